@@ -1,8 +1,11 @@
-import type { ApplicationKey, AuditEntry, KeyType } from '../storage/lmdb/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Application, ApplicationKey, AuditEntry, KeyType } from '../storage/lmdb/records.ts';
+import type { AccountDraft } from './account-draft.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
-import { hashSecret, keyPrefix, newId, newKeyText } from './secrets.ts';
+import { longestText } from './key-index.ts';
+import { hashSecret, keyPrefix, newId, newKeyText, tokenPrefix } from './secrets.ts';
 
 /** A new key with its text. The text of a Backend key is not stored. */
 export interface NewKey {
@@ -21,26 +24,70 @@ export function createKey(
 ): Promise<NewKey> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
-    checkName('a key', name);
-    checkPlan(planOf(draft, application), 'keys', draft.keysOf(applicationId).length + 1);
     const text = newKeyText(type, directory.randomBytes);
-    const key: ApplicationKey = {
-      id: newId('key', directory.randomBytes),
-      number: draft.takeNumber('key'),
-      applicationId,
-      type,
-      name,
-      hash: hashSecret(text),
-      prefix: keyPrefix(text),
-      text: type === 'Backend' ? null : text,
-      leakedAt: null,
-      lastUsedAt: null,
-      createdAt: directory.clock.now(),
-    };
-    draft.put('applicationKeys', key.hash, key);
-    draft.note('key.created', application.teamId, targetOf(key));
-    return { key, text };
+    const shown = { prefix: keyPrefix(text), text: type === 'Backend' ? null : text };
+    return { key: addKey(directory, draft, application, text, { type, name, ...shown }), text };
   });
+}
+
+/** A token of another service. */
+export interface AdoptedToken {
+  readonly token: string;
+  readonly type: KeyType;
+  readonly name?: string;
+  /** Name of the environment that the token stands for. */
+  readonly environment: string;
+}
+
+/**
+ * Adopts a token of another service, such as Unleash, as a key. Only its hash is kept, whatever its type.
+ * @throws {ApiError} `not_found` (application, environment), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
+ */
+export function adoptKey(
+  directory: Directory,
+  applicationId: string,
+  { token, type, name = type, environment }: AdoptedToken,
+): Promise<ApplicationKey> {
+  if (!tokenPattern.test(token) || token.length > longestText) throw new ApiError('invalid_body', tokenRule);
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const found = application.environments.find((each) => each.name === environment);
+    mustExist('environment', found);
+    if (draft.has('applicationKeys', hashSecret(token))) throw new ApiError('conflict', adoptedBefore);
+    const shown = { prefix: tokenPrefix(token), text: null };
+    return addKey(directory, draft, application, token, { type, name, environment, ...shown });
+  });
+}
+
+/** A token is sent as a header. */
+const tokenPattern = /^[!-~]+$/;
+
+export const tokenRule = `A token has 1 to ${longestText} printable ASCII characters without spaces`;
+export const adoptedBefore = 'The token is a key of an application already';
+
+/** @throws {ApiError} `invalid_name`, `plan_limit` */
+function addKey(
+  directory: Directory,
+  draft: AccountDraft,
+  application: Application,
+  text: string,
+  shown: Pick<ApplicationKey, 'type' | 'name' | 'prefix' | 'text' | 'environment'>,
+): ApplicationKey {
+  checkName('a key', shown.name);
+  checkPlan(planOf(draft, application), 'keys', draft.keysOf(application.id).length + 1);
+  const key: ApplicationKey = {
+    id: newId('key', directory.randomBytes),
+    number: draft.takeNumber('key'),
+    applicationId: application.id,
+    hash: hashSecret(text),
+    leakedAt: null,
+    lastUsedAt: null,
+    createdAt: directory.clock.now(),
+    ...shown,
+  };
+  draft.put('applicationKeys', key.hash, key);
+  draft.note('key.created', application.teamId, targetOf(key));
+  return key;
 }
 
 /**

@@ -3,8 +3,8 @@ import { originMatcher } from './origins.ts';
 import { hashSecret } from './secrets.ts';
 import type { Write } from './store/account-store.ts';
 
-/** Maximum length of a key. The limit bounds the work of hashing. */
-const longestText = 128;
+/** Maximum length of a key or an adopted token. The limit bounds the work of hashing. */
+export const longestText = 512;
 
 /**
  * Finds the holder of a key's text. Browser-safe keys are found by the text itself, without hashing, because they are stored

@@ -28,6 +28,15 @@ export function keyPrefix(text: string): string {
   return text.slice(0, shownLength);
 }
 
+/** What precedes the secret part of an Unleash token: `project:environment.`. */
+const beforeSecret = /^[^:.\s]{1,100}:[^:.\s]{1,100}\./;
+
+/** Characters that people recognise an adopted token by, and that reveal little of its secret part. */
+export function tokenPrefix(token: string): string {
+  const open = beforeSecret.exec(token)?.[0] ?? '';
+  return token.slice(0, open.length + (token.length - open.length >= 32 ? 4 : 0));
+}
+
 /** A client secret: 256 random bits. */
 export function newClientSecret(randomBytes: RandomBytes): string {
   return `fm_secret_${hex(randomBytes(32))}`;

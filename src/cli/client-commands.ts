@@ -1,5 +1,6 @@
 import { clientVariables } from '../contract/client-variables.ts';
-import { flag } from '../contract/resources/field.ts';
+import { flag, valuesOf } from '../contract/resources/field.ts';
+import { type } from '../contract/shapes/application-key.ts';
 import type { Command } from './command.ts';
 import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
 import { importFormats } from './import/row-readers.ts';
@@ -46,6 +47,17 @@ export const whoamiCommand: Command = {
   name: 'whoami',
   summary: 'Show the server that commands use, and the user or API key they act as',
   flags: [urlFlag, jsonFlag],
+};
+
+export const adoptCommand: Command = {
+  name: 'keys adopt',
+  summary: 'Adopt a token of Unleash as a key; standard input has the token on its first line',
+  flags: [
+    flag('environment NAME', 'Environment that the token stands for', { required: true }),
+    flag('type TYPE', 'Type of the key', { required: true, values: valuesOf(type) }),
+    flag('name NAME', 'Key name'),
+    ...[appFlag, urlFlag, jsonFlag],
+  ],
 };
 
 export const forgetCommand: Command = {

@@ -1,4 +1,5 @@
 import {
+  adoptCommand,
   forgetCommand,
   importCommand,
   loginCommand,
@@ -139,9 +140,13 @@ and FLAGMETER_CLIENT_SECRET, each command requests a token of its own.
   whoami: simple(whoamiCommand),
   apps: entryOf('apps'),
   keys: {
-    summary: `${entryOf('keys').summary}; rotate the key that signs tokens`,
-    commands: [...entryOf('keys').commands, rotateCommand],
+    summary: `${entryOf('keys').summary}; adopt tokens of Unleash; rotate the key that signs tokens`,
+    commands: [...entryOf('keys').commands, adoptCommand, rotateCommand],
     notes: `
+keys adopt reads a token that services already send to Unleash. Only its hash is stored:
+
+  flagmeter keys adopt --app shop --environment Production --type Backend < token
+
 keys rotate works on the data directory of this machine, also while the server runs. The server
 publishes the new key within seconds and signs with it a minute later. Tokens of the previous key
 stay valid until they expire; its private part is deleted.

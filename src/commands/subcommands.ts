@@ -21,9 +21,10 @@ export const postgres = oneOf('postgres', {
 
 /** Rotates the key that signs tokens, or runs a command on the keys of an application. */
 export async function keys(argv: readonly string[], terminal: Terminal): Promise<number> {
-  if (argv[0] !== 'rotate') return runResource('keys', argv, contextOf(terminal), ['rotate']);
-  const { rotate } = await import('./keys-rotate.ts');
-  return rotate(argv.slice(1), terminal);
+  const [word, ...rest] = argv;
+  if (word === 'rotate') return (await import('./keys-rotate.ts')).rotate(rest, terminal);
+  if (word === 'adopt') return (await import('../cli/adopt-key.ts')).adoptKey(rest, contextOf(terminal));
+  return runResource('keys', argv, contextOf(terminal), ['adopt', 'rotate']);
 }
 
 /** Each command is loaded when it is used. */

@@ -1,8 +1,15 @@
-import { createKey, deleteKey } from '../accounts/application-keys.ts';
+import {
+  adoptedBefore,
+  adoptKey,
+  createKey,
+  deleteKey,
+  tokenRule,
+} from '../accounts/application-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { overPlan } from '../accounts/plans.ts';
 import {
+  AdoptedToken,
   ApplicationKey,
   ApplicationKeyShownOnce,
   NewApplicationKey,
@@ -43,6 +50,25 @@ export const keys: Group<ManageDeps> = {
         return created(['applications', application.id, 'keys', id], shown);
       },
     }),
+    endpoint('POST /applications/:id/keys/adopt', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'adoptKey',
+      summary: 'Adopt a token of Unleash as a key',
+      description:
+        'Clients that send this token in `Authorization` can report to the routes for Unleash. It stands for one environment of the application.',
+      body: AdoptedToken,
+      answers: { 201: made(ApplicationKey, 'The key. It works from now on.') },
+      refuses: {
+        invalid_body: tokenRule,
+        invalid_name: nameRule('a key'),
+        plan_limit: overPlan('free', 'keys'),
+        conflict: adoptedBefore,
+      },
+      async handle({ directory, application, body }) {
+        const key = await adoptKey(directory, application.id, body);
+        return created(['applications', application.id, 'keys', key.id], show(directory, key));
+      },
+    }),
     endpoint('DELETE /applications/:id/keys/:keyId', {
       access: { within: 'application', least: 'Admin' },
       operationId: 'deleteKey',
@@ -54,14 +80,15 @@ export const keys: Group<ManageDeps> = {
   ],
 };
 
-/** A key in a list. Of a Backend key, the service knows only the hash. */
+/** A key in a list. Of a Backend key or an adopted token, the service knows only the hash. */
 function show(directory: Directory, key: StoredKey): ApplicationKey {
   return {
     id: key.id,
     type: key.type,
     name: key.name,
     prefix: key.prefix,
-    ...(key.text === null ? {} : { key: key.text }),
+    ...(key.text !== null && { key: key.text }),
+    ...(key.environment !== undefined && { environment: key.environment }),
     createdAt: timeText(key.createdAt),
     lastUsedAt: timeText(directory.lastUsedAt(key)),
     warnings: warningsOf(directory.leakedAt(key)),

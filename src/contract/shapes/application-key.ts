@@ -32,7 +32,10 @@ export const ApplicationKey = shape(
     type,
     name: nameOfKey,
     prefix: text('The first characters of the key, to recognise it by.'),
-    key: Type.Optional(text('The key. Absent from a Backend key, which cannot be read again.')),
+    key: Type.Optional(
+      text('The key. Absent from a Backend key and an adopted token, which cannot be read again.'),
+    ),
+    environment: Type.Optional(text('Environment that an adopted token stands for.')),
     createdAt: time('Creation time.'),
     lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
     warnings: listOf(Warning, 'Problems of the key.'),
@@ -73,4 +76,20 @@ export const NewApplicationKey = bodyShape(
   'NewApplicationKey',
   { type, name: Type.Optional(nameOfKey) },
   { type: 'Backend', name: 'Server' },
+);
+
+export const AdoptedToken = bodyShape(
+  'AdoptedToken',
+  {
+    token: text('The token as its clients send it. Only its hash is kept.'),
+    type,
+    environment: text('Name of the environment that the token stands for; case matters.'),
+    name: Type.Optional(nameOfKey),
+  },
+  {
+    token: `default:production.${'0'.repeat(56)}`,
+    type: 'Backend',
+    environment: 'Production',
+    name: 'Unleash, production',
+  },
 );

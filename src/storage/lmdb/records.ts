@@ -169,8 +169,10 @@ export interface ApplicationKey {
   readonly hash: string;
   /** First characters of the key's text, by which people recognise it. */
   readonly prefix: string;
-  /** The text of a Frontend or Mobile key, which is public; `null` for a Backend key. */
+  /** The text of a Frontend or Mobile key, which is public; `null` for a Backend key and for an adopted token. */
   readonly text: string | null;
+  /** Name of the environment that an adopted token stands for. Absent from a key of this service. */
+  readonly environment?: string;
   /** When a Backend key was first seen in a packet, which means that it leaked; else `null`. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;

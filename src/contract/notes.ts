@@ -31,6 +31,14 @@ export const ledgerNotes = {
     meaning: 'Data with a time in the future, or before the retention, was counted at another time',
     remedy: 'Set the clock of the sender',
   },
+  histogram_reduced: {
+    meaning: 'Of a histogram, only the count and the sum were counted',
+    remedy: 'None: they are counters whose names end in `_count` and `_sum`',
+  },
+  environment_unknown: {
+    meaning: 'Entries of an environment that the application does not have were omitted',
+    remedy: 'Create the environment, or send them with a token that was adopted for one',
+  },
   time_zone_missing: {
     meaning: 'Times of a report without a zone were read as UTC',
     remedy: 'Send times like `2026-01-31T12:00:00Z`',

@@ -57,3 +57,11 @@ export const exampleKeys = {
 export function senderNameOf(request: Request): string | undefined {
   return request.header('ua') ?? request.header('user-agent');
 }
+
+/** A key alone or after a scheme, which is case-insensitive (RFC 9110, section 11.1). */
+const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
+
+/** The key in the `Authorization` header. */
+export function keyOf(request: Request): string | undefined {
+  return authorization.exec(request.header('authorization') ?? '')?.[1];
+}

@@ -39,6 +39,14 @@ export class Senders {
     return reports.find(text) ?? reports.meet(batch, text, reportSender(source, userAgent, appVersion));
   }
 
+  /** Marks a sender that names itself in its message, in the same way. */
+  ofNamed(batch: SenderSink, environment: number, sender: Sender, now: number): Asker {
+    const { reports } = this.#at(environment, now);
+    const { name, version, transport, route } = sender;
+    const text = `${route} ${transport} ${version ?? ''}\n${name}`;
+    return reports.find(text) ?? reports.meet(batch, text, { ...sender, ...keptName(sender) });
+  }
+
   forget(environment: number): void {
     this.#environments.delete(environment);
   }
@@ -204,8 +212,12 @@ function browserOf(userAgent: string): Named {
 /** The first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
 function productOf(userAgent: string): Named {
   const [, name = '', version = ''] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, 500)) ?? [];
+  return keptName({ name, version });
+}
+
+function keptName({ name, version }: Named): Named {
   const isName = kept(name) !== '' && kept(name) !== otherSenders;
-  return { name: isName ? kept(name) : nameless, version: kept(version) || null };
+  return { name: isName ? kept(name) : nameless, version: kept(version ?? '') || null };
 }
 
 const longest = 40;

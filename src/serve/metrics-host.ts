@@ -10,6 +10,8 @@ import { type ReportRouteDeps, reports } from '../ingest/reports/endpoints.ts';
 import { telemetry } from '../ingest/telemetry/endpoint.ts';
 import { type SnippetDeps, snippet } from '../ingest/telemetry/snippet.ts';
 import type { TelemetryDeps } from '../ingest/telemetry/telemetry.ts';
+import { unleashClients, unleashPages, unleashSecurity } from '../ingest/unleash/endpoints.ts';
+import type { UnleashDeps } from '../ingest/unleash/unleash.ts';
 
 interface Limits {
   /** Maximum length of a packet, inflated. */
@@ -26,10 +28,13 @@ export function metricsHost({
   maxReport,
   metricsPathPrefix,
 }: Limits): readonly Group<MetricsHostDeps>[] {
-  const forPages: readonly Group<TelemetryDeps & SnippetDeps>[] = [telemetry(maxBody), snippet];
+  const forPages: readonly Group<TelemetryDeps & SnippetDeps & UnleashDeps>[] = [
+    ...[telemetry(maxBody), snippet, unleashPages(maxBody)],
+  ];
   const prefixed =
     metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));
-  return [...forPages, identities(maxBody), reports(maxReport), grpcWeb, ...prefixed];
+  const forServers = [identities(maxBody), reports(maxReport), unleashClients(maxReport), grpcWeb];
+  return [...forPages, ...forServers, ...prefixed];
 }
 
 /** The same endpoints under another path, without operations: the document describes them once. */
@@ -41,7 +46,12 @@ function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
   return { ...group, endpoints };
 }
 
-export type MetricsHostDeps = TelemetryDeps & IdentityDeps & ReportRouteDeps & GrpcWebDeps & SnippetDeps;
+export type MetricsHostDeps = TelemetryDeps &
+  IdentityDeps &
+  ReportRouteDeps &
+  GrpcWebDeps &
+  SnippetDeps &
+  UnleashDeps;
 
 /** The settings of this deployment that the document shows. */
 export interface DocumentSettings extends Limits {
@@ -58,7 +68,7 @@ export function describeMetricsHost(settings: DocumentSettings): Json {
     summary: 'Receives the telemetry of feature flags',
     description: introduction(settings),
     server,
-    securitySchemes,
+    securitySchemes: { ...securitySchemes, ...unleashSecurity },
   };
   return describeHost(host, [...metricsHost(settings), operations]);
 }

@@ -52,6 +52,7 @@ export const house = [
   'src/auth',
   'src/webhooks',
   'src/ingest/grpc',
+  'src/ingest/unleash',
   'src/ingest/telemetry',
   'src/ingest/snippet',
   'src/ingest/reports',

@@ -7,6 +7,7 @@ import { problem } from '../../http/problem.ts';
 import { type FaultRows, shapeError } from '../../http/shape-error.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { compiled } from '../../runtime/compiled.ts';
+import { keyOf } from '../declared.ts';
 import type { MessageHandler, PipelineDeps } from '../pipeline.ts';
 import { Named, personal } from '../sender-schemas.ts';
 import { type Instances, isIdentity, type Profile } from './instances.ts';
@@ -75,13 +76,6 @@ export function mintHandler(
 }
 
 const answerHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-
-/** A key alone or after a scheme, which is case-insensitive (RFC 9110, section 11.1). */
-const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
-
-function keyOf(request: Request): string | undefined {
-  return authorization.exec(request.header('authorization') ?? '')?.[1];
-}
 
 /** The refusals of senders, with their details. */
 export const senderRefusals = {

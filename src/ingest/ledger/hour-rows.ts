@@ -96,7 +96,7 @@ export class HourRows {
 /** The subject under which an accepted message is counted. */
 export function acceptedSubject(sender: AcceptedSender): SentSubject {
   const { route, transport, environment, userAgent, instance } = sender;
-  const status = route === 'telemetry' ? 202 : 200;
+  const status = route === 'telemetry' || route === 'unleash' ? 202 : 200;
   return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
 }
 

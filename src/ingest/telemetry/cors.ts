@@ -3,7 +3,6 @@ import { isOneOrigin } from '../../accounts/origins.ts';
 /** A page may only post packets: no credentials, no exposed headers. */
 const preflightHeaders = {
   'access-control-allow-methods': 'POST, OPTIONS',
-  'access-control-allow-headers': 'content-type, content-encoding',
   'access-control-max-age': '7200',
 };
 
@@ -16,7 +15,10 @@ export function allowOrigin(origin: string | undefined): Readonly<Record<string,
     : { 'access-control-allow-origin': origin, vary: 'Origin' };
 }
 
-/** Headers of a preflight's answer. The application is not known yet, so any origin is allowed. */
-export function preflight(origin: string | undefined): Readonly<Record<string, string>> {
-  return { ...preflightHeaders, ...allowOrigin(origin) };
+/** Headers of a preflight's answer. The application is not known yet, so any origin is allowed. @param sent names of request headers */
+export function preflight(
+  origin: string | undefined,
+  sent = 'content-type, content-encoding',
+): Readonly<Record<string, string>> {
+  return { ...preflightHeaders, 'access-control-allow-headers': sent, ...allowOrigin(origin) };
 }

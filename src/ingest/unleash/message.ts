@@ -1,0 +1,211 @@
+import { ApiError } from '../../contract/errors.ts';
+import type { LedgerNote } from '../../contract/notes.ts';
+import { parseSentTime } from '../../runtime/rfc3339.ts';
+
+/** The checks of one variant of a flag. */
+export interface Checks {
+  readonly feature: string;
+  readonly variant: string;
+  readonly checks: number;
+}
+
+/** What a message reports of one service in one environment at one time. */
+export interface UnleashUsage {
+  /** Name of the service. */
+  readonly appName: string | undefined;
+  /** The environment as Unleash names it; `undefined` for that of the token. */
+  readonly environment: string | undefined;
+  /** Unix ms; `undefined` without a usable time. */
+  readonly at: number | undefined;
+  readonly checks: readonly Checks[];
+}
+
+export type Value = readonly [metric: string, value: number];
+
+/** A message of an Unleash SDK or of Edge, without what cannot be counted. */
+export interface UnleashMessage {
+  /** Name of the service or of the Edge that sent it. */
+  readonly appName: string | undefined;
+  readonly instance: string | undefined;
+  /** Id of one run of the SDK. Earlier SDKs lack it. */
+  readonly connection: string | undefined;
+  /** SDK and version, as `unleash-client-node 6.12.1`. */
+  readonly sdk: string | undefined;
+  /** As `node 22.1.0`. */
+  readonly platform: string | undefined;
+  /** Start of the bucket as sent. The SDK keeps it until the bucket is confirmed, and adds to the bucket. */
+  readonly start: string | undefined;
+  readonly usages: readonly UnleashUsage[];
+  readonly counters: readonly Value[];
+  readonly gauges: readonly Value[];
+  readonly notes: ReadonlySet<LedgerNote>;
+}
+
+/** What a message is about, by its route. */
+export type UnleashKind = 'register' | 'metrics' | 'bulk';
+
+/** Headers with which SDKs identify themselves: some versions put `x-` before the names. */
+export interface SdkHeaders {
+  readonly appName: string | undefined;
+  readonly connection: string | undefined;
+  readonly instance: string | undefined;
+  readonly sdk: string | undefined;
+}
+
+/** Reads a parsed body. @throws {ApiError} `invalid_body` if it is not an object */
+export function readMessage(kind: UnleashKind, body: unknown, headers: SdkHeaders): UnleashMessage {
+  if (!isFields(body)) throw new ApiError('invalid_body', 'The body must be an object');
+  const notes = new Set<LedgerNote>();
+  const appName = textOf(body['appName']) ?? headers.appName;
+  const bucket = kind === 'metrics' && isFields(body['bucket']) ? body['bucket'] : undefined;
+  return {
+    appName,
+    instance: textOf(body['instanceId']) ?? headers.instance,
+    connection: textOf(body['connectionId']) ?? headers.connection,
+    sdk: named(textOf(body['sdkVersion']) ?? headers.sdk),
+    platform: platformOf(body),
+    start: startOf(bucket),
+    usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, appName, notes),
+    ...(kind === 'register' ? { counters: [], gauges: [] } : impactValues(body['impactMetrics'], notes)),
+    notes,
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Notes = Set<LedgerNote>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The entries of a map. PHP encodes an empty one as a list. */
+function entriesOf(value: unknown, notes: Notes): [string, unknown][] {
+  if (isFields(value)) return Object.entries(value);
+  if (value != null && !(Array.isArray(value) && value.length === 0)) notes.add('value_dropped');
+  return [];
+}
+
+function listOf(value: unknown, notes: Notes): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value != null) notes.add('value_dropped');
+  return [];
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** `unleash-client-node:6.12.1` as a name and a version. */
+function named(sdk: string | undefined): string | undefined {
+  return sdk?.replace(/[:@/](?=v?\d)/, ' ');
+}
+
+function platformOf(body: Fields): string | undefined {
+  const parts = [textOf(body['platformName']), textOf(body['platformVersion'])];
+  return parts.filter((part) => part !== undefined).join(' ') || undefined;
+}
+
+function startOf(bucket: Fields | undefined): string | undefined {
+  const start = bucket?.['start'];
+  return start == null ? undefined : (textOf(start) ?? JSON.stringify(start));
+}
+
+function bucketUsages(
+  bucket: Fields | undefined,
+  appName: string | undefined,
+  notes: Notes,
+): readonly UnleashUsage[] {
+  if (bucket === undefined) return [];
+  const [start, stop] = [timeOf(bucket['start'], notes), timeOf(bucket['stop'], notes)];
+  const isReversed = start !== undefined && stop !== undefined && stop < start;
+  if (isReversed) notes.add('time_moved');
+  const at = isReversed ? undefined : (stop ?? start);
+  const checks = entriesOf(bucket['toggles'], notes).flatMap(([flag, sent]) => checksOf(flag, sent, notes));
+  return [{ appName, environment: undefined, at, checks }];
+}
+
+function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
+  return listOf(body['metrics'], notes).flatMap((entry) => {
+    const feature = isFields(entry) ? textOf(entry['featureName']) : undefined;
+    if (!isFields(entry) || feature === undefined) {
+      notes.add('name_dropped');
+      return [];
+    }
+    const at = timeOf(entry['timestamp'], notes);
+    const [appName, environment] = [textOf(entry['appName']), textOf(entry['environment'])];
+    return [{ appName, environment, at, checks: checksOf(feature, entry, notes) }];
+  });
+}
+
+/** Unix ms of a time; `undefined` if it is missing or cannot be read. */
+function timeOf(sent: unknown, notes: Notes): number | undefined {
+  if (sent == null) return undefined;
+  const time = typeof sent === 'string' ? parseSentTime(sent) : undefined;
+  if (time === undefined) notes.add('value_dropped');
+  else if (!time.hasZone) notes.add('time_zone_missing');
+  return time?.at;
+}
+
+/** The name that SDKs give to the absence of a variant, also while the flag is enabled. */
+const noVariant = 'disabled';
+
+/**
+ * The checks of a flag. `no` counts as `disabled`, each variant under its name, and the part of `yes` without a variant as
+ * `enabled`.
+ */
+function checksOf(feature: string, sent: unknown, notes: Notes): Checks[] {
+  if (!isFields(sent)) {
+    notes.add('value_dropped');
+    return [];
+  }
+  const variants = entriesOf(sent['variants'], notes)
+    .filter(([variant]) => variant !== noVariant)
+    .map(([variant, count]) => ({ feature, variant, checks: countOf(count, notes) }));
+  const served = variants.reduce((sum, { checks }) => sum + checks, 0);
+  const enabled = { feature, variant: 'enabled', checks: countOf(sent['yes'], notes) - served };
+  const disabled = { feature, variant: noVariant, checks: countOf(sent['no'], notes) };
+  return [enabled, disabled, ...variants].filter(({ checks }) => checks > 0);
+}
+
+const maxCount = 2_147_483_647;
+
+/** A count; 0 for one that is missing or invalid. */
+function countOf(sent: unknown, notes: Notes): number {
+  if (sent == null) return 0;
+  if (Number.isInteger(sent) && (sent as number) >= 0 && (sent as number) <= maxCount) return sent as number;
+  notes.add('value_dropped');
+  return 0;
+}
+
+/** Values of `impactMetrics`. Labels are ignored. Of a histogram, the count and the sum are counters. */
+function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges: Value[] } {
+  const [counters, gauges]: [Value[], Value[]] = [[], []];
+  for (const metric of listOf(sent, notes)) {
+    const name = isFields(metric) ? textOf(metric['name']) : undefined;
+    if (!isFields(metric) || name === undefined) {
+      notes.add('name_dropped');
+      continue;
+    }
+    const isHistogram = metric['type'] === 'histogram';
+    if (isHistogram) notes.add('histogram_reduced');
+    for (const sample of listOf(metric['samples'], notes)) {
+      const read = (field: string) => numberOf(isFields(sample) ? sample[field] : undefined, notes);
+      if (isHistogram) {
+        const [count, sum] = [read('count'), read('sum')];
+        if (count !== undefined) counters.push([`${name}_count`, count]);
+        if (sum !== undefined) counters.push([`${name}_sum`, sum]);
+      } else {
+        const value = read('value');
+        if (value !== undefined) (metric['type'] === 'gauge' ? gauges : counters).push([name, value]);
+      }
+    }
+  }
+  return { counters, gauges };
+}
+
+function numberOf(sent: unknown, notes: Notes): number | undefined {
+  if (typeof sent === 'number' && Number.isFinite(sent)) return sent;
+  notes.add('value_dropped');
+  return undefined;
+}

@@ -41,7 +41,7 @@ export interface AdoptedToken {
 
 /**
  * Adopts a token of another service, such as Unleash, as a key. Only its hash is kept, whatever its type.
- * @throws {ApiError} `not_found` (application, environment), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
+ * @throws {ApiError} `not_found` (application), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
  */
 export function adoptKey(
   directory: Directory,
@@ -51,8 +51,6 @@ export function adoptKey(
   if (!tokenPattern.test(token) || token.length > longestText) throw new ApiError('invalid_body', tokenRule);
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
-    const found = application.environments.find((each) => each.name === environment);
-    mustExist('environment', found);
     if (draft.has('applicationKeys', hashSecret(token))) throw new ApiError('conflict', adoptedBefore);
     const shown = { prefix: tokenPrefix(token), text: null };
     return addKey(directory, draft, application, token, { type, name, environment, ...shown });

@@ -21,6 +21,7 @@ import type { ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
+import { findEnvironment } from './environments.ts';
 import { pageOf, paging } from './lists.ts';
 
 export const keys: Group<ManageDeps> = {
@@ -63,8 +64,10 @@ export const keys: Group<ManageDeps> = {
         invalid_name: nameRule('a key'),
         plan_limit: overPlan('free', 'keys'),
         conflict: adoptedBefore,
+        unknown_environment: unknownEnvironment,
       },
       async handle({ directory, application, body }) {
+        findEnvironment(application.environments, body.environment);
         const key = await adoptKey(directory, application.id, body);
         return created(['applications', application.id, 'keys', key.id], show(directory, key));
       },

@@ -107,3 +107,36 @@ test('keys created in the same millisecond are listed in order and in pages', as
   }
   expect(seen).toEqual(made);
 });
+
+describe('an adopted token', () => {
+  const token = `default:production.${'a'.repeat(56)}`;
+  const wanted = { token, type: 'Frontend', environment: 'Production', name: 'Unleash' };
+
+  test('works at once, and only its hash is kept', async () => {
+    const { call, path, directory, clock } = await open();
+    const made = await call('POST', `${path}/adopt`, wanted);
+    expect(made.status).toBe(201);
+    expect(made.json).toEqual({
+      id: expect.stringMatching(/^key_/),
+      ...{ type: 'Frontend', name: 'Unleash', environment: 'Production' },
+      prefix: 'default:production.aaaa',
+      createdAt: new Date(clock.now()).toISOString(),
+      lastUsedAt: null,
+      warnings: [],
+    });
+    expect((await call('GET', path)).json.items).toEqual([made.json]);
+    expect(directory.findKey(token)?.key).toMatchObject({ id: made.json.id, text: null });
+  });
+
+  test.each([
+    ['another application has adopted it', { ...wanted }, 409, 'conflict'],
+    ['it has a space', { ...wanted, token: 'a b' }, 400, 'invalid_body'],
+    ['it is too long', { ...wanted, token: 'a'.repeat(513) }, 400, 'invalid_body'],
+    ['the environment does not exist', { ...wanted, token: 'b', environment: 'production' }, 404, 'unknown_environment'],
+  ])('is refused if %s', async (_, body, status, code) => {
+    const { call, path } = await open();
+    const other = (await call('POST', '/applications', { name: 'Other' })).json;
+    await call('POST', `/applications/${other.id}/keys/adopt`, wanted);
+    expect(await call('POST', `${path}/adopt`, body)).toMatchObject({ status, json: { code } });
+  });
+});

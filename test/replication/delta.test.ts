@@ -53,7 +53,7 @@ const unresolved = fc.record({
   rows: rows(ref, word, amount, amount, amount),
 });
 const transport = fc.constantFrom('http', 'grpc', 'grpc-web');
-const route = fc.constantFrom('telemetry', 'usage', 'metrics');
+const route = fc.constantFrom('telemetry', 'usage', 'metrics', 'unleash');
 const subject = fc.record({
   environment: fc.option(environment),
   transport,
@@ -124,6 +124,14 @@ const delta = fc.record({
     fc.record({ application: environment, digest: bytes(16), hash: bytes(32), expiresAt: time }),
   ),
   unresolved: fc.array(unresolved),
+  cumulative: fc.array(
+    fc.record({
+      identity: bytes(16),
+      at: time,
+      counts: rows(ref, bucket, amount),
+      measurements: rows(ref, bucket, value, time),
+    }),
+  ),
 }) as fc.Arbitrary<Delta>;
 
 /** Byte strings of any class, as plain ones. */

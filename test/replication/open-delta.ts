@@ -8,7 +8,13 @@ import type {
 import { Chunk, chunkOf, couponOf } from '../../src/storage/aggregate/hyperloglog.ts';
 import { addCounts, addValue } from '../../src/storage/aggregate/merge.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
-import { eachCount, eachExposure, eachMeasurement, eachUser } from '../../src/storage/commit/records.ts';
+import {
+  cumulativeMessages,
+  eachCount,
+  eachExposure,
+  eachMeasurement,
+  eachUser,
+} from '../../src/storage/commit/records.ts';
 import { minuteOf, seriesPerEnvironment } from '../../src/storage/lmdb/blocks.ts';
 import { countsCodec, measurementCodec } from '../../src/storage/lmdb/cells.ts';
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
@@ -22,6 +28,7 @@ export class OpenDelta {
     ledger: [] as Delta['ledger'][number][],
     messages: [] as CountedMessage[],
     unresolved: [] as UnresolvedInstance[],
+    cumulative: [] as Delta['cumulative'][number][],
   };
   readonly #counts = new Map<string, { row: [number, number]; cell: ReturnType<typeof countsCodec.empty> }>();
   readonly #values = new Map<
@@ -69,6 +76,12 @@ export class OpenDelta {
     const rows = { counts: counts!, measurements: measurements!, users: users! };
     const message = { identity, at, ...rows, exposures: peopleOf(envelope), unresolved: [] };
     this.#parts.messages.push(message);
+  }
+
+  /** Adds cumulative messages of a batch. */
+  addCumulative(envelope: Envelope): void {
+    this.#addNames(envelope);
+    this.#parts.cumulative.push(...cumulativeMessages(envelope));
   }
 
   /** Adds a batch of a person who is not known yet. */

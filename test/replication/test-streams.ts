@@ -5,8 +5,9 @@ import { type Entry, type EntryKind, encodeBody, loggedMint } from '../../src/re
 import { hashIdentity } from '../../src/storage/aggregate/user-hash.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
-import { digestWords } from '../../src/storage/commit/records.ts';
+import { type Digest, digestWords } from '../../src/storage/commit/records.ts';
 import { EnvironmentSeries, type SeriesLimits } from '../../src/storage/commit/series-dictionary.ts';
+import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
 import { digestIdentity, type Mint, newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
@@ -112,6 +113,17 @@ export class TestStream {
     this.#open.addMessage(identity, now, batchOf(sent, this.#seriesOf(sent), now));
   }
 
+  /** Sends the totals of variants of the flag `checkout` since a start that the identity stands for. */
+  sendTotals(totals: Readonly<Record<string, number>>, identity: Digest, now: number): void {
+    const batch = new Batch();
+    const series = this.#seriesOf({ environment: 1 });
+    batch.cumulative.addMessage(identity, now);
+    const bucket = bucketOf(bucketWidth.minute, Math.floor(now / 60_000));
+    for (const [variant, checks] of Object.entries(totals))
+      batch.cumulative.addCount(series.variant('checkout', variant, batch)!, bucket, checks);
+    this.#open.addCumulative(batch.seal());
+  }
+
   /** Gives the packet an instance id unknown to the node. */
   sendUnresolved(sent: Sent, mint: Mint, now: number): void {
     const { application: number, digest, hash } = loggedMint(mint);
@@ -134,7 +146,7 @@ export class TestStream {
     this.#open = new OpenDelta();
   }
 
-  #seriesOf({ environment }: Sent): EnvironmentSeries {
+  #seriesOf({ environment }: Pick<Sent, 'environment'>): EnvironmentSeries {
     const series =
       this.#environments.get(environment) ?? new EnvironmentSeries(environment, this.#limits, []);
     this.#environments.set(environment, series);

@@ -59,8 +59,8 @@ export function unleashHandler(
     ...source,
     address: (request) => request.remoteAddress,
     read(request, budget) {
-      const isSecret = !forPages && resolve(request).holder.key.type === 'Backend';
-      return readBody(request, isSecret ? deps.maxReport : deps.maxBody, budget);
+      const { type } = resolve(request).holder.key;
+      return readBody(request, type === 'Backend' ? deps.maxReport : deps.maxBody, budget);
     },
     idempotencyKey: () => undefined,
     check(body, request) {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createKey } from '../../support/binary.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { ask, make, takeUser } from './targets.ts';
@@ -73,6 +74,8 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     }),
   }),
 
+  'POST /applications/:id/keys/adopt conflict': async () => ({ again: () => ({}) }),
+  'POST /applications/:id/keys/adopt unknown_environment': withBody(adopted({ environment: 'Nowhere' })),
   'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),
   [`POST ${features} conflict`]: async () => ({ again: () => ({}) }),
   'POST /teams conflict': async ({ tokenOf, empty }) => ({
@@ -106,6 +109,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     name: `Test ${time}`,
   })),
   'POST /applications/:id/keys plan_limit': fillUp('keys', () => ({ type: 'Mobile' })),
+  'POST /applications/:id/keys/adopt plan_limit': fillUp('keys/adopt', () => adopted({})),
   [`POST ${features} plan_limit`]: fillUp('features', (time) => ({ name: `feature-${time}` })),
   [`PATCH ${features}/:feature plan_limit`]: declareOneMore,
   [`PUT ${metric} plan_limit`]: async (world) => {
@@ -151,6 +155,11 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v2/openapi.json 200': async () => ({ authorization: undefined }),
   'GET /api/v2/openapi.json 304': async () => ({ headers: { 'if-none-match': '*' } }),
 };
+
+/** The body that adopts a new token. */
+function adopted(more: object): object {
+  return { token: randomUUID(), type: 'Backend', environment: 'Production', ...more };
+}
 
 /** The same for a disabled webhook. */
 async function disabledWebhook(world: World, { path }: Wanted): Promise<Partial<Wanted>> {

@@ -86,10 +86,12 @@ export async function goodRequest(world: World, route: string): Promise<Good> {
 
 let users = 0;
 
-/** The example of the document, with a unique e-mail address for each new user. */
+/** The example of the document, with a unique e-mail address for each new user, and a unique token. */
 function bodyOf(route: string): unknown {
   const content = operations.get(operationNamed(route))?.requestBody?.content;
   const example = content?.['application/json']?.example;
+  if (route === 'POST /applications/:id/keys/adopt')
+    return { ...(example as object), token: randomBytes(20).toString('hex') };
   if (route !== 'POST /users') return example;
   users += 1;
   return { ...(example as object), email: `new-${users}@example.com` };

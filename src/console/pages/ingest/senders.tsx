@@ -50,6 +50,7 @@ const routes = {
   usage: 'Usage reports',
   metrics: 'Metrics reports',
   identities: 'Instance ids',
+  unleash: 'Unleash SDKs',
 };
 
 const columns: readonly Column<LedgerEntry>[] = [

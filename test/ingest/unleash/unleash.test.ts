@@ -1,0 +1,220 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { cleanUp, manage, token, usage } from '../../support/binary.ts';
+import { readLedger } from '../../support/ledger-report.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+import { openShop, type Shop } from '../repeated-reports.ts';
+
+afterAll(cleanUp);
+
+const secret = 'f'.repeat(56);
+const backend = `default:production.${secret}`;
+const frontend = `*:production.frontend-${secret}`;
+
+async function openUnleash(more: Parameters<typeof startLocal>[0] = {}) {
+  const service = await startLocal(more);
+  const shop = await openShop(service);
+  await adopt(service, shop, { token: backend, type: 'Backend', environment: 'Production' });
+  await adopt(service, shop, { token: frontend, type: 'Frontend', environment: 'Production' });
+  return { service, shop };
+}
+
+const adopt = (service: LocalService, { access, application }: Shop, body: object) =>
+  manage(service.http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, body);
+
+async function post(service: LocalService, path: string, body: unknown, headers: Record<string, string> = {}) {
+  const answer = await fetch(`http://${service.http}/api${path}`, {
+    method: 'POST',
+    headers: { authorization: backend, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  return { status: answer.status, text, headers: answer.headers };
+}
+
+const at = (seconds: number) => new Date(Math.floor(Date.now() / 60_000) * 60_000 + seconds * 1000).toISOString();
+
+/** A message as the Node SDK sends it. */
+const message = (toggles: object, { start = at(-60), ...more }: { start?: string; [field: string]: unknown } = {}) => ({
+  ...{ appName: 'billing', instanceId: 'billing-1', connectionId: 'c-1' },
+  ...{ platformName: 'node', platformVersion: '22.1.0' },
+  bucket: { start, stop: at(0), toggles },
+  ...more,
+});
+
+/** Checks by variant of each flag. */
+async function checks(service: LocalService, { application }: Shop, environment = 'Production') {
+  const access = await token(service.http, service.credentials);
+  const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
+  const { features } = await usage(service.http, access, application, { environment, step: 'hour', from, to });
+  return Object.fromEntries(
+    features.map(({ feature, variants }) => [
+      feature,
+      Object.fromEntries(variants.map(({ variant, checks }) => [variant, checks])),
+    ]),
+  );
+}
+
+const ledger = async (service: LocalService, { access, application }: Shop) =>
+  (await readLedger(service.http, access, application)).entries;
+
+const notesIn = (entries: Awaited<ReturnType<typeof ledger>>) =>
+  entries.filter(({ outcome }) => outcome === 'noted').map(({ code }) => code).sort();
+
+describe('a bucket', () => {
+  test('counts under the environment of its token, and its sender is the service with its SDK', async () => {
+    const { service, shop } = await openUnleash();
+    const headers = { 'unleash-sdk': 'unleash-client-node:6.12.1' };
+    const toggles = { checkout: { yes: 12, no: 3, variants: { blue: 7 } } };
+    const { status, text } = await post(service, '/client/metrics', message(toggles), headers);
+    expect([status, text]).toEqual([202, '']);
+    expect(await checks(service, shop)).toEqual({ checkout: { enabled: 5, disabled: 3, blue: 7 } });
+    const [entry] = await ledger(service, shop);
+    expect(entry).toMatchObject({
+      ...{ environment: 'Production', route: 'unleash', outcome: 'accepted', status: 202, count: 1 },
+      sender: { userAgent: 'billing (unleash-client-node 6.12.1; node 22.1.0)', instance: 'billing-1' },
+    });
+    const path = `/api/v2/applications/${shop.application}/features/checkout/senders`;
+    const { items } = (await manage(service.http, shop.access, 'GET', path, 200)) as { items: object[] };
+    expect(items).toMatchObject([{ name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' }]);
+    await service.stop();
+  });
+
+  test('that is sent again with more counts only what was added, across a restart', async () => {
+    const { service, shop } = await openUnleash();
+    const start = at(-60);
+    const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
+    const send = (to: LocalService, toggles: object, value: number) =>
+      post(to, '/client/metrics', message(toggles, { start, ...metric(value) }));
+    await send(service, { checkout: { yes: 5 } }, 2);
+    await send(service, { checkout: { yes: 5 } }, 2);
+    await service.stop();
+    const again = await startLocal({ data: service.data, credentials: service.credentials });
+    await send(again, { checkout: { yes: 8 }, search: { no: 1 } }, 3);
+    expect(await checks(again, shop)).toEqual({ checkout: { enabled: 8 }, search: { disabled: 1 } });
+    const query = new URLSearchParams({ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) });
+    const path = `/api/v2/applications/${shop.application}/measurements?${query}`;
+    const access = await token(again.http, again.credentials);
+    const report = (await manage(again.http, access, 'GET', path, 200)) as { metrics: object[] };
+    expect(report.metrics).toMatchObject([{ metric: 'sales', sum: 3 }]);
+    await again.stop();
+  });
+
+  test.each([
+    ['another connection', { connectionId: 'c-2' }],
+    ['another start', { start: at(-30) }],
+    ['another service', { appName: 'shipping' }],
+  ])('of %s counts in full', async (_, more) => {
+    const { service, shop } = await openUnleash();
+    await post(service, '/client/metrics', message({ checkout: { yes: 5 } }));
+    await post(service, '/client/metrics', message({ checkout: { yes: 5 } }, more));
+    expect(await checks(service, shop)).toEqual({ checkout: { enabled: 10 } });
+    await service.stop();
+  });
+
+  test.each([
+    ['an instance whose start has milliseconds counts once', { instanceId: 'billing-1' }, undefined, 5],
+    ['an instance whose start has seconds counts each time', { instanceId: 'billing-1' }, at(-60).replace('.000', ''), 10],
+    ['a browser, as all have the same instance, counts each time', { instanceId: 'browser' }, undefined, 10],
+  ])('of %s if it has no connection', async (_, more, start, expected) => {
+    const { service, shop } = await openUnleash();
+    const body = message({ checkout: { yes: 5 } }, { connectionId: undefined, ...more, ...(start && { start }) });
+    for (const _ of [1, 2]) await post(service, '/client/metrics', body);
+    expect(await checks(service, shop)).toEqual({ checkout: { enabled: expected } });
+    await service.stop();
+  });
+
+  test('with bad entries counts the others, and the ledger notes them', async () => {
+    const { service, shop } = await openUnleash();
+    const flags = Object.fromEntries(Array.from({ length: 5000 }, (_, flag) => [`flag-${flag}`, { yes: 1 }]));
+    const toggles = { 'bad\u0000name': { yes: 1 }, checkout: { yes: -1, no: 2 }, search: 7, ...flags };
+    const ahead = new Date(Date.now() + 86_400_000).toISOString();
+    const body = { ...message({}), bucket: { start: at(-60), stop: ahead, toggles } };
+    expect((await post(service, '/client/metrics', body)).status).toBe(202);
+    const counted = await checks(service, shop);
+    expect([counted['checkout'], counted['flag-0'], counted['__other__']]).toEqual([
+      { disabled: 2 },
+      { enabled: 1 },
+      { enabled: 5000 - 1999 },
+    ]);
+    expect(notesIn(await ledger(service, shop))).toEqual(['name_dropped', 'series_folded', 'time_moved', 'value_dropped']);
+    await service.stop();
+  });
+
+  test('may be null, and a registration counts nothing', async () => {
+    const { service, shop } = await openUnleash();
+    const bodies = [message({}, { bucket: null }), { appName: 'billing', instanceId: 'i', sdkVersion: 'unleash-client-go:4.0.0' }];
+    expect((await post(service, '/client/metrics', bodies[0])).status).toBe(202);
+    expect((await post(service, '/client/register', bodies[1])).status).toBe(202);
+    expect(await checks(service, shop)).toEqual({});
+    const entries = await ledger(service, shop);
+    expect(entries.map(({ sender }) => sender.userAgent)).toContain('billing (unleash-client-go 4.0.0)');
+    await service.stop();
+  });
+});
+
+test('entries of Edge count in the environment of the token, and in those of the same name', async () => {
+  const { service, shop } = await openUnleash();
+  const entry = (environment: string, yes: number) => ({
+    ...{ featureName: 'checkout', appName: 'billing', environment, timestamp: at(0), yes, no: 0 },
+  });
+  const metrics = [entry('production', 1), entry('Production', 2), entry('staging', 4), entry('qa', 8)];
+  expect((await post(service, '/client/metrics/bulk', { applications: [], metrics })).status).toBe(202);
+  expect(await checks(service, shop)).toEqual({ checkout: { enabled: 3 } });
+  expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 4 } });
+  expect(notesIn(await ledger(service, shop))).toEqual(['environment_unknown']);
+  await service.stop();
+});
+
+describe('a page', () => {
+  const origin = 'https://shop.example';
+  const path = '/frontend/client/metrics';
+
+  test('may send after a preflight, and read the answers', async () => {
+    const { service, shop } = await openUnleash();
+    const preflight = await fetch(`http://${service.http}/api${path}`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
+    const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ');
+    for (const name of ['authorization', 'content-type', 'unleash-appname', 'unleash-connection-id', 'unleash-sdk'])
+      expect(allowed).toContain(name);
+    const body = message({ checkout: { yes: 1 } }, { instanceId: 'browser' });
+    const answers = [
+      await post(service, path, body, { origin, authorization: frontend }),
+      await post(service, path, '{', { origin, authorization: frontend }),
+      await post(service, path, body, { origin, authorization: 'unknown' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([202, 400, 404]);
+    for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
+    await service.stop();
+  });
+
+  test('of another origin is refused, and so is a Backend token, which has leaked', async () => {
+    const { service, shop } = await openUnleash();
+    const application = `/api/v2/applications/${shop.application}`;
+    await manage(service.http, shop.access, 'PATCH', application, 200, { allowedOrigins: [origin] });
+    const body = message({ checkout: { yes: 1 } });
+    const refused = await post(service, path, body, { origin: 'https://copy.example', authorization: frontend });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    expect((await post(service, path, body, { origin })).status).toBe(404);
+    expect((await post(service, path, body, { authorization: frontend })).status).toBe(202);
+    expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
+    await service.stop();
+  });
+});
+
+test('a token that stands for no environment is answered 404, at which SDKs back off', async () => {
+  const { service, shop } = await openUnleash();
+  const send = (authorization: string) => post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });
+  expect((await send('default:production.unknown')).status).toBe(404);
+  expect((await send('')).status).toBe(404);
+  expect((await send(shop.key)).status).toBe(404);
+  const environment = `/api/v2/applications/${shop.application}/environments/Production`;
+  await manage(service.http, shop.access, 'DELETE', environment, 204);
+  const { status, text } = await send(backend);
+  expect([status, JSON.parse(text).code]).toEqual([404, 'unknown_environment']);
+  await service.stop();
+});

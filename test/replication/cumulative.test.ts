@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { encodeDelta } from '../../src/replication/delta.ts';
+import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
+import type { Digest } from '../../src/storage/commit/records.ts';
+import { cumulativeLifeMs } from '../../src/storage/lmdb/cumulative.ts';
+import { OpenDelta } from './open-delta.ts';
+import { start } from './test-streams.ts';
+import { appendHorizon, checksOf, minute, packet, rowsOf, setUp } from './two-nodes.ts';
+
+const identity: Digest = [1, 2, 3, 4];
+
+test.each([
+  ['the earlier totals are shipped first', [5, 8]],
+  ['the later totals are shipped first', [8, 5]],
+])('totals that are sent to two nodes count what the later ones add if %s', (_, [first, second]) => {
+  const { log, one, other, node } = setUp();
+  one.sendTotals({ on: first! }, identity, start);
+  one.ship(log, start);
+  other.sendTotals({ on: second! }, identity, start + minute);
+  other.ship(log, start + minute);
+  node.follow(log);
+  expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
+});
+
+test('totals are compared after a restart of the replica, and forgotten at the horizon', async () => {
+  const { log, one, node } = setUp();
+  const send = (totals: Record<string, number>, at: number) => {
+    one.sendTotals(totals, identity, at);
+    one.ship(log, at);
+    node.follow(log);
+  };
+  send({ on: 5 }, start);
+  await node.restart();
+  send({ on: 5, off: 2 }, start + minute);
+  expect(checksOf(node)).toEqual({ 'checkout/on': 5, 'checkout/off': 2 });
+  expect(rowsOf(node, 'cumulative')).toBe(2);
+  appendHorizon(log, start + minute + cumulativeLifeMs + maxSkewMs, 0);
+  node.follow(log);
+  expect(rowsOf(node, 'cumulative')).toBe(2);
+  appendHorizon(log, start + minute + cumulativeLifeMs + maxSkewMs + 1, 0);
+  node.follow(log);
+  expect(rowsOf(node, 'cumulative')).toBe(0);
+});
+
+test('a delta has the format of earlier releases unless it has totals or a route that they do not know', () => {
+  const head = { stream: 'one', seq: 1, since: 0, version: 1, through: start };
+  const { one, log } = setUp();
+  one.send(packet(), start);
+  one.ship(log, start);
+  one.sendTotals({ on: 1 }, identity, start);
+  one.ship(log, start);
+  const named = new OpenDelta().seal(head);
+  const sender = { name: 'billing', version: null, transport: 'http', route: 'unleash' } as const;
+  const routed = { ...named, senders: [{ ...sender, environment: 1, ordinal: 0, first: 1, last: 1 }] };
+  const bodies = [...log.entries.map(({ body }) => body), encodeDelta(named), encodeDelta(routed)];
+  expect(bodies.map((body) => body[0])).toEqual([1, 2, 1, 2]);
+});

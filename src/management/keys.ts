@@ -21,7 +21,7 @@ import type { ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { findEnvironment } from './environments.ts';
+import { findEnvironment, unknownEnvironment } from './environments.ts';
 import { pageOf, paging } from './lists.ts';
 
 export const keys: Group<ManageDeps> = {

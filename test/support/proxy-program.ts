@@ -76,7 +76,7 @@ export async function runProxy(kind: ProxyKind, folder: string, text: string): P
   const here = text
     .replace('bind :443', `bind 127.0.0.1:${port}`)
     .replace('listen 443', `listen 127.0.0.1:${port}`)
-    .replace('flags.example.com:443', `https://:${port}`);
+    .replace(/^\w+\.example\.com:443/m, `https://:${port}`);
   const [command = '', ...args] = prepare[kind](own, here);
   const path = `${process.env['PATH']}:/usr/sbin`;
   const child = spawn(command, args, {

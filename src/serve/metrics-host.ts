@@ -29,7 +29,9 @@ export function metricsHost({
   metricsPathPrefix,
 }: Limits): readonly Group<MetricsHostDeps>[] {
   const forPages: readonly Group<TelemetryDeps & SnippetDeps & UnleashDeps>[] = [
-    ...[telemetry(maxBody), snippet, unleashPages(maxBody)],
+    telemetry(maxBody),
+    snippet,
+    unleashPages(maxBody),
   ];
   const prefixed =
     metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));

@@ -21,7 +21,7 @@ export const unleashClients = (maxReport: number): Group<UnleashDeps> => ({
 
 /** The routes of Unleash for pages and apps, and their preflights. */
 export const unleashPages = (maxBody: number): Group<UnleashDeps> => ({
-  tag: 'Unleash',
+  tag: 'Unleash in pages',
   description: 'What Unleash SDKs of pages and apps report.',
   endpoints: (['metrics', 'register'] as const).flatMap((kind) => {
     const path = `/api/frontend/client/${kind}`;

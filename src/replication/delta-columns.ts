@@ -158,7 +158,8 @@ export function isLaterRoute(route: unknown): boolean {
 
 /** The same for a row of the ledger. @param subject as written by `subjectText` */
 export function isLaterSubject(subject: string): boolean {
-  return isLaterRoute((JSON.parse(subject) as unknown[])[2]);
+  const fields = parseJson(subject, 4 * longestText);
+  return Array.isArray(fields) && isLaterRoute(fields[2]);
 }
 
 const longestRow = 1000;

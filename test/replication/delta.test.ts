@@ -237,5 +237,5 @@ test('a body that inflates beyond the maximum is unreadable', () => {
 });
 
 test('a body of a later format is unreadable, and the error names the format', () => {
-  expect(() => decodeDelta(Buffer.of(2, 0, 0))).toThrow('its format is 2');
+  expect(() => decodeDelta(Buffer.of(3, 0, 0))).toThrow('its format is 3');
 });

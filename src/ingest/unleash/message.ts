@@ -121,7 +121,8 @@ function bucketUsages(
   const isReversed = start !== undefined && stop !== undefined && stop < start;
   if (isReversed) notes.add('time_moved');
   const at = isReversed ? undefined : (stop ?? start);
-  const checks = entriesOf(bucket['toggles'], notes).flatMap(([flag, sent]) => checksOf(flag, sent, notes));
+  const checks: Checks[] = [];
+  for (const [flag, sent] of entriesOf(bucket['toggles'], notes)) addChecks(checks, flag, sent, notes);
   return [{ appName, environment: undefined, at, checks }];
 }
 
@@ -134,7 +135,9 @@ function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
     }
     const at = timeOf(entry['timestamp'], notes);
     const [appName, environment] = [textOf(entry['appName']), textOf(entry['environment'])];
-    return [{ appName, environment, at, checks: checksOf(feature, entry, notes) }];
+    const checks: Checks[] = [];
+    addChecks(checks, feature, entry, notes);
+    return [{ appName, environment, at, checks }];
   });
 }
 
@@ -151,21 +154,26 @@ function timeOf(sent: unknown, notes: Notes): number | undefined {
 const noVariant = 'disabled';
 
 /**
- * The checks of a flag. `no` counts as `disabled`, each variant under its name, and the part of `yes` without a variant as
+ * Adds the checks of a flag. `no` counts as `disabled`, each variant under its name, and the part of `yes` without a variant as
  * `enabled`.
  */
-function checksOf(feature: string, sent: unknown, notes: Notes): Checks[] {
+function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes): void {
   if (!isFields(sent)) {
     notes.add('value_dropped');
-    return [];
+    return;
   }
-  const variants = entriesOf(sent['variants'], notes)
-    .filter(([variant]) => variant !== noVariant)
-    .map(([variant, count]) => ({ feature, variant, checks: countOf(count, notes) }));
-  const served = variants.reduce((sum, { checks }) => sum + checks, 0);
-  const enabled = { feature, variant: 'enabled', checks: countOf(sent['yes'], notes) - served };
-  const disabled = { feature, variant: noVariant, checks: countOf(sent['no'], notes) };
-  return [enabled, disabled, ...variants].filter(({ checks }) => checks > 0);
+  const add = (variant: string, checks: number) => {
+    if (checks > 0) all.push({ feature, variant, checks });
+  };
+  let served = 0;
+  for (const [variant, count] of entriesOf(sent['variants'], notes)) {
+    if (variant === noVariant) continue;
+    const checks = countOf(count, notes);
+    add(variant, checks);
+    served += checks;
+  }
+  add('enabled', countOf(sent['yes'], notes) - served);
+  add(noVariant, countOf(sent['no'], notes));
 }
 
 const maxCount = 2_147_483_647;

@@ -94,7 +94,7 @@ function sdkHeadersOf(request: Request): SdkHeaders {
 /** The refusals of senders, with their details. */
 export const senderRefusals = {
   unknown_key: 'Authorization has no token that an application has adopted',
-  unknown_environment: 'The application does not have the environment of this token',
+  unknown_environment: 'The token stands for no environment of an application',
 } as const satisfies Refusals;
 
 const unknownKey = new ApiError('unknown_key', senderRefusals.unknown_key);
@@ -106,10 +106,10 @@ const originNotAllowed = new ApiError('origin_not_allowed', originRefusal);
 function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean): UnleashSender {
   const token = keyOf(request);
   const holder = token === undefined ? undefined : keys.findKey(token);
-  const isLeaked = forPages && holder?.key.type === 'Backend';
+  const isLeaked = holder !== undefined && forPages && holder.key.type === 'Backend';
   if (isLeaked) keys.markLeaked(holder);
-  if (holder?.key.environment === undefined || isLeaked) throw unknownKey;
-  const environment = holder.environments.get(holder.key.environment);
+  if (holder === undefined || isLeaked) throw unknownKey;
+  const environment = holder.environments.get(holder.key.environment ?? '');
   if (environment === undefined) throw unknownEnvironment;
   return { holder, environment };
 }

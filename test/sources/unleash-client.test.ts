@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { initialize, type Unleash } from 'unleash-client';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { openShop, type Shop } from '../ingest/repeated-reports.ts';
+import { cleanUp, manage, token, usage } from '../support/binary.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+afterAll(cleanUp);
+
+/** The published SDK for Node as the sender, with a network that loses requests and answers. */
+
+const authorization = `default:production.${'f'.repeat(56)}`;
+
+/** What happens to a report on its way: the last one loses its answer. */
+type Fault = 'reset' | 503 | 429 | 404 | 'lose the answer';
+
+/** A gateway to the service, which serves the flags as well. */
+async function openGateway(service: LocalService, faults: Fault[]) {
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.method === 'GET') return void outgoing.end(JSON.stringify(definitions));
+    const fault = incoming.url?.endsWith('/metrics') ? faults.shift() : undefined;
+    if (fault === 'reset') return void incoming.socket.destroy();
+    if (typeof fault === 'number') return void incoming.resume().on('end', () => outgoing.writeHead(fault).end());
+    pass(service, incoming, outgoing, fault === 'lose the answer');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+}
+
+function pass(service: LocalService, incoming: IncomingMessage, outgoing: ServerResponse, loses: boolean): void {
+  const { method, url, headers } = incoming;
+  const forwarded = request(`http://${service.http}${url}`, { method, headers }, (answer) => {
+    if (loses) answer.resume().on('end', () => incoming.socket.destroy());
+    else answer.pipe(outgoing.writeHead(answer.statusCode!, answer.headers));
+  });
+  incoming.pipe(forwarded);
+}
+
+const flag = (name: string, enabled: boolean, variants: object[] = []) => ({
+  ...{ name, enabled, variants, type: 'release', project: 'default', stale: false, impressionData: false },
+  strategies: [{ name: 'default', parameters: {} }],
+});
+
+const definitions = {
+  version: 2,
+  features: [
+    flag('checkout', true),
+    flag('search', false),
+    flag('banner', true, [{ name: 'blue', weight: 1000, weightType: 'fix', payload: { type: 'string', value: '' } }]),
+  ],
+};
+
+async function adoptToken(service: LocalService): Promise<Shop> {
+  const shop = await openShop(service);
+  const path = `/api/v2/applications/${shop.application}/keys/adopt`;
+  const body = { token: authorization, type: 'Backend', environment: 'Production' };
+  await manage(service.http, shop.access, 'POST', path, 201, body);
+  return shop;
+}
+
+function startSdk(url: string): Unleash {
+  const sdk = initialize({
+    ...{ url, appName: 'billing', customHeaders: { Authorization: authorization } },
+    ...{ metricsInterval: 20, refreshInterval: 0, skipInstanceCountWarning: true },
+    bootstrap: { data: definitions.features as never },
+  });
+  sdk.on('warn', () => {});
+  sdk.on('error', () => {});
+  return sdk;
+}
+
+/** Checks each flag once. */
+function check(sdk: Unleash): void {
+  expect([sdk.isEnabled('checkout'), sdk.isEnabled('search'), sdk.getVariant('banner').name]).toEqual([true, false, 'blue']);
+  sdk.getVariant('checkout');
+}
+
+async function checks(service: LocalService, { application }: Shop) {
+  const access = await token(service.http, service.credentials);
+  const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
+  const query = { environment: 'Production', step: 'hour', from, to } as const;
+  const { features } = await usage(service.http, access, application, query);
+  return Object.fromEntries(
+    features.flatMap(({ feature, variants }) => variants.map((each) => [`${feature}/${each.variant}`, each.checks])),
+  );
+}
+
+test.each<[string, Fault[]]>([
+  ['no fault', []],
+  ['a lost answer', ['lose the answer']],
+  ['an unreachable server', ['reset', 'reset']],
+  ['503 and 429', [503, 429]],
+  ['a token that is not adopted yet', [404]],
+  ['lost answers between refusals', ['lose the answer', 503, 'lose the answer', 'reset', 'lose the answer']],
+])('the SDK for Node counts once with %s', async (_, faults) => {
+  const service = await startLocal();
+  const shop = await adoptToken(service);
+  const left = [...faults];
+  const sdk = startSdk(await openGateway(service, left));
+  await once(sdk, 'ready');
+  let checked = 0;
+  // Checks between the reports too, so that each bucket has more than the one before.
+  while (left.length > 0 || checked === 0) {
+    check(sdk);
+    checked += 1;
+    await Promise.race([once(sdk, 'warn'), once(sdk, 'sent')]);
+  }
+  check(sdk);
+  checked += 1;
+  await once(sdk, 'sent');
+  await sdk.destroyWithFlush();
+  await expect.poll(() => checks(service, shop)).toEqual({
+    'checkout/enabled': 2 * checked,
+    'search/disabled': checked,
+    'banner/blue': checked,
+  });
+  await service.stop();
+});
+
+test('the SDK for Node counts once across a restart of the server', async () => {
+  const first = await startLocal();
+  const shop = await adoptToken(first);
+  const faults: Fault[] = ['lose the answer'];
+  let service = first;
+  const gateway = await openGateway(
+    {
+      ...first,
+      get http() {
+        return service.http;
+      },
+    },
+    faults,
+  );
+  const sdk = startSdk(gateway);
+  await once(sdk, 'ready');
+  check(sdk);
+  await once(sdk, 'warn');
+  await first.stop();
+  service = await startLocal({ data: first.data, credentials: first.credentials });
+  check(sdk);
+  await once(sdk, 'sent');
+  await sdk.destroyWithFlush();
+  await expect.poll(() => checks(service, shop)).toMatchObject({ 'checkout/enabled': 4, 'banner/blue': 2 });
+  await service.stop();
+});

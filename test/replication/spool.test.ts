@@ -272,3 +272,24 @@ test('a directory keeps its id, and the id of its database', async () => {
   expect([again.directory, again.engine]).toEqual(['first', 'engine']);
   await again.close();
 });
+
+test('totals of one bucket that arrive in the same millisecond are all shipped, in order', async () => {
+  const { spool, aggregator, step } = openSpool();
+  const batch = new Batch();
+  batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+  for (const checks of [5, 8]) {
+    batch.cumulative.addMessage([1, 2, 3, 4], 1000);
+    batch.cumulative.addCount(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), checks);
+  }
+  aggregator.write(batch.seal());
+  expect(spool.level().oldest).toBeDefined();
+  step();
+  const { cumulative, series } = decodeDelta(spool.deltas('one', 1, 1)[0]!.body);
+  expect(cumulative.map(({ at, counts }) => [at, counts[2]])).toEqual([
+    [1000, 5],
+    [1001, 8],
+  ]);
+  expect(series).toHaveLength(1);
+  expect(spool.store.cumulative.getKeysCount()).toBe(0);
+  await spool.close();
+});

@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { whyNotIndependent } from './test/support/independent.ts';
 import { whyNotOnNode } from './test/support/node-engine.ts';
 import { installCommand, skipped } from './test/support/packages.ts';
+import { whyNoSources } from './test/support/sources-clients.ts';
 import { whyNoReleaseBefore } from './test/support/release-before.ts';
 
 /**
@@ -34,6 +35,7 @@ const unit = {
     exclude: [
       'test/{bench,binary,browser,chaos,faults,models,nodes,packages}/**',
       ...slowNodeTests,
+      ...(whyNoSources === undefined ? [] : ['test/sources/**']),
       ...(whyNotIndependent === undefined
         ? ['test/independent/{bucket,chart}.test.ts']
         : ['test/independent/**']),

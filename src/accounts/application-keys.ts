@@ -3,8 +3,8 @@ import type { Application, ApplicationKey, AuditEntry, KeyType } from '../storag
 import type { AccountDraft } from './account-draft.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { checkPlan, planOf } from './plans.ts';
 import { longestText } from './key-index.ts';
+import { checkPlan, planOf } from './plans.ts';
 import { hashSecret, keyPrefix, newId, newKeyText, tokenPrefix } from './secrets.ts';
 
 /** A new key with its text. The text of a Backend key is not stored. */

@@ -1,10 +1,4 @@
-import {
-  adoptedBefore,
-  adoptKey,
-  createKey,
-  deleteKey,
-  tokenRule,
-} from '../accounts/application-keys.ts';
+import { adoptedBefore, adoptKey, createKey, deleteKey, tokenRule } from '../accounts/application-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { overPlan } from '../accounts/plans.ts';

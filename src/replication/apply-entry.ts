@@ -12,8 +12,8 @@ import {
   type Horizon,
   type LoggedMint,
 } from './entry.ts';
-import type { ReplicaState, StreamFacts } from './replica-state.ts';
 import { maxSkewMs } from './postgres/shared-clock.ts';
+import type { ReplicaState, StreamFacts } from './replica-state.ts';
 import { retire } from './retire.ts';
 import { defaultSettings, type ReplicaSettings, settingsAfter } from './settings.ts';
 

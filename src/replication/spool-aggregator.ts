@@ -1,6 +1,7 @@
 import { createHotTables } from '../storage/aggregate/hot-tables.ts';
 import type { Envelope } from '../storage/commit/envelope.ts';
 import type { Folding } from '../storage/commit/fold.ts';
+import { cumulativeMessages } from '../storage/commit/records.ts';
 import {
   countingSections,
   exposuresSection,
@@ -9,7 +10,6 @@ import {
   sendersSection,
   usersSection,
 } from '../storage/commit/sections.ts';
-import { cumulativeMessages } from '../storage/commit/records.ts';
 import { prefixedKey } from '../storage/lmdb/key-prefix.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { messageKey } from '../storage/lmdb/messages.ts';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import {
   type Binary,
   cleanUp,
@@ -52,7 +52,11 @@ afterAll(async () => {
 
 const message = (flag: string) => ({
   ...{ appName: 'billing', instanceId: 'i', connectionId: flag },
-  bucket: { start: new Date().toISOString(), stop: new Date().toISOString(), toggles: { [flag]: { yes: 1, no: 0 } } },
+  bucket: {
+    start: new Date().toISOString(),
+    stop: new Date().toISOString(),
+    toggles: { [flag]: { yes: 1, no: 0 } },
+  },
 });
 
 const checksOf = async (flag: string) => (await readChecks(service.http, shop)).get(flag);

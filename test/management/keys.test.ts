@@ -132,7 +132,12 @@ describe('an adopted token', () => {
     ['another application has adopted it', { ...wanted }, 409, 'conflict'],
     ['it has a space', { ...wanted, token: 'a b' }, 400, 'invalid_body'],
     ['it is too long', { ...wanted, token: 'a'.repeat(513) }, 400, 'invalid_body'],
-    ['the environment does not exist', { ...wanted, token: 'b', environment: 'production' }, 404, 'unknown_environment'],
+    [
+      'the environment does not exist',
+      { ...wanted, token: 'b', environment: 'production' },
+      404,
+      'unknown_environment',
+    ],
   ])('is refused if %s', async (_, body, status, code) => {
     const { call, path } = await open();
     const other = (await call('POST', '/applications', { name: 'Other' })).json;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { initialize, type Unleash } from 'unleash-client';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
@@ -22,7 +22,8 @@ async function openGateway(service: LocalService, faults: Fault[]) {
     if (incoming.method === 'GET') return void outgoing.end(JSON.stringify(definitions));
     const fault = incoming.url?.endsWith('/metrics') ? faults.shift() : undefined;
     if (fault === 'reset') return void incoming.socket.destroy();
-    if (typeof fault === 'number') return void incoming.resume().on('end', () => outgoing.writeHead(fault).end());
+    if (typeof fault === 'number')
+      return void incoming.resume().on('end', () => outgoing.writeHead(fault).end());
     pass(service, incoming, outgoing, fault === 'lose the answer');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -33,7 +34,12 @@ async function openGateway(service: LocalService, faults: Fault[]) {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
 }
 
-function pass(service: LocalService, incoming: IncomingMessage, outgoing: ServerResponse, loses: boolean): void {
+function pass(
+  service: LocalService,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  loses: boolean,
+): void {
   const { method, url, headers } = incoming;
   const forwarded = request(`http://${service.http}${url}`, { method, headers }, (answer) => {
     if (loses) answer.resume().on('end', () => incoming.socket.destroy());
@@ -52,7 +58,9 @@ const definitions = {
   features: [
     flag('checkout', true),
     flag('search', false),
-    flag('banner', true, [{ name: 'blue', weight: 1000, weightType: 'fix', payload: { type: 'string', value: '' } }]),
+    flag('banner', true, [
+      { name: 'blue', weight: 1000, weightType: 'fix', payload: { type: 'string', value: '' } },
+    ]),
   ],
 };
 
@@ -77,7 +85,11 @@ function startSdk(url: string): Unleash {
 
 /** Checks each flag once. */
 function check(sdk: Unleash): void {
-  expect([sdk.isEnabled('checkout'), sdk.isEnabled('search'), sdk.getVariant('banner').name]).toEqual([true, false, 'blue']);
+  expect([sdk.isEnabled('checkout'), sdk.isEnabled('search'), sdk.getVariant('banner').name]).toEqual([
+    true,
+    false,
+    'blue',
+  ]);
   sdk.getVariant('checkout');
 }
 
@@ -87,7 +99,9 @@ async function checks(service: LocalService, { application }: Shop) {
   const query = { environment: 'Production', step: 'hour', from, to } as const;
   const { features } = await usage(service.http, access, application, query);
   return Object.fromEntries(
-    features.flatMap(({ feature, variants }) => variants.map((each) => [`${feature}/${each.variant}`, each.checks])),
+    features.flatMap(({ feature, variants }) =>
+      variants.map((each) => [`${feature}/${each.variant}`, each.checks]),
+    ),
   );
 }
 
@@ -115,11 +129,13 @@ test.each<[string, Fault[]]>([
   checked += 1;
   await once(sdk, 'sent');
   await sdk.destroyWithFlush();
-  await expect.poll(() => checks(service, shop)).toEqual({
-    'checkout/enabled': 2 * checked,
-    'search/disabled': checked,
-    'banner/blue': checked,
-  });
+  await expect
+    .poll(() => checks(service, shop))
+    .toEqual({
+      'checkout/enabled': 2 * checked,
+      'search/disabled': checked,
+      'banner/blue': checked,
+    });
   await service.stop();
 });
 

@@ -142,7 +142,14 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
     example: {
       applications: [],
       metrics: [
-        { featureName: 'checkout', appName: 'billing', environment: 'production', timestamp: start, yes: 12, no: 3 },
+        {
+          featureName: 'checkout',
+          appName: 'billing',
+          environment: 'production',
+          timestamp: start,
+          yes: 12,
+          no: 3,
+        },
       ],
     },
   },
@@ -151,7 +158,12 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
       { ...sender, sdkVersion: Type.Optional(Type.String()) },
       { component: 'UnleashRegistration' },
     ),
-    example: { ...example, sdkVersion: 'unleash-client-node:6.12.1', strategies: ['default'], started: start },
+    example: {
+      ...example,
+      sdkVersion: 'unleash-client-node:6.12.1',
+      strategies: ['default'],
+      started: start,
+    },
   },
 };
 

@@ -122,7 +122,13 @@ function count(
   request: Request,
 ): Promise<void> {
   const { application } = holder;
-  const place = { ...source, userAgent: userAgentOf(message), instance: message.instance, application, environment };
+  const place = {
+    ...source,
+    userAgent: userAgentOf(message),
+    instance: message.instance,
+    application,
+    environment,
+  };
   return deps.laneOf(application.number).submit(application.number, (batch) => {
     const token = keyOf(request) ?? '';
     const notes = new Set(message.notes);
@@ -146,7 +152,8 @@ function environmentsOf({ environments }: KeyHolder, own: Environment, token: st
   const ownName = /^[^:]*:([^.]+)\./.exec(token)?.[1];
   return (name: string | undefined): Environment | undefined => {
     if (name === undefined || name === ownName || name === own.name) return own;
-    const alike = () => [...environments.values()].find((each) => each.name.toLowerCase() === name.toLowerCase());
+    const alike = () =>
+      [...environments.values()].find((each) => each.name.toLowerCase() === name.toLowerCase());
     return environments.get(name) ?? alike();
   };
 }

@@ -51,7 +51,7 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
     return !isNamed(named, key.readUInt32BE(0), key.readUInt32BE(8)) && 'its series has no name';
   },
   cumulative: (key, value) =>
-    (key.length !== (key[0] === 0 ? 17 : 23) || (value.length > 0) !== (key[0] === 0)) && 'it is malformed',
+    (key.length !== (key[0] === 0 ? 17 : 23) || value.length > 0 !== (key[0] === 0)) && 'it is malformed',
   messages: (key, value) => (key.length !== 22 || value.length > 0) && 'it is malformed',
   identities(key, value, { store, at }) {
     if (key.toString() === 'secret') return value.length !== 32 && 'it is malformed';

@@ -39,7 +39,7 @@ export class CumulativeTotals {
   add(message: CumulativeMessage): CumulativeMessage {
     const key = totalsKey(message.identity);
     const stored = this.#table.get(key);
-    const [at, ...rows] = stored === undefined ? [undefined] : (packr.unpack(stored) as number[]);
+    const [at, ...rows]: readonly number[] = stored === undefined ? [] : packr.unpack(stored);
     const known = totalsOf(rows, 2);
     const own = new Map([...totalsOf(message.counts, 3), ...totalsOf(message.measurements, 4)]);
     if (at !== undefined && covers(known, own)) return { ...message, counts: [], measurements: [] };
@@ -119,7 +119,8 @@ function added(rows: readonly number[], width: 3 | 4, totals: Totals, base: Tota
   for (let at = 0; at < rows.length; at += width) {
     const ref = rows[at]!;
     const more = totals.get(ref)! - (base.get(ref) ?? 0);
-    if (more !== 0 && !visited.has(ref)) found.push(ref, rows[at + 1]!, more, ...rows.slice(at + 3, at + width));
+    if (more !== 0 && !visited.has(ref))
+      found.push(ref, rows[at + 1]!, more, ...rows.slice(at + 3, at + width));
     visited.add(ref);
   }
   return found;

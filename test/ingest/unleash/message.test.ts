@@ -15,50 +15,100 @@ function checksOf(toggle: unknown): Record<string, number> {
 describe('a flag of a bucket', () => {
   test.each<[string, unknown, Record<string, number>]>([
     ['counts yes and no', { yes: 12, no: 3, variants: {} }, { enabled: 12, disabled: 3 }],
-    ['counts variants, and the rest of yes', { yes: 12, no: 3, variants: { blue: 7, red: 1 } }, { enabled: 4, disabled: 3, blue: 7, red: 1 }],
-    ['counts more variants than yes', { yes: 1, no: 1, variants: { fallback: 2 } }, { disabled: 1, fallback: 2 }],
-    ['ignores the variant of a flag without variants', { yes: 5, no: 2, variants: { disabled: 7 } }, { enabled: 5, disabled: 2 }],
+    [
+      'counts variants, and the rest of yes',
+      { yes: 12, no: 3, variants: { blue: 7, red: 1 } },
+      { enabled: 4, disabled: 3, blue: 7, red: 1 },
+    ],
+    [
+      'counts more variants than yes',
+      { yes: 1, no: 1, variants: { fallback: 2 } },
+      { disabled: 1, fallback: 2 },
+    ],
+    [
+      'ignores the variant of a flag without variants',
+      { yes: 5, no: 2, variants: { disabled: 7 } },
+      { enabled: 5, disabled: 2 },
+    ],
     ['may lack variants, as of old SDKs', { yes: 1, no: 0 }, { enabled: 1 }],
     ['may have variants as PHP writes none', { yes: 1, no: 0, variants: [] }, { enabled: 1 }],
   ])('%s', (_, toggle, expected) => {
     expect(checksOf(toggle)).toEqual(expected);
   });
 
-  test.each([-1, 0.5, 2_147_483_648, 1e300, '3', true, [1], {}])('drops the count %j and keeps the others', (bad) => {
-    const toggles = { bad: { yes: bad, no: 2 }, good: { yes: 1 } };
-    const { usages, notes } = read({ bucket: { start, stop, toggles } });
-    expect(usages[0]!.checks).toEqual([
-      { feature: 'bad', variant: 'disabled', checks: 2 },
-      { feature: 'good', variant: 'enabled', checks: 1 },
-    ]);
-    expect([...notes]).toEqual(['value_dropped']);
-  });
+  test.each([-1, 0.5, 2_147_483_648, 1e300, '3', true, [1], {}])(
+    'drops the count %j and keeps the others',
+    (bad) => {
+      const toggles = { bad: { yes: bad, no: 2 }, good: { yes: 1 } };
+      const { usages, notes } = read({ bucket: { start, stop, toggles } });
+      expect(usages[0]!.checks).toEqual([
+        { feature: 'bad', variant: 'disabled', checks: 2 },
+        { feature: 'good', variant: 'enabled', checks: 1 },
+      ]);
+      expect([...notes]).toEqual(['value_dropped']);
+    },
+  );
 });
 
 test.each<[string, object, number | undefined, readonly string[]]>([
   ['its stop', { start, stop }, Date.parse(stop!), []],
   ['its start if it lacks a stop', { start, stop: null }, Date.parse(start!), []],
-  ['no time of its own if it stops before it starts', { start: stop, stop: start }, undefined, ['time_moved']],
+  [
+    'no time of its own if it stops before it starts',
+    { start: stop, stop: start },
+    undefined,
+    ['time_moved'],
+  ],
   ['its start if its stop is no time', { start, stop: 'soon' }, Date.parse(start!), ['value_dropped']],
-  ['its stop in UTC if it lacks a zone', { start, stop: '2026-01-31T12:00:00' }, Date.parse(stop!), ['time_zone_missing']],
+  [
+    'its stop in UTC if it lacks a zone',
+    { start, stop: '2026-01-31T12:00:00' },
+    Date.parse(stop!),
+    ['time_zone_missing'],
+  ],
 ])('a bucket counts at %s', (_, times, at, expected) => {
   const { usages, notes } = read({ bucket: { ...times, toggles: {} } });
   expect([usages[0]!.at, [...notes]]).toEqual([at, expected]);
 });
 
 test('a message has the sender of its body, else that of its headers', () => {
-  const body = { appName: 'billing', instanceId: 'i-1', connectionId: 'c-1', platformName: 'node', platformVersion: '22.1.0' };
+  const body = {
+    appName: 'billing',
+    instanceId: 'i-1',
+    connectionId: 'c-1',
+    platformName: 'node',
+    platformVersion: '22.1.0',
+  };
   const headers = { appName: 'other', connection: 'c-2', instance: 'i-2', sdk: 'unleash-client-node:6.12.1' };
   const sdk = 'unleash-client-node 6.12.1';
   expect(readMessage('metrics', { ...body, bucket: null }, headers)).toMatchObject({
-    ...{ appName: 'billing', instance: 'i-1', connection: 'c-1', platform: 'node 22.1.0', sdk, start: undefined },
+    ...{
+      appName: 'billing',
+      instance: 'i-1',
+      connection: 'c-1',
+      platform: 'node 22.1.0',
+      sdk,
+      start: undefined,
+    },
     usages: [],
   });
-  expect(readMessage('register', {}, headers)).toMatchObject({ appName: 'other', connection: 'c-2', instance: 'i-2', sdk });
+  expect(readMessage('register', {}, headers)).toMatchObject({
+    appName: 'other',
+    connection: 'c-2',
+    instance: 'i-2',
+    sdk,
+  });
 });
 
 test('entries of Edge keep their service, environment and time', () => {
-  const entry = { featureName: 'checkout', appName: 'billing', environment: 'production', timestamp: start, yes: 2, no: 1 };
+  const entry = {
+    featureName: 'checkout',
+    appName: 'billing',
+    environment: 'production',
+    timestamp: start,
+    yes: 2,
+    no: 1,
+  };
   const { usages, notes } = read({ applications: [], metrics: [entry, { yes: 1 }, 7] }, 'bulk');
   expect(usages).toEqual([
     {
@@ -77,7 +127,13 @@ test('impact metrics are counters and gauges; of a histogram, the count and the 
   const { counters, gauges, notes } = read({
     bucket: null,
     impactMetrics: [
-      metric('sales', 'counter', { labels: { country: 'no' }, value: 2 }, { labels: {}, value: 'x' }, { value: 3 }),
+      metric(
+        'sales',
+        'counter',
+        { labels: { country: 'no' }, value: 2 },
+        { labels: {}, value: 'x' },
+        { value: 3 },
+      ),
       metric('load', 'gauge', { value: 0.5 }),
       metric('latency', 'histogram', { count: 4, sum: 1.5, buckets: [{ le: '+Inf', count: 4 }] }),
     ],
@@ -104,7 +160,10 @@ test('the checks of a flag are at least yes and no, and exactly these if variant
   fc.assert(
     fc.property(toggle, (sent) => {
       const checks = Object.values(checksOf(sent)).reduce((sum, each) => sum + each, 0);
-      const served = Object.entries(sent.variants).reduce((sum, [name, each]) => sum + (name === 'disabled' ? 0 : each), 0);
+      const served = Object.entries(sent.variants).reduce(
+        (sum, [name, each]) => sum + (name === 'disabled' ? 0 : each),
+        0,
+      );
       expect(checks).toBe(Math.max(sent.yes, served) + sent.no);
     }),
   );
@@ -113,9 +172,15 @@ test('the checks of a flag are at least yes and no, and exactly these if variant
 test('any JSON object is read, and has only counts from 0 and finite values', () => {
   const parts = fc.record(
     {
-      bucket: fc.oneof(fc.jsonValue(), fc.record({ start: fc.jsonValue(), stop: fc.jsonValue(), toggles: fc.jsonValue() })),
+      bucket: fc.oneof(
+        fc.jsonValue(),
+        fc.record({ start: fc.jsonValue(), stop: fc.jsonValue(), toggles: fc.jsonValue() }),
+      ),
       metrics: fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue())),
-      impactMetrics: fc.oneof(fc.jsonValue(), fc.array(fc.record({ name: fc.jsonValue(), samples: fc.jsonValue() }))),
+      impactMetrics: fc.oneof(
+        fc.jsonValue(),
+        fc.array(fc.record({ name: fc.jsonValue(), samples: fc.jsonValue() })),
+      ),
       appName: fc.jsonValue(),
     },
     { requiredKeys: [] },

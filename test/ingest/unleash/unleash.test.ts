@@ -21,7 +21,12 @@ async function openUnleash(more: Parameters<typeof startLocal>[0] = {}) {
 const adopt = (service: LocalService, { access, application }: Shop, body: object) =>
   manage(service.http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, body);
 
-async function post(service: LocalService, path: string, body: unknown, headers: Record<string, string> = {}) {
+async function post(
+  service: LocalService,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
   const answer = await fetch(`http://${service.http}/api${path}`, {
     method: 'POST',
     headers: { authorization: backend, 'content-type': 'application/json', ...headers },
@@ -31,10 +36,14 @@ async function post(service: LocalService, path: string, body: unknown, headers:
   return { status: answer.status, text, headers: answer.headers };
 }
 
-const at = (seconds: number) => new Date(Math.floor(Date.now() / 60_000) * 60_000 + seconds * 1000).toISOString();
+const at = (seconds: number) =>
+  new Date(Math.floor(Date.now() / 60_000) * 60_000 + seconds * 1000).toISOString();
 
 /** A message as the Node SDK sends it. */
-const message = (toggles: object, { start = at(-60), ...more }: { start?: string; [field: string]: unknown } = {}) => ({
+const message = (
+  toggles: object,
+  { start = at(-60), ...more }: { start?: string; [field: string]: unknown } = {},
+) => ({
   ...{ appName: 'billing', instanceId: 'billing-1', connectionId: 'c-1' },
   ...{ platformName: 'node', platformVersion: '22.1.0' },
   bucket: { start, stop: at(0), toggles },
@@ -45,7 +54,12 @@ const message = (toggles: object, { start = at(-60), ...more }: { start?: string
 async function checks(service: LocalService, { application }: Shop, environment = 'Production') {
   const access = await token(service.http, service.credentials);
   const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
-  const { features } = await usage(service.http, access, application, { environment, step: 'hour', from, to });
+  const { features } = await usage(service.http, access, application, {
+    environment,
+    step: 'hour',
+    from,
+    to,
+  });
   return Object.fromEntries(
     features.map(({ feature, variants }) => [
       feature,
@@ -58,7 +72,10 @@ const ledger = async (service: LocalService, { access, application }: Shop) =>
   (await readLedger(service.http, access, application)).entries;
 
 const notesIn = (entries: Awaited<ReturnType<typeof ledger>>) =>
-  entries.filter(({ outcome }) => outcome === 'noted').map(({ code }) => code).sort();
+  entries
+    .filter(({ outcome }) => outcome === 'noted')
+    .map(({ code }) => code)
+    .sort();
 
 describe('a bucket', () => {
   test('counts under the environment of its token, and its sender is the service with its SDK', async () => {
@@ -75,14 +92,18 @@ describe('a bucket', () => {
     });
     const path = `/api/v2/applications/${shop.application}/features/checkout/senders`;
     const { items } = (await manage(service.http, shop.access, 'GET', path, 200)) as { items: object[] };
-    expect(items).toMatchObject([{ name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' }]);
+    expect(items).toMatchObject([
+      { name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' },
+    ]);
     await service.stop();
   });
 
   test('that is sent again with more counts only what was added, across a restart', async () => {
     const { service, shop } = await openUnleash();
     const start = at(-60);
-    const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
+    const metric = (value: number) => ({
+      impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }],
+    });
     const send = (to: LocalService, toggles: object, value: number) =>
       post(to, '/client/metrics', message(toggles, { start, ...metric(value) }));
     await send(service, { checkout: { yes: 5 } }, 2);
@@ -91,7 +112,12 @@ describe('a bucket', () => {
     const again = await startLocal({ data: service.data, credentials: service.credentials });
     await send(again, { checkout: { yes: 8 }, search: { no: 1 } }, 3);
     expect(await checks(again, shop)).toEqual({ checkout: { enabled: 8 }, search: { disabled: 1 } });
-    const query = new URLSearchParams({ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) });
+    const query = new URLSearchParams({
+      environment: 'Production',
+      step: 'day',
+      from: at(-86_400),
+      to: at(3600),
+    });
     const path = `/api/v2/applications/${shop.application}/measurements?${query}`;
     const access = await token(again.http, again.credentials);
     const report = (await manage(again.http, access, 'GET', path, 200)) as { metrics: object[] };
@@ -113,11 +139,19 @@ describe('a bucket', () => {
 
   test.each([
     ['an instance whose start has milliseconds counts once', { instanceId: 'billing-1' }, undefined, 5],
-    ['an instance whose start has seconds counts each time', { instanceId: 'billing-1' }, at(-60).replace('.000', ''), 10],
+    [
+      'an instance whose start has seconds counts each time',
+      { instanceId: 'billing-1' },
+      at(-60).replace('.000', ''),
+      10,
+    ],
     ['a browser, as all have the same instance, counts each time', { instanceId: 'browser' }, undefined, 10],
   ])('of %s if it has no connection', async (_, more, start, expected) => {
     const { service, shop } = await openUnleash();
-    const body = message({ checkout: { yes: 5 } }, { connectionId: undefined, ...more, ...(start && { start }) });
+    const body = message(
+      { checkout: { yes: 5 } },
+      { connectionId: undefined, ...more, ...(start && { start }) },
+    );
     for (const _ of [1, 2]) await post(service, '/client/metrics', body);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: expected } });
     await service.stop();
@@ -136,13 +170,21 @@ describe('a bucket', () => {
       { enabled: 1 },
       { enabled: 5000 - 1999 },
     ]);
-    expect(notesIn(await ledger(service, shop))).toEqual(['name_dropped', 'series_folded', 'time_moved', 'value_dropped']);
+    expect(notesIn(await ledger(service, shop))).toEqual([
+      'name_dropped',
+      'series_folded',
+      'time_moved',
+      'value_dropped',
+    ]);
     await service.stop();
   });
 
   test('may be null, and a registration counts nothing', async () => {
     const { service, shop } = await openUnleash();
-    const bodies = [message({}, { bucket: null }), { appName: 'billing', instanceId: 'i', sdkVersion: 'unleash-client-go:4.0.0' }];
+    const bodies = [
+      message({}, { bucket: null }),
+      { appName: 'billing', instanceId: 'i', sdkVersion: 'unleash-client-go:4.0.0' },
+    ];
     expect((await post(service, '/client/metrics', bodies[0])).status).toBe(202);
     expect((await post(service, '/client/register', bodies[1])).status).toBe(202);
     expect(await checks(service, shop)).toEqual({});
@@ -178,7 +220,13 @@ describe('a page', () => {
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
     const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ');
-    for (const name of ['authorization', 'content-type', 'unleash-appname', 'unleash-connection-id', 'unleash-sdk'])
+    for (const name of [
+      'authorization',
+      'content-type',
+      'unleash-appname',
+      'unleash-connection-id',
+      'unleash-sdk',
+    ])
       expect(allowed).toContain(name);
     const body = message({ checkout: { yes: 1 } }, { instanceId: 'browser' });
     const answers = [
@@ -197,7 +245,10 @@ describe('a page', () => {
     const application = `/api/v2/applications/${shop.application}`;
     await manage(service.http, shop.access, 'PATCH', application, 200, { allowedOrigins: [origin] });
     const body = message({ checkout: { yes: 1 } });
-    const refused = await post(service, path, body, { origin: 'https://copy.example', authorization: frontend });
+    const refused = await post(service, path, body, {
+      origin: 'https://copy.example',
+      authorization: frontend,
+    });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
     expect((await post(service, path, body, { origin })).status).toBe(404);
     expect((await post(service, path, body, { authorization: frontend })).status).toBe(202);
@@ -208,7 +259,8 @@ describe('a page', () => {
 
 test('a token that stands for no environment is answered 404, at which SDKs back off', async () => {
   const { service, shop } = await openUnleash();
-  const send = (authorization: string) => post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });
+  const send = (authorization: string) =>
+    post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });
   expect((await send('default:production.unknown')).status).toBe(404);
   expect((await send('')).status).toBe(404);
   expect((await send(shop.key)).status).toBe(404);

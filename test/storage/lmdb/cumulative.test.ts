@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
-import { type Digest, cumulativeMessages } from '../../../src/storage/commit/records.ts';
+import { cumulativeMessages, type Digest } from '../../../src/storage/commit/records.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { countsCodec, measurementCodec } from '../../../src/storage/lmdb/cells.ts';
 import { cumulativeLifeMs } from '../../../src/storage/lmdb/cumulative.ts';
@@ -21,8 +21,10 @@ type Totals = Readonly<Record<number, number>>;
 function message(identity: Digest, totals: Totals, at = start): Batch {
   const batch = new Batch();
   batch.cumulative.addMessage(identity, at);
-  for (const [series, checks] of Object.entries(totals))
+  for (const [series, checks] of Object.entries(totals)) {
+    batch.series.push({ environment, ordinal: Number(series), name: ['checkout', series] });
     batch.cumulative.addCount(refOf(Number(series)), bucket, checks);
+  }
   return batch;
 }
 
@@ -52,11 +54,46 @@ const one: Digest = [1, 1, 1, 1];
 const other: Digest = [1, 1, 1, 2];
 
 test.each<[string, readonly [Digest, Totals][], Totals]>([
-  ['repeats the earlier one adds nothing', [[one, { 1: 5 }], [one, { 1: 5 }]], { 1: 5 }],
-  ['has more adds the difference', [[one, { 1: 5, 2: 1 }], [one, { 1: 8, 2: 1, 3: 4 }]], { 1: 8, 2: 1, 3: 4 }],
-  ['arrives late adds nothing', [[one, { 1: 8, 2: 1 }], [one, { 1: 5 }]], { 1: 8, 2: 1 }],
-  ['has less of one series and more of another is of another sender', [[one, { 1: 5, 2: 1 }], [one, { 1: 2, 2: 3 }]], { 1: 7, 2: 4 }],
-  ['has another identity counts in full', [[one, { 1: 5 }], [other, { 1: 8 }]], { 1: 13 }],
+  [
+    'repeats the earlier one adds nothing',
+    [
+      [one, { 1: 5 }],
+      [one, { 1: 5 }],
+    ],
+    { 1: 5 },
+  ],
+  [
+    'has more adds the difference',
+    [
+      [one, { 1: 5, 2: 1 }],
+      [one, { 1: 8, 2: 1, 3: 4 }],
+    ],
+    { 1: 8, 2: 1, 3: 4 },
+  ],
+  [
+    'arrives late adds nothing',
+    [
+      [one, { 1: 8, 2: 1 }],
+      [one, { 1: 5 }],
+    ],
+    { 1: 8, 2: 1 },
+  ],
+  [
+    'has less of one series and more of another is of another sender',
+    [
+      [one, { 1: 5, 2: 1 }],
+      [one, { 1: 2, 2: 3 }],
+    ],
+    { 1: 7, 2: 4 },
+  ],
+  [
+    'has another identity counts in full',
+    [
+      [one, { 1: 5 }],
+      [other, { 1: 8 }],
+    ],
+    { 1: 13 },
+  ],
 ])('a message that %s', async (_, sent, expected) => {
   const store = openStore();
   for (const [identity, totals] of sent) {
@@ -83,11 +120,19 @@ test('a counter adds the difference', async () => {
     [4, start + 1],
   ] as const) {
     const batch = new Batch();
+    batch.series.push({ environment, ordinal: 7, name: ['sales'] });
     batch.cumulative.addMessage(one, at);
     batch.cumulative.addMeasurement(refOf(7), bucket, value, at);
     write(batch.seal());
   }
-  const [cell] = scanCells(store.measurements, measurementCodec, environment, bucketWidth.minute, 0, 2 ** 32 - 1);
+  const [cell] = scanCells(
+    store.measurements,
+    measurementCodec,
+    environment,
+    bucketWidth.minute,
+    0,
+    2 ** 32 - 1,
+  );
   expect(cell?.value).toMatchObject({ sum: 4, count: 2, last: 1.5, lastAt: start + 1 });
   await store.lmdb.close();
 });
@@ -115,7 +160,10 @@ test('each check counts once, whatever requests, answers and processes are lost'
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(interval, fc.boolean()), { maxLength: 12 }), async (intervals) => {
       const store = openStore();
-      const buckets: { start: number; totals: Record<string, number> }[] = [0, 1].map(() => ({ start: 0, totals: {} }));
+      const buckets: { start: number; totals: Record<string, number> }[] = [0, 1].map(() => ({
+        start: 0,
+        totals: {},
+      }));
       const expected: Record<string, number> = {};
       const delayed: Batch[] = [];
       for (const [{ client, counted, arrives, isConfirmed, isDelayed }, restarts] of intervals) {
@@ -130,7 +178,8 @@ test('each check counts once, whatever requests, answers and processes are lost'
         if (arrives && isConfirmed && !isDelayed) buckets[client] = { start: own.start + 1, totals: {} };
         if (restarts) await store.restart();
       }
-      for (const [client, own] of buckets.entries()) store.write(message([1, client, own.start, 0], own.totals));
+      for (const [client, own] of buckets.entries())
+        store.write(message([1, client, own.start, 0], own.totals));
       for (const batch of delayed) store.write(batch);
       expect(store.sums()).toEqual(expected);
     }),

@@ -140,7 +140,7 @@ and FLAGMETER_CLIENT_SECRET, each command requests a token of its own.
   whoami: simple(whoamiCommand),
   apps: entryOf('apps'),
   keys: {
-    summary: `${entryOf('keys').summary}; adopt tokens of Unleash; rotate the key that signs tokens`,
+    summary: `${entryOf('keys').summary}; adopt tokens; rotate the signing key`,
     commands: [...entryOf('keys').commands, adoptCommand, rotateCommand],
     notes: `
 keys adopt reads a token that services already send to Unleash. Only its hash is stored:

@@ -73,7 +73,7 @@ test('keys rotate does not prepare a directory', async () => {
 });
 
 test.each<[string[], string]>([
-  [[], 'Cannot use keys alone: use one of list, show, create, delete, rotate'],
+  [[], 'Cannot use keys alone: use one of list, show, create, delete, adopt, rotate'],
   [['rotat'], 'Unknown command keys rotat; the nearest known one is keys rotate'],
   [['constructor'], 'Unknown command keys constructor'],
   [['rotate', 'now'], "Cannot use the argument 'now'"],

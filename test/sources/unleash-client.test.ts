@@ -45,6 +45,7 @@ function pass(
     if (loses) answer.resume().on('end', () => incoming.socket.destroy());
     else answer.pipe(outgoing.writeHead(answer.statusCode!, answer.headers));
   });
+  forwarded.on('error', () => incoming.socket.destroy());
   incoming.pipe(forwarded);
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -43,6 +44,7 @@ beforeAll(async () => {
     atUnleash.push(request.url!);
     request.resume().on('end', () => response.writeHead(request.method === 'POST' ? 202 : 200).end());
   }).listen(0, '127.0.0.1');
+  await once(unleash, 'listening');
 });
 
 afterAll(async () => {

@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { whyNotIndependent } from './test/support/independent.ts';
 import { whyNotOnNode } from './test/support/node-engine.ts';
 import { installCommand, skipped } from './test/support/packages.ts';
-import { whyNoSources } from './test/support/sources-clients.ts';
 import { whyNoReleaseBefore } from './test/support/release-before.ts';
+import { whyNoSources } from './test/support/sources-clients.ts';
 
 /**
  * Sockets, processes and browsers on a busy machine: in CI a test that fails once and then passes is reported as retried, and

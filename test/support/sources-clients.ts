@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-const modules = join(import.meta.dirname, '../sources/node_modules/unleash-client');
+const root = join(import.meta.dirname, '../..');
 
 /** Why the tests of test/sources cannot run; `undefined` when they can. */
-export const whyNoSources = existsSync(modules) ? undefined : 'needs the modules of test/sources (npm install there)';
+export const whyNoSources = [root, join(root, 'test/sources')].some((folder) =>
+  existsSync(join(folder, 'node_modules/unleash-client')),
+)
+  ? undefined
+  : 'needs the modules of test/sources (npm install in that folder)';

@@ -2,7 +2,7 @@ import type { Group, Header, Headers, Operation, Parameter, Refusals } from '../
 import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { exampleKeys, IdempotencyKey, intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
-import { preflight } from './cors.ts';
+import { packetHeaders, preflight } from './cors.ts';
 import { PacketSchema } from './packet.ts';
 import { packetHandler, senderRefusals, type TelemetryDeps } from './telemetry.ts';
 
@@ -30,7 +30,7 @@ export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
       method: 'OPTIONS',
       path: telemetryPath,
       access: { credential: 'None', who: 'Everybody' },
-      operation: preflightTelemetry,
+      operation: preflightOperation('preflightTelemetry', packetHeaders),
       bind: () => (request) => ({ status: 204, headers: preflight(request.header('origin')) }),
     },
   ],
@@ -138,10 +138,11 @@ const refuses = (maxBody: number): Refusals => ({
   ...senderRefusals,
 });
 
-const preflightTelemetry: Operation = {
-  operationId: 'preflightTelemetry',
-  summary: 'Preflight of a browser for a packet',
-  description: 'Any origin may ask, because only the packet names the application.',
+/** The operation of a preflight. @param sent names of the allowed request headers */
+export const preflightOperation = (operationId: string, sent: string): Operation => ({
+  operationId,
+  summary: 'Preflight of a browser',
+  description: 'Any origin may ask, because only the message names the application.',
   security: [],
   parameters: [Origin],
   answers: {
@@ -150,12 +151,12 @@ const preflightTelemetry: Operation = {
       headers: {
         ...cors,
         'Access-Control-Allow-Methods': fixed('POST, OPTIONS'),
-        'Access-Control-Allow-Headers': fixed('content-type, content-encoding'),
+        'Access-Control-Allow-Headers': fixed(sent),
         'Access-Control-Max-Age': fixed('7200'),
       },
     },
   },
-};
+});
 
 function fixed(value: string): Header {
   return { required: true, schema: { const: value } };

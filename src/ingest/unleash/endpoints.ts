@@ -4,6 +4,7 @@ import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { preflight } from '../telemetry/cors.ts';
+import { preflightOperation } from '../telemetry/endpoint.ts';
 import type { UnleashKind } from './message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
@@ -25,7 +26,7 @@ export const unleashPages = (maxBody: number): Group<UnleashDeps> => ({
   description: 'What Unleash SDKs of pages and apps report.',
   endpoints: (['metrics', 'register'] as const).flatMap((kind) => {
     const path = `/api/frontend/client/${kind}`;
-    return [endpoint(path, kind, maxBody, true), preflightOf(path)];
+    return [endpoint(path, kind, maxBody, true), preflightOf(path, kind)];
   }),
 });
 
@@ -65,11 +66,12 @@ const requestHeaders = [
   ]),
 ].join(', ');
 
-function preflightOf(path: string): Endpoint<UnleashDeps> {
+function preflightOf(path: string, kind: UnleashKind): Endpoint<UnleashDeps> {
   return {
     method: 'OPTIONS',
     path,
     access: { credential: 'None', who: 'Everybody' },
+    operation: preflightOperation(`preflightUnleash${capital(kind)}`, requestHeaders),
     bind: () => (request) => ({
       status: 204,
       headers: preflight(request.header('origin'), requestHeaders),
@@ -175,7 +177,7 @@ const summaries: Readonly<Record<UnleashKind, string>> = {
 
 function operationOf(kind: UnleashKind, limit: number, forPages: boolean): Operation {
   return {
-    operationId: `unleash${forPages ? 'Pages' : ''}${kind[0]!.toUpperCase()}${kind.slice(1)}`,
+    operationId: `unleash${forPages ? 'Pages' : ''}${capital(kind)}`,
     summary: `${summaries[kind]}${forPages ? ' in a page or an app' : ''}`,
     description,
     security: [{ unleashToken: [] }],
@@ -184,6 +186,10 @@ function operationOf(kind: UnleashKind, limit: number, forPages: boolean): Opera
     answers: { 202: { description: 'Counted, and on disk. The body is empty.', headers: {} } },
     refuses: refusesOf(limit, forPages),
   };
+}
+
+function capital(kind: UnleashKind): string {
+  return kind[0]!.toUpperCase() + kind.slice(1);
 }
 
 const refusesOf = (limit: number, forPages: boolean): Refusals => ({

@@ -65,7 +65,8 @@ const SecFetchSite: Parameter = {
   schema: { type: 'string' },
 };
 
-const cors: Headers = {
+/** Headers of answers that a page may read. */
+export const cors: Headers = {
   'Access-Control-Allow-Origin': {
     component: 'AllowOrigin',
     description: 'The `Origin` of the request, if it is allowed. Absent if the request had none.',

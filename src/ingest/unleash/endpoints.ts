@@ -4,7 +4,7 @@ import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { preflight } from '../telemetry/cors.ts';
-import { preflightOperation } from '../telemetry/endpoint.ts';
+import { cors, preflightOperation } from '../telemetry/endpoint.ts';
 import type { UnleashKind } from './message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
@@ -183,8 +183,11 @@ function operationOf(kind: UnleashKind, limit: number, forPages: boolean): Opera
     security: [{ unleashToken: [] }],
     parameters: [ContentEncoding],
     body: { 'application/json': bodies[kind] },
-    answers: { 202: { description: 'Counted, and on disk. The body is empty.', headers: {} } },
+    answers: {
+      202: { description: 'Counted, and on disk. The body is empty.', headers: forPages ? cors : {} },
+    },
     refuses: refusesOf(limit, forPages),
+    refusalHeaders: (status) => (forPages && status !== 403 ? cors : {}),
   };
 }
 

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleKeys } from '../../../src/ingest/declared.ts';
-import { cleanUp, createApplication, createKey, token } from '../../support/binary.ts';
+import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../../support/service.ts';
-import { allowedOrigin, type Case, cases, packet, withoutCase } from './cases.ts';
+import { adoptedTokens, allowedOrigin, type Case, cases, packet, withoutCase } from './cases.ts';
 import { document, openapi, operations, problemsOf, statusesOf } from './document.ts';
 
 afterAll(cleanUp);
@@ -35,6 +35,10 @@ async function openShop(options: LocalOptions): Promise<Shop> {
   const keys = new Map<string, string>();
   for (const type of types) {
     keys.set(exampleKeys[type], (await createKey(service.http, access, id, type)).key);
+  }
+  for (const [type, adopted] of Object.entries(adoptedTokens)) {
+    const body = { token: adopted, type, environment: 'Production' };
+    await manage(service.http, access, 'POST', `/api/v2/applications/${id}/keys/adopt`, 201, body);
   }
   const fill = (text: string) => text.replace(/fm_(?:fe|mo|be)_0+/g, (example) => keys.get(example)!);
   return { service, fill };

@@ -34,7 +34,31 @@ const headersOf = new Map<string, Case['headers']>([
   [identities, minting],
 ]);
 
+/** Tokens that the application of the cases has adopted. */
+export const adoptedTokens = { Frontend: '*:production.frontend', Backend: '*:production.backend' } as const;
+
+const unleash = ['/api/client/metrics', '/api/client/metrics/bulk', '/api/client/register'].map(
+  (path) => [`POST ${path}`, { ...json, authorization: adoptedTokens.Backend }, exampleKeys.Backend] as const,
+);
+const unleashPages = ['/api/frontend/client/metrics', '/api/frontend/client/register'].map(
+  (path) =>
+    [`POST ${path}`, { ...browser, authorization: adoptedTokens.Frontend }, exampleKeys.Frontend] as const,
+);
+
 export const cases: readonly Case[] = [
+  ...[...unleash, ...unleashPages].flatMap(([operation, headers, key]) => [
+    ...anyBody(operation, headers, '{}').filter(({ code }) => code !== 'invalid_content_type'),
+    sent(operation, 202, undefined, '{}', { headers }),
+    sent(operation, 400, 'invalid_body', '[]', { headers }),
+    sent(operation, 404, 'unknown_key', '{}', { headers: { ...headers, authorization: 'nobody' } }),
+    sent(operation, 404, 'unknown_environment', '{}', { headers: { ...headers, authorization: key } }),
+  ]),
+  ...unleashPages.flatMap(([operation, headers]) => [
+    sent(operation, 403, 'origin_not_allowed', '{}', {
+      headers: { ...headers, origin: 'https://evil.example' },
+    }),
+    { operation: operation.replace('POST', 'OPTIONS'), status: 204, headers: { origin: allowedOrigin } },
+  ]),
   ...anyBody(telemetry, browser, packet()),
   sent(telemetry, 202, undefined, packet()),
   sent(telemetry, 400, 'invalid_body', JSON.stringify({ e: 'Production' })),
@@ -115,7 +139,7 @@ function longKey(operation: string): Case {
 
 /** What every operation that takes a body refuses. */
 function anyBody(operation: string, headers: Case['headers'], good: string): Case[] {
-  const isReport = operation === usage || operation === metrics;
+  const isReport = operation === usage || operation === metrics || operation.startsWith('POST /api/client/');
   const refused = (
     status: number,
     code: RefusalCode,

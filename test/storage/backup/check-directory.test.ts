@@ -39,6 +39,11 @@ const ofUsage: readonly (readonly [table: keyof UsageTables & string, change: Ch
   ['seen', cut, /seen [0-9a-f]+: it is malformed/],
   ['sketches', () => ({ value: Buffer.from([7, 0, 0]) }), /sketches [0-9a-f]+: it is malformed/],
   ['messages', longer, /messages [0-9a-f]+: it is malformed/],
+  [
+    'cumulative',
+    (value, key) => ({ key: Buffer.concat([key, key]), value }),
+    /cumulative [0-9a-f]+: it is malformed/,
+  ],
   ['identities', () => ({ value: Buffer.alloc(3) }), /identities [0-9a-f]+: it is malformed/],
   [
     'identityDays',

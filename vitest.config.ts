@@ -1,9 +1,8 @@
 import { defineConfig } from 'vitest/config';
-import { whyNotIndependent } from './test/support/independent.ts';
 import { whyNotOnNode } from './test/support/node-engine.ts';
 import { installCommand, skipped } from './test/support/packages.ts';
 import { whyNoReleaseBefore } from './test/support/release-before.ts';
-import { whyNoSources } from './test/support/sources-clients.ts';
+import { skippedWorkspaces } from './test/support/workspaces.ts';
 
 /**
  * Sockets, processes and browsers on a busy machine: in CI a test that fails once and then passes is reported as retried, and
@@ -12,7 +11,7 @@ import { whyNoSources } from './test/support/sources-clients.ts';
 const retry = process.env['CI'] === undefined ? 0 : 1;
 
 const independent = (name: string) =>
-  whyNotIndependent === undefined ? [`test/independent/${name}.test.ts`] : [];
+  skippedWorkspaces.has('test/independent') ? [] : [`test/independent/${name}.test.ts`];
 
 /** They end a test that hangs. No test is about its speed, and machines are busy: what takes long is not a failure. */
 const limits = {
@@ -35,10 +34,8 @@ const unit = {
     exclude: [
       'test/{bench,binary,browser,chaos,faults,models,nodes,packages}/**',
       ...slowNodeTests,
-      ...(whyNoSources === undefined ? [] : ['test/sources/**']),
-      ...(whyNotIndependent === undefined
-        ? ['test/independent/{bucket,chart}.test.ts']
-        : ['test/independent/**']),
+      'test/independent/{bucket,chart}.test.ts',
+      ...[...skippedWorkspaces.keys()].map((workspace) => `${workspace}/**`),
     ],
     retry,
   },
@@ -102,7 +99,7 @@ if (!onBun && whyNotOnNode !== undefined)
 if (skipped.length > 0)
   console.warn(`Tests that need ${skipped.join(', ')} are skipped: ${installCommand(skipped)}\n`);
 
-if (whyNotIndependent !== undefined) console.warn(`Skipped: test/independent ${whyNotIndependent}\n`);
+for (const [workspace, why] of skippedWorkspaces) console.warn(`Skipped: ${workspace} ${why}\n`);
 
 if (whyNoReleaseBefore !== undefined)
   console.warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);

@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
-import { whyNotIndependent } from '../../test/support/independent.ts';
 import { whyNotOnNode } from '../../test/support/node-engine.ts';
 import { reasonIn } from '../../test/support/skip-reason.ts';
+import { skippedWorkspaces } from '../../test/support/workspaces.ts';
 import type { Outcome } from './summary.ts';
 
 /** Appends a line of JSON for each failed, retried or skipped test to the file in `OUTCOMES`. */
@@ -14,8 +14,8 @@ export default class OutcomesReporter implements Reporter {
   onInit(): void {
     if (process.versions['bun'] !== undefined) return;
     const skipped = { test: '', state: 'skipped' } as const;
-    if (whyNotIndependent !== undefined)
-      this.#write({ project: 'unit, system', file: 'test/independent', ...skipped, why: whyNotIndependent });
+    for (const [file, why] of skippedWorkspaces)
+      this.#write({ project: 'unit, system', file, ...skipped, why });
     if (whyNotOnNode !== undefined)
       this.#write({ project: 'engine', file: 'all files', ...skipped, why: whyNotOnNode });
   }

@@ -3,7 +3,7 @@ import { flag, valuesOf } from '../contract/resources/field.ts';
 import { type } from '../contract/shapes/application-key.ts';
 import type { Command } from './command.ts';
 import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
-import { importFormats } from './import/row-readers.ts';
+import { importFormats } from './import/rows.ts';
 
 /** The commands that talk to a server, except for those of resources and reports. */
 
@@ -69,7 +69,7 @@ export const forgetCommand: Command = {
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'Import counts of the past from a file: an export, or tables of Unleash',
+  summary: 'Import data of the past from a file: an export, or tables of Unleash',
   operand: { name: 'FILE', description: 'File with the counts' },
   flags: [
     flag('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
@@ -77,6 +77,7 @@ export const importCommand: Command = {
     flag('from-environment NAME', 'Environment in the file; rows of others are left out', {
       more: 'default: the only one in the file',
     }),
+    flag('before TIME', 'Time from which on rows are left out: that of a switch-over to flagmeter'),
     flag('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
     flag('bad-lines FILE', 'New file for the bad lines, to be corrected and imported', {
       file: true,

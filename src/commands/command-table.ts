@@ -176,7 +176,8 @@ ${tableNotes}`,
   import: simple(
     importCommand,
     `
-Imports exports of usage (CSV or NDJSON), and client_metrics_env of Unleash as psql \\copy writes it.
+Imports exports of usage and of measurements (CSV or NDJSON), and client_metrics_env of Unleash as
+psql \\copy writes it, up to the time of a switch-over with --before.
 The same file counts once: run an interrupted import again to continue. A changed file is another
 file, so correct bad lines in the file that --bad-lines writes. Exit code 8: there are bad lines;
 the others are imported.

@@ -1,6 +1,7 @@
 import type { HotLedger } from '../storage/aggregate/hot-ledger.ts';
 import { addUser, type HotTables } from '../storage/aggregate/hot-tables.ts';
 import { addExposure, addValue, mergeMeasurement, openExposures } from '../storage/aggregate/merge.ts';
+import { summaryOf } from '../storage/commit/records.ts';
 import { minuteOf, minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
 import { type CumulativeMessage, type CumulativeTotals, eachTotal } from '../storage/lmdb/cumulative.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
@@ -133,10 +134,12 @@ function applyCumulative(applying: Applying, message: CumulativeMessage): void {
 function applyMessage(applying: Applying, message: CountedMessage): void {
   const { hot, days } = applying;
   applyCounts(applying, message.counts);
-  if (message.at === permanentAt) moveFirstSeen(applying, message.counts);
-  eachRow(applying, 'messages', message.measurements, 4, (ref, bucket, value, at) => {
-    addValue(hot.measurements.touch(ref, bucket), value, at);
-  });
+  if (message.at === permanentAt) applyImported(applying, message);
+  else {
+    eachRow(applying, 'messages', message.measurements, 4, (ref, bucket, value, at) => {
+      addValue(hot.measurements.touch(ref, bucket), value, at);
+    });
+  }
   eachRow(applying, 'messages', message.users, 4, (ref, minute, high, low) => {
     addUser(hot, ref, minute, high, low);
     days.addDay(ref, Math.floor(minute / minutesPerDay));
@@ -144,12 +147,17 @@ function applyMessage(applying: Applying, message: CountedMessage): void {
   applyPeople(applying, message);
 }
 
-/** The counts of an imported part may be older than everything seen before. */
-function moveFirstSeen({ hot, series }: Applying, counts: readonly number[]): void {
+/** An imported part may be older than everything seen before. Its measurements are summaries of values (see `addSummary`). */
+function applyImported(applying: Applying, { counts, measurements }: CountedMessage): void {
+  const { hot, series } = applying;
   for (let at = 0; at < counts.length; at += 5) {
     const ref = series.of(counts[at]!);
     if (ref >= 0) hot.seen.markEarlier(ref, minuteOf(counts[at + 1]!));
   }
+  eachRow(applying, 'messages', measurements, 12, (ref, bucket, ...rows) => {
+    const summary = rows.filter((_, at) => at % 4 < 2);
+    mergeMeasurement(hot.measurements.touch(ref!, bucket!), summaryOf(summary));
+  });
 }
 
 /**

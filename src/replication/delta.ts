@@ -1,6 +1,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
+import { permanentAt } from '../storage/lmdb/messages.ts';
 import { chunksPerSketch } from '../storage/lmdb/sketches.ts';
 import {
   bytes,
@@ -81,7 +82,7 @@ const messageColumns = {
   /** Unix ms. */
   at: number(whole(2 ** 48)),
   counts,
-  /** `ref, bucket, value, at` */
+  /** `ref, bucket, value, at`; of an imported part, three rows for each summary of values: see `addSummary` */
   measurements: numbers([isRef, isBucket, isValue, isValue]),
   /** `ref, minute, high, low` */
   users: numbers([isAnyRef, isMinute, isWord, isWord]),
@@ -173,9 +174,14 @@ export function emptyContent(): DeltaContent {
 
 /** Encodes a delta: the number of the format (u8), then its columns as deflated MessagePack. */
 export function encodeDelta(delta: Delta): Buffer {
-  const needsLater = delta.cumulative.length > 0 || hasLaterRoute(delta);
+  const needsLater = delta.cumulative.length > 0 || hasSummaries(delta) || hasLaterRoute(delta);
   const packed = packr.pack((needsLater ? format : earlierFormat).pack(delta));
   return Buffer.concat([Buffer.of(needsLater ? deltaFormat : 1), deflateSync(packed, { level: 1 })]);
+}
+
+/** Whether it has measurements of an imported part, which earlier releases take for values. */
+function hasSummaries({ messages }: Delta): boolean {
+  return messages.some(({ at, measurements }) => at === permanentAt && measurements.length > 0);
 }
 
 /** Whether it has a route that earlier releases do not know. */

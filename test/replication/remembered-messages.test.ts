@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { encodeBody } from '../../src/replication/entry.ts';
+import { bucketWidth, scanCells } from '../../src/storage/lmdb/blocks.ts';
+import { measurementCodec } from '../../src/storage/lmdb/cells.ts';
 import { permanentAt } from '../../src/storage/lmdb/messages.ts';
-import { start } from './test-streams.ts';
+import { application, start } from './test-streams.ts';
 import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';
 
 const identity = Buffer.alloc(16, 5);
@@ -29,4 +32,39 @@ test('a permanent message counts once, whenever its nodes ship it', () => {
   node.follow(log);
   expect(rowsOf(node, 'messages')).toBe(1);
   expect(rowsOf(node, 'messageTimes')).toBe(1);
+});
+
+/** The identity of a part of an import: the numbers of the application and the environment come first. */
+function partOf(environment: number, part: number): Buffer {
+  const words = Buffer.alloc(16, part);
+  words.writeUInt32BE(application, 0);
+  words.writeUInt32BE(environment, 4);
+  return words;
+}
+
+const summary = { sum: 9, count: 3, last: 2, lastAt: start, min: 1, max: 6 };
+
+test('a summary of values that two nodes import counts once, and only current releases read it', () => {
+  const { log, one, other, node } = setUp();
+  one.importSummary(summary, partOf(1, 1), 1, start);
+  other.importSummary(summary, partOf(1, 1), 1, start);
+  other.importSummary({ ...summary, sum: 1, max: 7, lastAt: start - 1, last: 5 }, partOf(1, 2), 1, start);
+  for (const stream of [one, other]) stream.ship(log, start);
+  node.follow(log);
+  const cells = scanCells(node.store.measurements, measurementCodec, 1, bucketWidth.minute, 0, 2 ** 32 - 1);
+  expect([...cells].map(({ value }) => value)).toEqual([{ ...summary, sum: 10, count: 6, max: 7 }]);
+  expect(node.refused).toEqual([]);
+  expect(log.entries.map(({ body }) => body[0])).toEqual([2, 2]);
+});
+
+test('the permanent messages of a deleted environment are removed, and those of others are not', () => {
+  const { log, one, node } = setUp();
+  for (const environment of [1, 2, 3])
+    for (const part of [1, 2]) one.importSummary(summary, partOf(environment, part), environment, start);
+  one.ship(log, start);
+  log.append('erase', encodeBody('erase', { application, environments: [2], whole: false }));
+  node.follow(log);
+  while (node.replica.erase(1));
+  expect(rowsOf(node, 'messages')).toBe(4);
+  expect(rowsOf(node, 'messageTimes')).toBe(4);
 });

@@ -8,8 +8,10 @@ import type { Envelope } from '../../src/storage/commit/envelope.ts';
 import { type Digest, digestWords } from '../../src/storage/commit/records.ts';
 import { EnvironmentSeries, type SeriesLimits } from '../../src/storage/commit/series-dictionary.ts';
 import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
+import type { Measurement } from '../../src/storage/lmdb/cells.ts';
 import { digestIdentity, type Mint, newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { permanentAt } from '../../src/storage/lmdb/messages.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { OpenDelta } from './open-delta.ts';
@@ -111,6 +113,14 @@ export class TestStream {
   /** Gives the packet an identity: it counts once in all streams. */
   sendMessage(sent: Sent, identity: Uint8Array, now: number): void {
     this.#open.addMessage(identity, now, batchOf(sent, this.#seriesOf(sent), now));
+  }
+
+  /** Imports a part: a summary of the values of the metric `load`. */
+  importSummary(summary: Measurement, identity: Uint8Array, environment: number, now: number): void {
+    const batch = new Batch();
+    const bucket = bucketOf(bucketWidth.minute, Math.floor(now / 60_000));
+    batch.measurements.addSummary(this.#seriesOf({ environment }).metric('load', batch)!, bucket, summary);
+    this.#open.addMessage(identity, permanentAt, batch.seal());
   }
 
   /** Sends the totals of variants of the flag `checkout` since a start that the identity stands for. */

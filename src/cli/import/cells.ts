@@ -31,9 +31,16 @@ export function wholeOf(text: string): number {
   return Number.isSafeInteger(value) ? value : -1;
 }
 
+const numberPattern = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** A number as JSON has it; NaN if the text is anything else. */
+export function numberOf(text: string): number {
+  return numberPattern.test(text) ? Number(text) : Number.NaN;
+}
+
 /** RFC 3339, or the format of PostgreSQL. Without an offset, UTC is assumed. */
 const timePattern =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?$/i;
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?$/i;
 
 /** Reads times, most of which repeat. */
 export class TimeReader {
@@ -50,7 +57,7 @@ export class TimeReader {
   }
 
   #add(text: string): number {
-    const at = secondsOf(text);
+    const at = Math.floor(timeOf(text) / 1000);
     if (this.#known.size >= maxTimes) this.#known.clear();
     this.#known.set(text, at);
     return at;
@@ -59,15 +66,17 @@ export class TimeReader {
 
 const maxTimes = 10_000;
 
-function secondsOf(text: string): number {
+/** Unix ms; NaN if the text is not a time. */
+export function timeOf(text: string): number {
   const found = timePattern.exec(text);
   if (found === null) return Number.NaN;
-  const [year, month, day, hour = '0', minute = '0', second = '0'] = found.slice(1);
-  const [sign, offsetHour = '0', offsetMinute = '0'] = found.slice(7);
+  const [year, month, day, hour = '0', minute = '0', second = '0', fraction = '.0'] = found.slice(1);
+  const [sign, offsetHour = '0', offsetMinute = '0'] = found.slice(8);
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day));
   const isDay = new Date(date).toISOString().startsWith(text.slice(0, 10));
   if (!isDay || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return Number.NaN;
   const offset = (sign === '-' ? -60 : 60) * (Number(offsetHour) * 60 + Number(offsetMinute));
-  const at = date / 1000 + Number(hour) * 3600 + Number(minute) * 60 + Number(second) - offset;
+  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second) - offset;
+  const at = date + seconds * 1000 + Number(fraction.slice(1, 4).padEnd(3, '0'));
   return at >= 0 ? at : Number.NaN;
 }

@@ -1,77 +1,126 @@
 import { createHash } from 'node:crypto';
 import { type ImportPart, maxPartCounts } from '../../contract/shapes/import.ts';
+import type { MetricName, RowSink, Values } from './rows.ts';
+import type { Selection } from './selection.ts';
 import type { Source } from './source.ts';
+
+export type Content = Pick<ImportPart, 'variants' | 'counts' | 'metrics' | 'measurements'>;
 
 /** A part of an import, and how far the source was read. */
 export interface Part {
   readonly number: number;
-  readonly variants: ImportPart['variants'];
-  readonly counts: ImportPart['counts'];
+  /** Number of counts and measurements. */
+  readonly rows: number;
+  readonly content: Content;
   /** In bytes. */
   readonly done: number;
 }
 
 /** Maximum number of counts of a row. */
 const maxRowCounts = 2;
+/** A measurement takes as much room as this number of counts. */
+const measurementCounts = 4;
 /** Maximum number of characters of the names in a part. */
 const maxNames = 64 * 1024;
 
 /**
- * Divides the counts of a source into parts. The division depends on the content only, and must not change: the server remembers
- * parts by their numbers permanently.
- * @param environment rows of other environments are left out; `undefined` if the rows name none
+ * Divides the selected rows of a source into parts. The division depends on the content only, and must not change: the server
+ * remembers parts by their numbers permanently.
  */
-export function* partsOf(source: Source, environment: string | undefined): Generator<Part> {
+export function* partsOf(source: Source, { environment, before }: Selection): Generator<Part> {
   const waiting: Omit<Part, 'done'>[] = [];
   let [number, part] = [0, new Draft()];
   const end = () => {
-    waiting.push({ number, variants: part.variants, counts: part.counts });
+    waiting.push({ number, rows: part.rows, content: part.content });
     number += 1;
     part = new Draft();
   };
-  const reading = source.read((of, ...counts) => {
-    if (of !== environment) return;
-    part.add(...counts);
-    if (part.isFull) end();
-  });
+  const sink: RowSink = {
+    count(of, time, ...row) {
+      if (of !== environment || time >= before) return;
+      part.addCount(time, ...row);
+      if (part.isFull) end();
+    },
+    measurement(of, time, ...row) {
+      if (of !== environment || time >= before) return;
+      part.addMeasurement(time, ...row);
+      if (part.isFull) end();
+    },
+  };
   let done = 0;
-  for (done of reading) {
+  for (done of source.read(sink)) {
     for (const each of waiting.splice(0)) yield { ...each, done };
   }
-  if (part.counts.length > 0) end();
+  if (part.rows > 0) end();
   for (const each of waiting) yield { ...each, done };
 }
 
 class Draft {
-  readonly variants: [string, string][] = [];
-  readonly counts: [number, number, number, number, number][] = [];
+  readonly #variants: [string, string][] = [];
+  readonly #counts: [number, number, number, number, number][] = [];
+  readonly #metrics: string[][] = [];
+  readonly #measurements: number[][] = [];
   readonly #places = new Map<string, Map<string, number>>();
+  readonly #metricPlaces = new Map<string, number>();
   #names = 0;
 
-  get isFull(): boolean {
-    return this.counts.length > maxPartCounts - maxRowCounts || this.#names > maxNames;
+  get rows(): number {
+    return this.#counts.length + this.#measurements.length;
   }
 
-  add(time: number, feature: string, variant: string, checks: number, used: number, viewed: number): void {
+  get isFull(): boolean {
+    const room = maxPartCounts - maxRowCounts - measurementCounts * this.#measurements.length;
+    return this.#counts.length > room || this.#names > maxNames;
+  }
+
+  get content(): Content {
+    const [variants, counts] = [this.#variants, this.#counts];
+    if (this.#measurements.length === 0) return { variants, counts };
+    return { variants, counts, metrics: this.#metrics, measurements: this.#measurements };
+  }
+
+  addCount(
+    time: number,
+    feature: string,
+    variant: string,
+    checks: number,
+    used: number,
+    viewed: number,
+  ): void {
     const place = this.#places.get(feature)?.get(variant) ?? this.#addVariant(feature, variant);
-    this.counts.push([time, place, checks, used, viewed]);
+    this.#counts.push([time, place, checks, used, viewed]);
+  }
+
+  addMeasurement(time: number, name: MetricName, values: Values): void {
+    const place = this.#metricPlaces.get(name.join('\n')) ?? this.#addMetric(name);
+    this.#measurements.push([time, place, ...values]);
   }
 
   #addVariant(feature: string, variant: string): number {
-    const place = this.variants.length;
-    this.variants.push([feature, variant]);
+    const place = this.#variants.length;
+    this.#variants.push([feature, variant]);
     this.#names += feature.length + variant.length;
     const ofFeature = this.#places.get(feature) ?? new Map<string, number>();
     this.#places.set(feature, ofFeature.set(variant, place));
     return place;
   }
+
+  #addMetric(name: MetricName): number {
+    const place = this.#metrics.length;
+    const key = name.join('\n'); // Names contain no line breaks.
+    this.#metrics.push([...(name as readonly string[])]);
+    this.#names += key.length;
+    this.#metricPlaces.set(key, place);
+    return place;
+  }
 }
 
 /**
- * Identifies an import by the content of its files. The server stores it: the same input must give the same result in every
- * version.
+ * Identifies an import by the content of its files and the selected rows. The server stores it: the same input must give the same
+ * result in every version.
  */
-export function importOf(source: Source, environment: string | undefined): string {
+export function importOf(source: Source, { environment, before }: Selection): string {
   const content = ['flagmeter import 1', source.format, environment ?? null, source.digest()];
+  if (Number.isFinite(before)) content.push(`before ${before}`);
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

@@ -1,17 +1,19 @@
-import { connect, type Item } from '../api.ts';
+import { type Api, connect, type Item } from '../api.ts';
 import { importCommand } from '../client-commands.ts';
 import { type Given, readGiven } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication, missing } from '../find.ts';
 import { UsageError } from '../flags.ts';
+import { interruptible } from '../interruptible.ts';
 import { printJson, printRecord } from '../print.ts';
+import { Progress } from '../progress.ts';
 import { itemsOf } from '../report.ts';
 import { printable } from '../show.ts';
 import { BadLines } from './bad-lines.ts';
 import { importOf, partsOf } from './parts.ts';
-import { Progress } from './progress.ts';
-import { type Sent, sendParts } from './send-parts.ts';
+import { beforeOf, type Selection } from './selection.ts';
+import { howToResume, type Sent, sendParts } from './send-parts.ts';
 import { Source } from './source.ts';
 import { type Survey, surveyOf } from './survey.ts';
 
@@ -22,22 +24,20 @@ import { type Survey, surveyOf } from './survey.ts';
  */
 export async function runImport(argv: readonly string[], context: Context): Promise<number> {
   const given = readGiven(importCommand, argv);
+  const wanted = { environment: given.value('from-environment'), before: beforeOf(given.value('before')) };
   const api = connect(context, given);
   const application = await findApplication(api, given.value('app') ?? '');
   const environment = environmentOf(application, given.value('environment') ?? '');
   const source = new Source(given.operand, given);
   const badLines = new BadLines(context, given.value('bad-lines'));
   try {
-    const found = survey(context, source, badLines, given.value('from-environment'));
-    const from = sourceEnvironmentOf(found, given.value('from-environment'));
-    const isDry = given.has('dry-run');
-    const head = { environment, import: importOf(source, from), ...(isDry && { dryRun: true }) };
-    const progress = new Progress(context, isDry ? 'Checking' : 'Importing', source.size);
-    const path = ['applications', String(application['id']), 'imports'];
-    const sent = await sendParts(context, api, path, head, partsOf(source, from), (done) =>
-      progress.report(done),
-    );
-    progress.end();
+    const found = survey(context, source, badLines, wanted);
+    const selection = { ...wanted, environment: sourceEnvironmentOf(found, wanted.environment) };
+    const sent = await send(context, api, source, selection, {
+      path: ['applications', String(application['id']), 'imports'],
+      head: { environment, import: importOf(source, selection) },
+      isDry: given.has('dry-run'),
+    });
     print(context, given, summaryOf(found, sent), badLines);
   } finally {
     badLines.close();
@@ -47,6 +47,46 @@ export async function runImport(argv: readonly string[], context: Context): Prom
   throw new Failure('found', `Bad lines, which are not imported: ${badLines.count}`);
 }
 
+interface Target {
+  readonly path: readonly string[];
+  readonly head: { readonly environment: string; readonly import: string };
+  readonly isDry: boolean;
+}
+
+/** @throws {Failure} */
+async function send(
+  context: Context,
+  api: Api,
+  source: Source,
+  selection: Selection,
+  { path, head, isDry }: Target,
+): Promise<Sent> {
+  const progress = new Progress(context, context.clock, isDry ? 'Checking' : 'Importing');
+  const total = source.size;
+  let share = 0;
+  const report = (done: number) => {
+    progress.report({ done, total });
+    share = Math.max(share, Math.floor((100 * done) / total));
+  };
+  try {
+    return await interruptible((over) => {
+      const whole = { ...head, ...(isDry && { dryRun: true }) };
+      const sending = sendParts(context, api, path, whole, partsOf(source, selection), report, over);
+      const state = () => (isDry ? 'nothing was imported' : `about ${share} % is imported. ${howToResume}`);
+      return Promise.race([sending, interruptionOf(over, () => `Interrupted: ${state()}`)]);
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+/** Rejects when a signal arrives. Requests under way may still be counted: the server knows them when they are repeated. */
+function interruptionOf(over: AbortSignal, message: () => string): Promise<never> {
+  return new Promise((_, reject) => {
+    over.addEventListener('abort', () => reject(new Failure('interrupted', message())));
+  });
+}
+
 /** @throws {Failure} */
 function environmentOf(application: Item, wanted: string): string {
   const environments = itemsOf(application, 'environments');
@@ -54,13 +94,13 @@ function environmentOf(application: Item, wanted: string): string {
   throw missing(environments, { one: 'environment', key: 'name' }, wanted);
 }
 
-function survey(context: Context, source: Source, badLines: BadLines, wanted: string | undefined): Survey {
-  const progress = new Progress(context, 'Reading', source.size);
+function survey(context: Context, source: Source, badLines: BadLines, wanted: Selection): Survey {
+  const progress = new Progress(context, context.clock, 'Reading');
   const found = surveyOf(
     source,
     wanted,
     (line) => badLines.add(line, source.header),
-    (done) => progress.report(done),
+    (done) => progress.report({ done, total: source.size }),
   );
   progress.end();
   badLines.end();
@@ -80,14 +120,15 @@ function sourceEnvironmentOf({ environments }: Survey, wanted: string | undefine
   throw new UsageError(`Cannot import rows of several environments: ${advice}`);
 }
 
-function summaryOf({ environments, totals }: Survey, sent: Sent) {
-  const { counts, features, variants, checks, used, viewed, first, last } = totals;
+function summaryOf({ environments, later, totals }: Survey, sent: Sent) {
+  const { counts, features, variants, checks, used, viewed, measurements, metrics, first, last } = totals;
   const all = [...environments.values()].reduce((sum, each) => sum + each, 0);
   const time = (seconds: number) =>
     Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString() : null;
   return {
-    ...{ counts, features, variants, from: time(first), to: time(last), checks, used, viewed },
-    ...{ ofOtherEnvironments: all - counts, ...sent },
+    ...{ counts, features, variants, checks, used, viewed, measurements, metrics },
+    ...{ from: time(first), to: time(last) },
+    ...{ ofOtherEnvironments: all - later - counts - measurements, later, ...sent },
   };
 }
 

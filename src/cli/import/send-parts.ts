@@ -5,9 +5,9 @@ import { Failure } from '../failure.ts';
 import { fieldsOf } from '../send.ts';
 import type { Part } from './parts.ts';
 
-/** What an import has done. */
+/** What an import has done: numbers of counts and measurements. */
 export interface Sent {
-  /** Counts of parts that are counted now, and of those that were counted before. */
+  /** Those of parts that are counted now, and of parts that were counted before. */
   imported: number;
   repeated: number;
   outside: number;
@@ -31,6 +31,7 @@ const longestWaitMs = 10_000;
  * Sends the parts of an import, and repeats those that the server cannot take now.
  * @param path of the imports of the application
  * @param progress receives the number of bytes whose parts are counted
+ * @param over ends the import
  * @throws {Failure} if the server refuses a part, or is unavailable for too long
  */
 export async function sendParts(
@@ -40,13 +41,14 @@ export async function sendParts(
   head: Head,
   parts: Iterable<Part>,
   progress: (done: number) => void,
+  over: AbortSignal,
 ): Promise<Sent> {
   const sent: Sent = { imported: 0, repeated: 0, outside: 0, folded: 0, dropped: 0 };
   const underWay = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  const send = async ({ number, variants, counts, done }: Part) => {
-    const result = await sendPart(context, api, path, { ...head, part: number, variants, counts });
-    add(sent, counts.length, result);
+  const send = async ({ number, rows, content, done }: Part) => {
+    const result = await sendPart(context, api, path, { ...head, part: number, ...content });
+    add(sent, rows, result);
     progress(done);
   };
   let next = context.clock.monotonic();
@@ -59,7 +61,7 @@ export async function sendParts(
       .finally(() => underWay.delete(one));
     underWay.add(one);
     if (underWay.size >= maxUnderWay) await Promise.race(underWay);
-    if (failures.length > 0) break;
+    if (failures.length > 0 || over.aborted) break;
   }
   await Promise.all(underWay);
   if (failures.length > 0) throw failures[0];
@@ -85,12 +87,14 @@ async function sendPart(
   }
 }
 
+export const howToResume = 'Run the same command again to import the rest';
+
 function givenUp({ message }: Failure): Failure {
-  return new Failure('unavailable', `${message}. Run the same command again to import the rest`);
+  return new Failure('unavailable', `${message}. ${howToResume}`);
 }
 
-function add(sent: Sent, counts: number, { counted, outside, folded, dropped }: ImportedPart): void {
-  sent[counted ? 'imported' : 'repeated'] += counts - outside - dropped;
+function add(sent: Sent, rows: number, { counted, outside, folded, dropped }: ImportedPart): void {
+  sent[counted ? 'imported' : 'repeated'] += rows - outside - dropped;
   sent.outside += outside;
   sent.dropped += dropped;
   sent.folded += folded;

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Given } from '../command.ts';
 import { UsageError } from '../flags.ts';
+import { csvReader, ndjsonReader } from './export-readers.ts';
 import { LineFile } from './line-file.ts';
-import {
-  type AddCounts,
-  Covered,
-  csvReader,
-  type ImportFormat,
-  ndjsonReader,
-  type RowReader,
-  unleashReader,
-  unleashVariantsReader,
-} from './row-readers.ts';
+import type { ImportFormat, RowReader, RowSink } from './rows.ts';
+import { Covered, unleashReader, unleashVariantsReader } from './unleash-readers.ts';
 
 /** A line that is not a row. */
 export interface BadLine {
@@ -28,7 +21,7 @@ interface SourceFile {
   readerOf(header: string): RowReader;
 }
 
-/** The files of an import. Each reading gives the same counts in the same order. */
+/** The files of an import. Each reading gives the same rows in the same order. */
 export class Source {
   readonly format: ImportFormat;
   readonly #files: readonly SourceFile[];
@@ -60,10 +53,11 @@ export class Source {
 
   /**
    * Reads all rows.
+   * @param sink receives their contents
    * @param bad receives the lines that are not rows
    * @returns after some lines, the number of bytes read @throws {Failure} if a file cannot be read
    */
-  *read(add: AddCounts, bad: (line: BadLine) => void = () => {}): Generator<number> {
+  *read(sink: RowSink, bad: (line: BadLine) => void = () => {}): Generator<number> {
     let done = 0;
     for (const { file, readerOf } of this.#files) {
       let reader = this.format === 'ndjson' ? readerOf('') : undefined;
@@ -75,7 +69,7 @@ export class Source {
             continue;
           }
           if (text === '') continue;
-          const reason = text === undefined ? 'not UTF-8' : reader.read(text, add);
+          const reason = text === undefined ? 'not UTF-8' : reader.read(text, sink);
           if (reason !== undefined) bad({ path: file.path, line: first + at, reason, text });
         }
         done += bytes.length;

@@ -1,23 +1,28 @@
+import type { MetricName } from './rows.ts';
+import type { Selection } from './selection.ts';
 import type { BadLine, Source } from './source.ts';
 
 /** What a source contains. */
 export interface Survey {
-  /** The number of counts by environment; `undefined` for rows that name none. */
+  /** The number of rows by environment; `undefined` for rows that name none. */
   readonly environments: Map<string | undefined, number>;
+  /** Number of rows that are too late for the selection. */
+  later: number;
   readonly totals: Totals;
-  badLines: number;
 }
 
-/** The contents of one environment. */
+/** The contents of the selected rows. */
 export class Totals {
   counts = 0;
   checks = 0;
   used = 0;
   viewed = 0;
+  measurements = 0;
   /** Unix seconds. */
   first = Number.POSITIVE_INFINITY;
   last = Number.NEGATIVE_INFINITY;
   readonly #features = new Map<string, Set<string>>();
+  readonly #metrics = new Set<string>();
 
   get features(): number {
     return this.#features.size;
@@ -27,44 +32,70 @@ export class Totals {
     return [...this.#features.values()].reduce((sum, variants) => sum + variants.size, 0);
   }
 
-  add(time: number, feature: string, variant: string, checks: number, used: number, viewed: number): void {
+  get metrics(): number {
+    return this.#metrics.size;
+  }
+
+  addCount(
+    time: number,
+    feature: string,
+    variant: string,
+    checks: number,
+    used: number,
+    viewed: number,
+  ): void {
     this.counts += 1;
     this.checks += checks;
     this.used += used;
     this.viewed += viewed;
-    if (time < this.first) this.first = time;
-    if (time > this.last) this.last = time;
+    this.#addTime(time);
     const variants = this.#features.get(feature);
     if (variants === undefined) this.#features.set(feature, new Set([variant]));
     else if (!variants.has(variant)) variants.add(variant);
+  }
+
+  addMeasurement(time: number, [metric]: MetricName): void {
+    this.measurements += 1;
+    this.#metrics.add(metric);
+    this.#addTime(time);
+  }
+
+  #addTime(time: number): void {
+    if (time < this.first) this.first = time;
+    if (time > this.last) this.last = time;
   }
 }
 
 /**
  * Reads a source without importing it.
- * @param wanted the totals are those of this environment; without it, of all environments
+ * @param wanted without an environment, the totals are those of all
  * @param bad receives the lines that are not rows
  * @param progress receives the number of bytes read
  * @throws {Failure} if a file cannot be read
  */
 export function surveyOf(
   source: Source,
-  wanted: string | undefined,
+  { environment: wanted, before }: Selection,
   bad: (line: BadLine) => void,
   progress: (done: number) => void,
 ): Survey {
-  const survey: Survey = { environments: new Map(), totals: new Totals(), badLines: 0 };
+  const survey: Survey = { environments: new Map(), later: 0, totals: new Totals() };
   const { environments, totals } = survey;
-  const reading = source.read(
-    (environment, ...counts) => {
-      environments.set(environment, (environments.get(environment) ?? 0) + 1);
-      if (wanted === undefined || environment === wanted) totals.add(...counts);
+  const isSelected = (environment: string | undefined, time: number) => {
+    environments.set(environment, (environments.get(environment) ?? 0) + 1);
+    if (wanted !== undefined && environment !== wanted) return false;
+    if (time < before) return true;
+    survey.later += 1;
+    return false;
+  };
+  const sink = {
+    count(environment: string | undefined, time: number, ...row: [string, string, number, number, number]) {
+      if (isSelected(environment, time)) totals.addCount(time, ...row);
     },
-    (line) => {
-      survey.badLines += 1;
-      bad(line);
+    measurement(environment: string | undefined, time: number, name: MetricName) {
+      if (isSelected(environment, time)) totals.addMeasurement(time, name);
     },
-  );
-  for (const done of reading) progress(done);
+  };
+  for (const done of source.read(sink, bad)) progress(done);
   return survey;
 }

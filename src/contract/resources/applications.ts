@@ -3,7 +3,6 @@ import { ApplicationPatch, NewApplication } from '../shapes/application.ts';
 import { type } from '../shapes/application-key.ts';
 import { FeaturePatch, NewFeature } from '../shapes/feature.ts';
 import { MetricDeclaration } from '../shapes/metric.ts';
-import { silenceOf, silenceOnly, type VerdictKind, verdictKinds, verdictWord } from '../verdicts.ts';
 import {
   applicationColumns,
   applicationKeyColumns,
@@ -86,24 +85,13 @@ export const envs: Resource = {
   remove: { loses: 'All its counts are deleted too' },
 };
 
-function onlyIf(what: string, more?: Partial<Field>): Field {
+function onlyIf(what: string): Field {
+  const values = ['true', 'false'];
   return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
-    ...{ values: ['true', 'false'], as: 'boolean' },
-    ...more,
+    values,
+    as: 'boolean',
   });
 }
-
-const onlyVerdict = flag('verdict VERDICT', 'Only those with this verdict', {
-  values: verdictKinds.map((kind) => verdictWord(kind)!),
-  as: 'underscored',
-  caveat: (value) => silenceOf(value.replaceAll('-', '_') as VerdictKind),
-});
-
-const onlyStale = onlyIf('stale', {
-  more: 'silence is the only basis: prefer --verdict safe-to-remove',
-  caveat: (value) =>
-    value === 'true' ? `${silenceOnly}; --verdict safe-to-remove rules that out` : undefined,
-});
 
 const description = flag('description TEXT', 'Description');
 
@@ -116,13 +104,7 @@ export const features: Resource = {
   key: 'name',
   single: true,
   inRows: true,
-  filters: [
-    onlyVerdict,
-    flag('environment NAME', 'Times and verdicts of this environment only'),
-    onlyIf('declared'),
-    onlyIf('archived'),
-    onlyStale,
-  ],
+  filters: [onlyIf('declared'), onlyIf('stale'), onlyIf('archived')],
   columns: featureColumns,
   create: {
     operand: { name: 'NAME', description: 'Feature name in packets and reports' },

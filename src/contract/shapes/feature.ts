@@ -12,7 +12,6 @@ import {
   text,
   time,
 } from './fields.ts';
-import { verdictBasis, verdictKind } from './verdict.ts';
 
 const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
   description: 'Description by the team.',
@@ -96,9 +95,7 @@ const fields = {
   permanent,
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   split,
-  stale: flag(
-    'Whether it was neither seen nor declared for a long time. Silence is the only basis; the verdict has others.',
-  ),
+  stale: flag('Whether it was neither seen nor declared for a long time.'),
   ...sight,
   createdAt: orNull(time('Time of the declaration.')),
   updatedAt: orNull(time('Time of the last change of the declaration.')),
@@ -121,16 +118,7 @@ const example = {
 };
 
 /** A feature in a list. */
-export const Feature = shape(
-  'Feature',
-  {
-    ...fields,
-    verdict: verdictKind('Kind of its verdict. `…/verdict` has the reasons.'),
-    verdictBasis,
-    verdictSince: orNull(time('Start of the state that the verdict is about; `null` if unknown.')),
-  },
-  { ...example, verdict: 'in_use', verdictBasis: 'use', verdictSince: exampleTime },
-);
+export const Feature = shape('Feature', fields, example);
 export type Feature = Static<typeof Feature>;
 
 const VariantSight = Type.Object({ variant: text('Name of the variant.'), ...sight });

@@ -33,6 +33,19 @@ export const ImportPart = bodyShape(
       maxItems: maxPartCounts,
       description: '`[time, variant, checks, used, viewed]`: Unix seconds, and the index of the variant.',
     }),
+    metrics: Type.Optional(
+      Type.Array(Type.Array(Type.String(), { minItems: 1, maxItems: 3 }), {
+        maxItems: maxPartCounts,
+        description: 'The name of each metric; for one of a feature, also the feature and the variant.',
+      }),
+    ),
+    measurements: Type.Optional(
+      Type.Array(Type.Array(Type.Number(), { minItems: 8, maxItems: 8 }), {
+        maxItems: maxPartCounts,
+        description:
+          '`[time, metric, sum, count, last, lastAt, min, max]`: Unix seconds, the index of the metric, and a summary of its values. `lastAt` is in Unix milliseconds.',
+      }),
+    ),
   },
   {
     environment: 'Production',
@@ -55,7 +68,9 @@ export const ImportedPart = shape(
   'ImportedPart',
   {
     counted: flag('Whether the part is counted now. Otherwise it was counted before.'),
-    outside: count('Counts that were omitted: older than the retention of days, or in the future.'),
+    outside: count(
+      'Counts and measurements that were omitted: older than the retention of days, or in the future.',
+    ),
     folded: count('Variants that were counted as `__other__`, because they are over a limit.'),
     dropped: count('Counts that were omitted because the name of their feature or variant is invalid.'),
   },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../../contract/errors.ts';
 import type { ImportedPart, ImportPart } from '../../contract/shapes/import.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
-import { type Digest, digestBytes, digestWords } from '../../storage/commit/records.ts';
+import { type Digest, digestBytes, digestWords, summaryOf } from '../../storage/commit/records.ts';
 import type { UsageStore } from '../../storage/commit/usage-store.ts';
 import { isRemembered, permanentAt } from '../../storage/lmdb/messages.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
@@ -21,7 +21,7 @@ export interface ImportTarget {
   readonly environment: Environment;
 }
 
-/** Number of counts that may wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
+/** Number of records that may wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
 const maxUnfolded = 100_000;
 
 /** Number of parts in memory. All others are folded, so the store knows them. */
@@ -55,18 +55,18 @@ export class ImportedParts {
     return this.#before(identityOf(target, part)) !== undefined;
   }
 
-  /** What `add` would do, as far as that is known before. @throws {ApiError} `invalid_body` if a count has no variant */
+  /** What `add` would do, as far as that is known before. @throws {ApiError} `invalid_body` */
   check(target: ImportTarget, part: ImportPart): ImportedPart {
-    checkVariants(part);
+    checkPart(part);
     return { ...nothing, counted: !this.has(target, part), outside: this.#outside(part) };
   }
 
   /**
    * Counts a part, unless it was counted before. Resolves when it is on disk.
-   * @throws {ApiError} `invalid_body` if a count has no variant, and as `admit` and `Lane.submit` do
+   * @throws {ApiError} `invalid_body` as `checkPart` does, and as `admit` and `Lane.submit` do
    */
   async add(target: ImportTarget, part: ImportPart): Promise<ImportedPart> {
-    checkVariants(part);
+    checkPart(part);
     const { number } = target.application;
     const identity = identityOf(target, part);
     const before = this.#before(identity);
@@ -84,42 +84,44 @@ export class ImportedParts {
       batch.messages.add(identity, permanentAt, from, batch.extent);
     });
     this.#remember(identity, durable);
-    this.#unfolded += part.counts.length;
+    this.#unfolded += part.counts.length + 3 * (part.measurements?.length ?? 0);
     await durable;
     return added;
   }
 
-  /** Number of counts of a part that are older than the retention, or in the future. */
-  #outside({ counts }: ImportPart): number {
+  /** Number of counts and measurements of a part that are older than the retention, or in the future. */
+  #outside({ counts, measurements = [] }: ImportPart): number {
     const isKept = this.#kept();
-    return counts.filter(([time]) => !isKept(time!)).length;
+    const isOutside = ([time]: readonly number[]) => !isKept(time!);
+    return counts.filter(isOutside).length + measurements.filter(isOutside).length;
   }
 
-  /** @returns the number of counts outside the retention */
-  #fill(batch: Batch, environment: Environment, { variants, counts }: ImportPart): number {
+  /** @returns the number of counts and measurements outside the retention */
+  #fill(batch: Batch, environment: Environment, part: ImportPart): number {
     const { clock, retention, dictionary } = this.#deps;
     const series = dictionary.of(environment.number);
     const horizons = horizonsAt(clock.now(), retention);
     const isKept = this.#kept();
-    const refs = new Map<number, number | undefined>();
-    let outside = 0;
+    const { variants, counts, metrics = [], measurements = [] } = part;
+    const variantRef = eachOnce((at) => series.variant(variants[at]![0]!, variants[at]![1]!, batch));
+    const metricRef = eachOnce((at) => {
+      const [metric = '', feature, variant] = metrics[at]!;
+      if (feature === undefined) return series.metric(metric, batch);
+      return series.featureMetric(metric, feature, variant!, batch);
+    });
+    const bucketOf = (time: number) => bucketAt(Math.floor(time / 60), horizons);
     for (const [time = 0, variant = 0, checks = 0, used = 0, viewed = 0] of counts) {
-      if (!isKept(time)) {
-        outside += 1;
-        continue;
-      }
-      if (!refs.has(variant)) {
-        const [feature = '', name = ''] = variants[variant]!;
-        refs.set(variant, series.variant(feature, name, batch));
-      }
-      const ref = refs.get(variant);
-      if (ref === undefined) continue;
-      batch.counts.add(ref, bucketAt(Math.floor(time / 60), horizons), checks, used, viewed);
+      const ref = isKept(time) ? variantRef(variant) : undefined;
+      if (ref !== undefined) batch.counts.add(ref, bucketOf(time), checks, used, viewed);
     }
-    return outside;
+    for (const [time = 0, metric = 0, ...values] of measurements) {
+      const ref = isKept(time) ? metricRef(metric) : undefined;
+      if (ref !== undefined) batch.measurements.addSummary(ref, bucketOf(time), summaryOf(values));
+    }
+    return this.#outside(part);
   }
 
-  /** Whether counts of a time (Unix seconds) are kept. */
+  /** Whether data of a time (Unix seconds) is kept. */
   #kept(): (time: number) => boolean {
     const { clock, retention } = this.#deps;
     const now = clock.now();
@@ -163,8 +165,31 @@ function identityOf({ application, environment }: ImportTarget, part: ImportPart
   return [application.number, environment.number, a, b];
 }
 
-function checkVariants({ variants, counts }: ImportPart): void {
-  const wrong = counts.findIndex(([, variant]) => variant! >= variants.length);
-  if (wrong < 0) return;
-  throw new ApiError('invalid_body', `Field counts/${wrong}/1 must be the index of a variant`);
+/** Looks up each index once. */
+function eachOnce(find: (at: number) => number | undefined): (at: number) => number | undefined {
+  const found = new Map<number, number | undefined>();
+  return (at) => {
+    if (!found.has(at)) found.set(at, find(at));
+    return found.get(at);
+  };
+}
+
+/** @throws {ApiError} `invalid_body` if the schema allows it, but it cannot be counted */
+function checkPart({ variants, counts, metrics = [], measurements = [] }: ImportPart): void {
+  const check = <T>(field: string, rows: readonly T[], must: string, isValid: (row: T) => boolean) => {
+    const wrong = rows.findIndex((row) => !isValid(row));
+    if (wrong >= 0)
+      throw new ApiError('invalid_body', `Field ${field.replace('*', String(wrong))} must be ${must}`);
+  };
+  check('counts/*/1', counts, 'the index of a variant', ([, at]) => at! < variants.length);
+  check('metrics/*', metrics, 'one name, or three', ({ length }) => length !== 2);
+  check('measurements/*', measurements, 'a summary of the values of a metric', ([time, at, ...values]) => {
+    const { sum, count, last, lastAt, min, max } = summaryOf(values);
+    const integers = [time!, at!, count - 1, lastAt];
+    const isRange =
+      Number.isFinite(sum) && Number.isFinite(min) && Number.isFinite(max) && min <= last && last <= max;
+    return (
+      integers.every((each) => Number.isSafeInteger(each) && each >= 0) && at! < metrics.length && isRange
+    );
+  });
 }

@@ -1,4 +1,5 @@
 import { assert } from '../../runtime/assert.ts';
+import type { Measurement } from '../lmdb/cells.ts';
 import type { CumulativeMessage } from '../lmdb/cumulative.ts';
 import { type MessageChange, permanentAt, wholeMs } from '../lmdb/messages.ts';
 import type { Envelope } from './envelope.ts';
@@ -21,14 +22,26 @@ export class MeasurementRecords extends RecordBuffer {
   add(ref: number, bucket: number, value: number, at: number): void {
     this.append(ref, bucket, value, at, 0);
   }
+
+  /** Adds a summary of values as three records. Only imported parts have them: see `eachSummary`. */
+  addSummary(ref: number, bucket: number, { sum, count, last, lastAt, min, max }: Measurement): void {
+    this.append(ref, bucket, sum, count, 0);
+    this.append(ref, bucket, last, lastAt, 0);
+    this.append(ref, bucket, min, max, 0);
+  }
 }
 
-/** Reads the measurements of a sealed batch in the order in which they were added. */
+/**
+ * Reads the measurements of a sealed batch in the order in which they were added.
+ * @param imported parts whose summaries are read by `eachSummary`
+ */
 export function eachMeasurement(
   { measurements, batch, apart }: Envelope,
   visit: MeasurementRecords['add'],
+  imported: readonly BatchMessage[] = [],
 ): void {
-  eachRecord(measurements, batch, visit, apart?.measurements);
+  const summaries = imported.map(({ from, to }): RecordRange => [from[1], to[1]]);
+  eachRecord(measurements, batch, visit, apart?.measurements ?? summaries);
 }
 
 /** Users of series in a minute (since the epoch), each by both halves of the user's hash. */
@@ -142,16 +155,44 @@ export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
   return found;
 }
 
-/** Reads the counts of the imported parts among the messages of a sealed batch, unless messages are processed separately. */
-export function eachImported(
-  { counts, batch, apart }: Envelope,
+/** The imported parts among the messages of a sealed batch, unless messages are processed separately. */
+export function importedParts(
+  { apart }: Envelope,
   messages: readonly BatchMessage[],
-  visit: (ref: number, bucket: number) => void,
+): readonly BatchMessage[] {
+  return apart === undefined ? messages.filter(({ at }) => at === permanentAt) : [];
+}
+
+/** Reads the counts of an imported part. */
+export function eachImportedCount(
+  { counts, batch }: Envelope,
+  { from, to }: BatchMessage,
+  visit: CountRecords['add'],
 ): void {
-  if (apart !== undefined) return;
-  for (const { at, from, to } of messages) {
-    if (at === permanentAt) eachRecordOf(counts, batch, [from[0], to[0]], visit);
-  }
+  eachRecordOf(counts, batch, [from[0], to[0]], visit);
+}
+
+/** Reads the summaries of values of an imported part. */
+export function eachSummary(
+  { measurements, batch }: Envelope,
+  { from, to }: BatchMessage,
+  visit: MeasurementRecords['addSummary'],
+): void {
+  let summary: number[] = [];
+  eachRecordOf(measurements, batch, [from[1], to[1]], (ref, bucket, one, other) => {
+    summary.push(one, other);
+    if (summary.length < summaryNumbers) return;
+    visit(ref, bucket, summaryOf(summary));
+    summary = [];
+  });
+}
+
+const summaryNumbers = 6;
+
+/** Unpacks a summary of values, in the order of the columns in its records. */
+export function summaryOf(numbers: readonly number[]): Measurement {
+  const [sum = 0, count = 0, last = 0, lastAt = 0, min = 0, max = 0] = numbers;
+  return { sum, count, last, lastAt, min, max };
 }
 
 /** The value in place of a time that marks a total of a variant, or of a metric, in a cumulative message. */

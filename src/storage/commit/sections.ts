@@ -1,6 +1,6 @@
 import { HotLedger } from '../aggregate/hot-ledger.ts';
 import { countUser, type HotTables } from '../aggregate/hot-tables.ts';
-import { addExposure, addValue } from '../aggregate/merge.ts';
+import { addExposure, addValue, mergeMeasurement } from '../aggregate/merge.ts';
 import { minuteOf, seriesPerEnvironment } from '../lmdb/blocks.ts';
 import { CumulativeTotals, eachTotal } from '../lmdb/cumulative.ts';
 import { exposuresKey, listPerson, putExposures, readExposures, removeExposures } from '../lmdb/exposures.ts';
@@ -14,9 +14,11 @@ import {
   cumulativeMessages,
   eachCount,
   eachExposure,
-  eachImported,
+  eachImportedCount,
   eachMeasurement,
+  eachSummary,
   eachUser,
+  importedParts,
   messageChanges,
 } from './records.ts';
 
@@ -63,11 +65,13 @@ export function countingSections(
         eachCount(envelope, (ref, bucket, checks, used, viewed) =>
           counts.add(ref, bucket, checks, used, viewed),
         );
-        eachMeasurement(envelope, (ref, bucket, value, at) =>
-          addValue(measurements.touch(ref, bucket), value, at),
+        const imported = importedParts(envelope, messages);
+        eachMeasurement(
+          envelope,
+          (ref, bucket, value, at) => addValue(measurements.touch(ref, bucket), value, at),
+          imported,
         );
         eachUser(envelope, (ref, minute) => seen.mark(ref, minute));
-        eachImported(envelope, messages, (ref, bucket) => seen.markEarlier(ref, minuteOf(bucket)));
         const cumulative = cumulativeMessages(envelope);
         for (const message of cumulative) {
           eachTotal(totals.add(message), {
@@ -76,6 +80,12 @@ export function countingSections(
           });
         }
         totals.expire(cumulative);
+        for (const part of imported) {
+          eachImportedCount(envelope, part, (ref, bucket) => seen.markEarlier(ref, minuteOf(bucket)));
+          eachSummary(envelope, part, (ref, bucket, summary) =>
+            mergeMeasurement(measurements.touch(ref, bucket), summary),
+          );
+        }
       },
       put() {
         counts.put();

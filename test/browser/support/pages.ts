@@ -45,8 +45,6 @@ export interface FlakyHost {
   readonly received: readonly Received[];
   /** The statuses of the next answers; after them 202. With 0, the connection is closed without an answer. */
   answer(...statuses: readonly number[]): void;
-  /** Headers of all answers. */
-  headers: Readonly<Record<string, string>>;
   close(): void;
 }
 
@@ -55,7 +53,7 @@ export async function startFlakyHost(script: string): Promise<FlakyHost> {
   const received: Received[] = [];
   let next: number[] = [];
   const server = createServer(async (request, response) => {
-    const { headers: open } = host;
+    const open = { 'access-control-allow-origin': '*' };
     if (request.method === 'GET') {
       response.writeHead(200, { ...open, 'content-type': 'text/javascript' }).end(script);
       return;
@@ -69,16 +67,14 @@ export async function startFlakyHost(script: string): Promise<FlakyHost> {
     else response.writeHead(status, open).end();
   });
   const { port } = await listen(server);
-  const host: FlakyHost = {
+  return {
     url: `http://127.0.0.1:${port}`,
     received,
-    headers: { 'access-control-allow-origin': '*' },
     answer(...statuses) {
       next = [...statuses];
     },
     close: () => closeNow(server),
   };
-  return host;
 }
 
 type Server = ReturnType<typeof createServer>;

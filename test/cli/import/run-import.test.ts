@@ -1,56 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runImport } from '../../../src/cli/import/run-import.ts';
-import { createApplication } from '../../support/binary.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { administrator } from '../administrator.ts';
-import { type TestContext, testContext } from '../fixture.ts';
+import { file, header, importing } from './importing.ts';
 
-const admin = administrator();
-const { running, api } = admin;
-
-const header = 'time,environment,feature,variant,checks,used,viewed';
-
-/** Writes a file with these lines. */
-function file(...lines: readonly string[]): string {
-  const path = join(temporaryDirectory(), 'history.csv');
-  writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
-  return path;
-}
-
-interface Outcome {
-  readonly summary: Readonly<Record<string, unknown>>;
-  readonly context: TestContext;
-  readonly failure: unknown;
-}
-
-async function run(path: string, more = '--format csv', app = admin.application): Promise<Outcome> {
-  const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
-  const context = testContext({ clock: running.clock, env });
-  const target = ['--app', app, '--environment', 'Production', '--json'];
-  let failure: unknown;
-  await runImport([path, ...target, ...more.split(' ')], context).catch((error) => {
-    failure = error;
-  });
-  return { summary: JSON.parse(context.output.out || '{}'), context, failure };
-}
-
-/** An export of all usage, without the environment. */
-async function exported(step: string, app = admin.application, format = 'csv'): Promise<string> {
-  const query = new URLSearchParams({
-    environment: 'Production',
-    step,
-    from: '2020-01-01T00:00:00Z',
-    format,
-  });
-  const response = await fetch(`${running.url}/api/v2/applications/${app}/usage?${query}`, {
-    headers: { authorization: `Bearer ${admin.access}` },
-  });
-  expect(response.status).toBe(200);
-  return response.text();
-}
+const { admin, api, run, exported } = importing();
 
 describe('a file', () => {
   it('is counted at its times, in buckets of the retention', async () => {
@@ -159,6 +113,46 @@ describe('a file', () => {
     expect(existsSync('/nowhere.csv')).toBe(false);
   });
 
+  it('is imported up to a time with --before, and that import counts once', async () => {
+    const path = file(
+      header,
+      '2026-01-01T10:00:00Z,Production,checkout,on,1,0,0',
+      '2026-01-01T11:00:00Z,Production,checkout,on,2,0,0',
+      '2026-01-01T12:00:00Z,Production,checkout,on,4,0,0',
+    );
+    const before = '--format csv --before 2026-01-01T13:00:00+02:00';
+    expect((await run(path, before)).summary).toMatchObject({ counts: 1, checks: 1, later: 2, imported: 1 });
+    expect((await run(path, before.replace('13:00:00+02:00', '11:00:00Z'))).summary).toMatchObject({
+      imported: 0,
+      repeated: 1,
+    });
+    expect((await run(path, '--format csv --before 1d')).failure).toMatchObject({
+      message: 'Cannot use --before 1d: must be a time such as 2026-01-31T12:00:00Z or a day',
+    });
+  });
+
+  it('is imported in part if a signal arrives, and the rest by the same command', async () => {
+    const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-01,Production,flag-${n % 7},on,1,0,0`);
+    const path = file(header, ...rows);
+    let parts = 0;
+    const interrupted = await run(path, '--format csv', admin.application, (async (url, init) => {
+      if (String(url).endsWith('/imports')) parts += 1;
+      const response = await fetch(url, init);
+      if (parts === 3) process.emit('SIGINT');
+      return response;
+    }) as typeof fetch);
+    expect(interrupted.failure).toMatchObject({
+      exitCode: 130,
+      message: /^Interrupted: about \d+ % is imported\. Run the same command again to import the rest$/,
+    });
+    expect(parts).toBeLessThan(9);
+    const { summary } = await run(path);
+    expect(Number(summary['imported']) + Number(summary['repeated'])).toBe(40_000);
+    expect(summary['repeated']).toBeGreaterThan(4000);
+    const lines = (await exported('day')).trim().split('\r\n').slice(1);
+    expect(lines.reduce((all, line) => all + Number(line.split(',')[4]), 0)).toBe(40_000);
+  });
+
   it('of several parts is counted completely', async () => {
     const rows = Array.from(
       { length: 10_000 },
@@ -190,53 +184,3 @@ it('tables of Unleash are imported together', async () => {
   const rows = (await exported('day')).trim().split('\r\n').slice(1);
   expect(rows.map((row) => row.split(',').slice(3, 5).join())).toEqual(['blue,3', 'disabled,2', 'enabled,3']);
 });
-
-describe('an export', () => {
-  const minute = 60_000;
-  const now = Date.UTC(2026, 0, 2, 3);
-  const name = fc.oneof(
-    fc.constantFrom('checkout', "'quoted", '=1+1', 'a;-b', 'with "quotes", and commas', '__proto__', 'ключ'),
-    fc.string({ minLength: 1, maxLength: 20 }).filter((text) => !/[\x00-\x1f\x7f-\x9f]/.test(text)),
-  );
-  const count = fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 2 ** 31 }));
-  const row = fc.record({
-    ago: fc.oneof(fc.nat({ max: 3000 }), fc.nat({ max: 200_000 }), fc.nat({ max: 1_500_000 })),
-    feature: name,
-    variant: name,
-    counts: fc.tuple(count, count, count),
-  });
-
-  it.each([
-    ['csv', 'minute'],
-    ['ndjson', 'minute'],
-    ['csv', 'day'],
-  ])('as %s by %s into an empty application is exported again equally', async (format, step) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
-        const [one, other] = [await newApplication(), await newApplication()];
-        const lines = rows.map(({ ago, feature, variant, counts: [checks, used, viewed] }) =>
-          JSON.stringify({
-            time: new Date(now - ago * minute).toISOString(),
-            feature,
-            variant,
-            checks,
-            used,
-            viewed,
-          }),
-        );
-        const { summary } = await run(file(...lines), '--format ndjson', one);
-        expect(summary).toMatchObject({ imported: rows.length });
-        const first = await exported(step, one, format);
-        const path = file();
-        writeFileSync(path, first);
-        expect((await run(path, `--format ${format}`, other)).failure).toBeUndefined();
-        expect(await exported(step, other, format)).toBe(first);
-      }),
-      { numRuns: 12 },
-    );
-  });
-});
-
-function newApplication(): Promise<string> {
-  return createApplication(running.service.http, admin.access, { name: admin.fresh() });
-}

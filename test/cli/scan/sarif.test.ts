@@ -8,7 +8,6 @@ const finding: Finding = {
     name: 'a',
     declared: false,
     lastSeenAt: null,
-    verdict: null,
     nearest: null,
     places: [],
     count: 0,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Progress } from '../../src/commands/progress.ts';
+import { Progress } from '../../src/cli/progress.ts';
 import { testClock } from '../accounts/fixture.ts';
 
 function open(interactive: boolean) {

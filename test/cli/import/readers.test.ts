@@ -1,23 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellsOf, TimeReader, wholeOf } from '../../../src/cli/import/cells.ts';
-import {
-  Covered,
-  csvReader,
-  ndjsonReader,
-  type RowReader,
-  unleashReader,
-  unleashVariantsReader,
-} from '../../../src/cli/import/row-readers.ts';
+import { cellsOf, numberOf, TimeReader, timeOf, wholeOf } from '../../../src/cli/import/cells.ts';
+import { csvReader, ndjsonReader } from '../../../src/cli/import/export-readers.ts';
+import type { RowReader } from '../../../src/cli/import/rows.ts';
+import { Covered, unleashReader, unleashVariantsReader } from '../../../src/cli/import/unleash-readers.ts';
 import { csvText, originalText } from '../../../src/contract/csv-text.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12) / 1000;
 
-/** The counts of some lines, or why a line has none. */
+/** The contents of some lines, or why a line has none. */
 function rowsOf(reader: RowReader, ...lines: readonly string[]): unknown[] {
   const rows: unknown[] = [];
   for (const line of lines) {
-    const reason = reader.read(line, (...row) => void rows.push(row));
+    const reason = reader.read(line, {
+      count: (...row) => void rows.push(row),
+      measurement: (...row) => void rows.push(row),
+    });
     if (reason !== undefined) rows.push(reason);
   }
   return rows;
@@ -53,6 +51,24 @@ describe('cells of CSV', () => {
     [' 1', -1],
   ])('read the count %j as %d', (text, count) => {
     expect(wholeOf(text)).toBe(count);
+  });
+
+  it.each([
+    ['0', 0],
+    ['-1.5', -1.5],
+    ['1e+21', 1e21],
+    ['1.7976931348623157e308', Number.MAX_VALUE],
+    ['', Number.NaN],
+    ['.5', Number.NaN],
+    ['0x10', Number.NaN],
+    ['Infinity', Number.NaN],
+    [' 1', Number.NaN],
+  ])('read the value %j as %d', (text, value) => {
+    expect(numberOf(text)).toBe(value);
+  });
+
+  it('read milliseconds', () => {
+    expect(timeOf('2026-01-31T12:00:00.057Z')).toBe(noon * 1000 + 57);
   });
 
   it.each([
@@ -121,6 +137,58 @@ describe('an export', () => {
       'a count is not an integer from 0',
       'a count is not an integer from 0',
       ['Production', noon, '__proto__', 'on', 5, 0, 2],
+    ]);
+  });
+});
+
+describe('an export of measurements', () => {
+  const header = 'time,environment,metric,feature,variant,kind,value,sum,count,last,lastAt,min,max';
+  const time = '2026-01-31T12:00:00Z';
+  const lastAt = '2026-01-31T12:00:30.250Z';
+  const values = [3.5, 2, 1, noon * 1000 + 30_250, 1, 2.5];
+
+  it('of CSV has metrics of the application, and of features', () => {
+    const reader = csvReader('f.csv', header);
+    const lines = [
+      `${time},Production,purchases,,,counter,3.5,3.5,2,1,${lastAt},1,2.5`,
+      `${time},Production,'=sum,checkout,"on, or off",gauge,1,3.5,2,1,${lastAt},1,2.5`,
+    ];
+    expect(rowsOf(reader, ...lines)).toEqual([
+      ['Production', noon, ['purchases'], values],
+      ['Production', noon, ['=sum', 'checkout', 'on, or off'], values],
+    ]);
+  });
+
+  it('of CSV may have bad lines', () => {
+    const row = (text: string) => `${time},Production,${text}`;
+    const lines = [
+      row(`,,,counter,3,3,2,1,${lastAt},1,2`),
+      row(`purchases,checkout,,counter,3,3,2,1,${lastAt},1,2`),
+      row(`purchases,,,counter,3,3,0,1,${lastAt},1,2`),
+      row('purchases,,,counter,3,3,2,1,today,1,2'),
+      row(`purchases,,,counter,3,1e999,2,1,${lastAt},1,2`),
+      row(`purchases,,,counter,3,3,2,7,${lastAt},1,2`),
+    ];
+    expect(rowsOf(csvReader('f.csv', header), ...lines)).toEqual([
+      'metric is not a valid name',
+      'variant is not a valid name',
+      'count is not an integer from 1',
+      'lastAt is not valid',
+      'a value is not a number',
+      'last is not between min and max',
+    ]);
+  });
+
+  it('of CSV must have the necessary columns', () => {
+    expect(() => csvReader('f.csv', 'time,metric,sum')).toThrow(/lacks the columns count, last, lastAt/);
+  });
+
+  it('of NDJSON has null for what is missing', () => {
+    const row = { time, environment: 'Production', metric: 'purchases', feature: null, variant: null };
+    const line = JSON.stringify({ ...row, sum: 3.5, count: 2, last: 1, lastAt, min: 1, max: 2.5 });
+    expect(rowsOf(ndjsonReader(), line, JSON.stringify(row))).toEqual([
+      ['Production', noon, ['purchases'], values],
+      'count is not an integer from 1',
     ]);
   });
 });

@@ -1,0 +1,74 @@
+import type { Context } from './context.ts';
+
+const barWidth = 30;
+
+/** Interval between reports, ms: a terminal rewrites one line, a log gets a line each time. */
+const everyMs = { terminal: 100, log: 5000 };
+
+interface Done {
+  readonly done: number;
+  /** 0 if unknown. */
+  readonly total: number;
+  /** The unit; bytes by default. */
+  readonly unit?: string;
+}
+
+/** Reports progress on standard error: a bar on a terminal, a line every few seconds elsewhere. */
+export class Progress {
+  readonly #terminal: Pick<Context, 'interactive' | 'err'>;
+  readonly #clock: Pick<Context['clock'], 'monotonic'>;
+  readonly #words: string;
+  #reportedAt: number;
+  #width = 0;
+
+  /** @param words description of the work */
+  constructor(
+    terminal: Pick<Context, 'interactive' | 'err'>,
+    clock: Pick<Context['clock'], 'monotonic'>,
+    words: string,
+  ) {
+    this.#terminal = terminal;
+    this.#clock = clock;
+    this.#words = words;
+    // Short work adds no line to a log.
+    this.#reportedAt = terminal.interactive ? Number.NEGATIVE_INFINITY : clock.monotonic();
+  }
+
+  report(done: Done): void {
+    const { interactive } = this.#terminal;
+    const now = this.#clock.monotonic();
+    if (now - this.#reportedAt < (interactive ? everyMs.terminal : everyMs.log)) return;
+    this.#reportedAt = now;
+    if (interactive) this.#draw(`${this.#words}${barOf(done)} ${amountOf(done)}`);
+    else this.#terminal.err(`${this.#words}: ${amountOf(done)}${shareOf(done)}\n`);
+  }
+
+  /** Removes the bar. */
+  end(): void {
+    if (this.#width > 0) this.#terminal.err(`\r${' '.repeat(this.#width)}\r`);
+    this.#width = 0;
+  }
+
+  #draw(line: string): void {
+    this.#terminal.err(`\r${line.padEnd(this.#width)}`);
+    this.#width = Math.max(this.#width, line.length);
+  }
+}
+
+function partOf({ done, total }: Done): number {
+  return Math.min(1, done / total);
+}
+
+function barOf(done: Done): string {
+  if (done.total === 0) return '';
+  const filled = Math.round(partOf(done) * barWidth);
+  return ` [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(partOf(done) * 100)} %`;
+}
+
+function shareOf(done: Done): string {
+  return done.total === 0 ? '' : `, ${Math.floor(partOf(done) * 100)} %`;
+}
+
+function amountOf({ done, unit }: Done): string {
+  return unit === undefined ? `${Math.round(done / 2 ** 20)} MiB` : `${done} ${unit}`;
+}

@@ -46,6 +46,7 @@ export class Reader {
     teamId: (named) => teamId(this.#api, named),
     userId: (named) => (named.includes('@') ? userId(this.#api, named) : named),
     secretFile: (path, name) => readSecretFile(name, path, this.#context),
+    underscored: (text) => text.replaceAll('-', '_'),
     none: () => [],
   };
 }

@@ -43,8 +43,14 @@ async function list({ resource, given, context, api, reader, path }: Call): Prom
   const limit = defaultLimit === undefined ? undefined : readLimit(given.value('limit'), defaultLimit);
   const items = await api.list(path, query, limit);
   printList(context, given, columns, items, many);
-  if (given.has('fail-if-any') && items.length > 0)
-    throw new Failure('found', `There ${items.length === 1 ? `is 1 ${one}` : `are ${items.length} ${many}`}`);
+  if (given.has('fail-if-any') && items.length > 0) {
+    const count = items.length === 1 ? `is 1 ${one}` : `are ${items.length} ${many}`;
+    const caveats = filters.flatMap(({ name, caveat }) => {
+      const value = given.value(name);
+      return (value !== undefined && caveat?.(value)) || [];
+    });
+    throw new Failure('found', [`There ${count}`, ...caveats].join('. '));
+  }
   if (items.length === limit)
     context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
 }

@@ -66,6 +66,11 @@ export type VerdictKind = keyof typeof verdictRules;
 /** The kinds of verdicts, in the order of their rules. */
 export const verdictKinds = Object.keys(verdictRules) as [VerdictKind, ...VerdictKind[]];
 
+/** The kind of a verdict as commands write it, with hyphens. */
+export function verdictWord(kind: unknown): string | null {
+  return typeof kind === 'string' ? kind.replaceAll('_', '-') : null;
+}
+
 /** Explains a verdict that rests on silence alone; `undefined` for the others. */
 export function silenceOf(kind: VerdictKind): string | undefined {
   return verdictRules[kind].basis === 'silence' ? silenceOnly : undefined;

@@ -71,11 +71,6 @@ function showSight({ firstSeenAt, lastSeenAt }: Sight) {
   return { firstSeenAt: timeText(firstSeenAt), lastSeenAt: timeText(lastSeenAt) };
 }
 
-/** The numbers of an application's environments. */
-export function numbersOf({ environments }: Application): readonly number[] {
-  return environments.map(({ number }) => number);
-}
-
 const dayMs = 86_400_000;
 
 /** The current threshold for stale features. */

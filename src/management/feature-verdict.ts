@@ -48,13 +48,15 @@ export const featureVerdict: Group<FeatureDeps> = {
       counted: 'now',
       summary: 'Read the verdict on a feature',
       description:
-        'Whether it is still in use, with the reasons. If the senders no longer report, the verdict is `cannot_tell`: silence does not prove that a feature is unused.',
+        'Whether it is still in use, with the reasons. If the senders no longer report, the verdict is `cannot_tell`: silence does not prove that a feature is unused. Without `environment`, it covers all environments.',
+      query: anyEnvironment.query,
       answers: { 200: jsonAnswer(Verdict, 'The verdict, with its reasons.') },
-      refuses,
-      async handle({ directory, application, params: { feature } }, deps: FeatureDeps) {
+      refuses: { ...refuses, ...anyEnvironment.refuses },
+      async handle({ directory, application, query, params: { feature } }, deps: FeatureDeps) {
         const declaration = directory.featuresOf(application.id).get(feature);
         const declared = declaration === undefined ? [] : [declaration];
-        const { environments, teamId } = application;
+        const { teamId } = application;
+        const environments = findEnvironments(application.environments, query.environment);
         const task = { environments, declared, feature, ...stalenessOf(deps) };
         const said = await deps.reports.make(teamId, 'verdict', task);
         if (said === undefined) throw new ApiError('not_found', unknownFeature);

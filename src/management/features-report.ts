@@ -1,25 +1,27 @@
 import { defaultSettings } from '../accounts/feature-settings.ts';
 import type { Feature } from '../contract/shapes/feature.ts';
 import type { Page } from '../contract/shapes/fields.ts';
+import { type VerdictKind, verdictRules } from '../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
-import type { Reading } from '../storage/lmdb/snapshot.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { cutPage, type PageRequest } from './lists.ts';
 import { type FeatureSight, merge, neverSeen, readSights, type Sight } from './sights.ts';
+import type { Judgement } from './verdict.ts';
+import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts';
+
+type UnjudgedFeature = Omit<Feature, 'verdict' | 'verdictBasis' | 'verdictSince'>;
 
 /** The threshold for stale features, ms. */
-export interface Staleness {
-  readonly now: number;
-  readonly staleAfterMs: number;
-}
+export type Staleness = Pick<VerdictsTask, 'now' | 'staleAfterMs'>;
 
-export interface FeaturesTask extends Staleness {
-  /** The numbers of its environments. */
-  readonly environments: readonly number[];
-  readonly declared: readonly FeatureDeclaration[];
+/** The verdicts cover the given environments. */
+export interface FeaturesTask extends VerdictsTask {
   /** The filters of the caller. */
-  readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined };
+  readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined } & {
+    readonly verdict: VerdictKind | undefined;
+  };
   readonly page: PageRequest<string>;
 }
 
@@ -29,26 +31,85 @@ export interface SightTask {
   readonly features: readonly string[];
 }
 
+/** A feature of the list, before it is shown. */
+interface Listed {
+  readonly name: string;
+  readonly declaration: FeatureDeclaration | undefined;
+  readonly sight: Sight | undefined;
+  judgement?: Judgement;
+}
+
+/** Features between two pauses. */
+const stride = 64;
+
 /** A page of an application's features, declared or only seen, sorted by name. */
-export function* featuresReport(store: UsageTables, task: FeaturesTask): Reading<Page<Feature>> {
-  const { environments, declared, only, page } = task;
+export function featuresReport(store: UsageTables, task: FeaturesTask): Reading<Page<Feature>> {
+  const { environments, declared, only, page, now } = task;
+  return fromSnapshot(store.lmdb, function* (at) {
+    const places = yield* placesAt(store, environments, now, at);
+    const judge = (each: Listed) => {
+      each.judgement ??= judgeIn(store, task, places, each.name, each.declaration, at);
+      return each.judgement;
+    };
+    const wanted: Listed[] = [];
+    let left = stride;
+    for (const each of listed(places, declared)) {
+      if (!isWanted(each, task)) continue;
+      if (only.verdict !== undefined) {
+        left = left === 0 ? stride : left - 1;
+        if (left === 0) yield;
+        if (judge(each).kind !== only.verdict) continue;
+      }
+      wanted.push(each);
+    }
+    const { items, nextCursor } = cutPage(wanted, page, ({ name }) => name);
+    const shown: Feature[] = [];
+    for (const each of items) {
+      shown.push({
+        ...showFeature(each.name, each.declaration, each.sight, task),
+        ...showVerdict(judge(each)),
+      });
+      if (shown.length % stride === 0) yield;
+    }
+    return { items: shown, nextCursor };
+  });
+}
+
+function listed(places: readonly Place[], declared: readonly FeatureDeclaration[]): Iterable<Listed> {
   const sights = new Map<string, Sight>();
-  for (const environment of environments) {
-    for (const [name, sight] of yield* readSights(store, environment)) {
-      sights.set(name, merge(sights.get(name) ?? neverSeen, sight));
+  for (const place of places) {
+    for (const [name, sight] of place.sights) {
+      const known = sights.get(name);
+      sights.set(name, known === undefined ? sight : merge(known, sight));
     }
   }
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  const names = new Set([...declarations.keys(), ...sights.keys()]);
-  const features = Array.from(names, (name) =>
-    showFeature(name, declarations.get(name), sights.get(name), task),
-  );
-  const wanted = features.filter((feature) =>
-    (['archived', 'declared', 'stale'] as const).every(
-      (each) => (only[each] ?? feature[each]) === feature[each],
-    ),
-  );
-  return cutPage(wanted, page, ({ name }) => name);
+  return Array.from(new Set([...declarations.keys(), ...sights.keys()]), (name) => {
+    return { name, declaration: declarations.get(name), sight: sights.get(name) };
+  });
+}
+
+function isWanted({ declaration, sight }: Listed, { only, ...task }: FeaturesTask): boolean {
+  const is = {
+    archived: declaration?.archived ?? false,
+    declared: declaration !== undefined,
+    stale: isStale(declaration, sight, task),
+  };
+  return (['archived', 'declared', 'stale'] as const).every((each) => (only[each] ?? is[each]) === is[each]);
+}
+
+/** A feature that was never seen becomes stale with the age of its declaration. */
+function isStale(
+  declaration: FeatureDeclaration | undefined,
+  sight: Sight | undefined,
+  { now, staleAfterMs }: Staleness,
+): boolean {
+  const since = sight?.lastSeenAt ?? declaration?.createdAt ?? null;
+  return since !== null && now - since > staleAfterMs;
+}
+
+function showVerdict({ kind, since }: Judgement) {
+  return { verdict: kind, verdictBasis: verdictRules[kind].basis, verdictSince: timeText(since) };
 }
 
 /**
@@ -66,7 +127,7 @@ export function* sightsOf(
 }
 
 /**
- * A feature as in the API. A feature that was never seen becomes stale with the age of its declaration.
+ * A feature as in the API, without its verdict.
  * @param declaration `undefined` if it was only seen
  * @param sight `undefined` if it is only declared
  */
@@ -74,13 +135,12 @@ export function showFeature(
   name: string,
   declaration: FeatureDeclaration | undefined,
   sight: Sight = neverSeen,
-  { now, staleAfterMs }: Staleness,
-): Feature {
+  staleness: Staleness,
+): UnjudgedFeature {
   const { description, archived, archivedAt, permanent, snoozedUntil, split } =
     declaration ?? defaultSettings;
   const { createdAt = null, updatedAt = null } = declaration ?? {};
   const { firstSeenAt, lastSeenAt } = sight;
-  const since = lastSeenAt ?? createdAt;
   return {
     name,
     description,
@@ -90,7 +150,7 @@ export function showFeature(
     permanent,
     snoozedUntil: timeText(snoozedUntil),
     split: split && Object.fromEntries(split),
-    stale: since !== null && now - since > staleAfterMs,
+    stale: isStale(declaration, sight, staleness),
     firstSeenAt: timeText(firstSeenAt),
     lastSeenAt: timeText(lastSeenAt),
     createdAt: timeText(createdAt),

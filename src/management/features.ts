@@ -15,17 +15,17 @@ import {
   Note,
 } from '../contract/shapes/feature.ts';
 import { flag } from '../contract/shapes/fields.ts';
+import { verdictKinds } from '../contract/verdicts.ts';
 import type { Group } from '../http/endpoint.ts';
 import { parseTime } from '../runtime/rfc3339.ts';
 import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './answers.ts';
 import { endpoint } from './endpoint.ts';
-import { findEnvironment, unknownEnvironment } from './environments.ts';
+import { anyEnvironment, findEnvironment, findEnvironments, unknownEnvironment } from './environments.ts';
 import { answerReport, format, orInRows } from './exports/format.ts';
 import { featureColumns } from './exports/make-export.ts';
 import {
   type FeatureDeps,
   mustBeKnown,
-  numbersOf,
   showDetail,
   showNote,
   stalenessOf,
@@ -49,7 +49,13 @@ const timeRule = (field: string) => `Cannot take ${field}: must be a time like 2
 const filters = {
   archived: Type.Optional(flag('Only archived features, or only the others.')),
   declared: Type.Optional(flag('Only declared features, or only those that were just seen.')),
-  stale: Type.Optional(flag('Only stale features, or only the others.')),
+  stale: Type.Optional(flag('Only stale features, or only the others. Silence is the only basis.')),
+  verdict: Type.Optional(
+    Type.Union(
+      verdictKinds.map((kind) => Type.Literal(kind)),
+      { description: 'Only features with this verdict.' },
+    ),
+  ),
 };
 
 /** `/api/v2/applications/{id}/features`: features that are declared, seen in packets, or both. */
@@ -62,16 +68,17 @@ export const features: Group<FeatureDeps> = {
       operationId: 'listFeatures',
       counted: 'any',
       summary: 'List the features of an application',
-      description: 'CSV and NDJSON are not paged.',
-      query: { ...paging, ...filters, ...format },
+      description:
+        'With `environment`, the times and verdicts are those of one environment. Declared features are always listed. CSV and NDJSON are not paged.',
+      query: { ...paging, ...filters, ...anyEnvironment.query, ...format },
       answers: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
-      refuses: { backpressure: tooManyReports },
+      refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       handle(call, deps: FeatureDeps) {
         const { directory, application, query } = call;
-        const { archived, declared: isDeclared, stale, ...wanted } = query;
-        const only = { archived, declared: isDeclared, stale };
+        const { archived, declared: isDeclared, stale, verdict, environment, ...wanted } = query;
+        const only = { archived, declared: isDeclared, stale, verdict };
         const declared = [...directory.featuresOf(application.id).values()];
-        const environments = numbersOf(application);
+        const environments = findEnvironments(application.environments, environment);
         const task = { environments, declared, only, page: namePage(wanted), ...stalenessOf(deps) };
         return answerReport(call, deps.reports, 'features', task);
       },
@@ -154,7 +161,7 @@ export const features: Group<FeatureDeps> = {
 };
 
 /** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
-function versionOf(feature: Feature): object {
+function versionOf(feature: FeatureDetail): object {
   const { name, description, declared, archived, permanent, snoozedUntil, split } = feature;
   const { createdAt, updatedAt } = feature;
   return { name, description, declared, archived, permanent, snoozedUntil, split, createdAt, updatedAt };

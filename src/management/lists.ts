@@ -59,7 +59,7 @@ export function cutPage<T, Position extends number | string>(
   positionOf: (item: T) => Position,
 ): Page<T> {
   const rest = [...items].filter((item) => after === undefined || positionOf(item) > after);
-  rest.sort((a, b) => Number(positionOf(a) > positionOf(b)) - Number(positionOf(a) < positionOf(b)));
+  rest.sort((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
   const page = rest.slice(0, limit);
   const last = page.at(-1);
   const nextCursor = last !== undefined && rest.length > limit ? writeCursor(positionOf(last)) : null;

@@ -64,15 +64,16 @@ const exportBounds = {
 };
 
 /**
+ * Resolves when the thread has opened its files: later, connections may have used up the descriptors.
  * @param workerFile the compiled `manage/report-worker`
  * @param data the data directory
  * @param failed called if the thread cannot open the store; all later reports fail
  */
-export function startReportPool(
+export async function startReportPool(
   workerFile: string,
   data: string,
   failed: (error: unknown) => void,
-): ReportPool {
+): Promise<ReportPool> {
   const queue = new FairQueue(bounds);
   const delays = Histogram.shared();
   const pool = new Piscina({
@@ -85,17 +86,20 @@ export function startReportPool(
     atomics: 'disabled',
   });
   let unable: ApiError | undefined;
-  pool.on('error', (error) => {
+  const fail = (error: unknown) => {
+    if (unable !== undefined) return;
     unable = new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
     failed(error);
     void pool.destroy(); // Otherwise waiting tasks would stay, without a thread.
-  });
+  };
+  pool.on('error', fail);
   const run = async (name: string, task?: unknown) => {
     if (unable !== undefined) throw unable;
     return pool.run(task, { name }).catch((error) => {
       throw unable ?? error;
     });
   };
+  await run('opened').catch(fail);
   const exports = new ExportQueue(new FairQueue(exportBounds), {
     chunk: async (request) => resultOf<Chunk>(await run('chunk', request)),
     stop: (id) => run('stopExport', id),

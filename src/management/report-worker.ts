@@ -40,6 +40,9 @@ const turns = new ReadingTurns(store.lmdb, systemClock);
 /** The exports in progress. They hold no snapshot between two chunks. */
 const underWay = new Map<number, Chunks>();
 
+/** Answered when this module has opened its files. */
+export function opened(): void {}
+
 /** Creates a report, in turns with others. */
 export function make({ name, task }: ReportRequest): Promise<Outcome> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;

@@ -6,7 +6,7 @@ import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snaps
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { sendersAt } from './senders-report.ts';
 import { type FeatureSight, sightsAt } from './sights.ts';
-import { type EnvironmentFacts, judge, type VerdictFacts } from './verdict.ts';
+import { type EnvironmentFacts, type Judgement, judge, type VerdictFacts } from './verdict.ts';
 
 export interface VerdictsTask {
   /** All environments of the application. */
@@ -55,7 +55,7 @@ export class Verdicts {
         const said = saidBy(declaration);
         let verdict = known.kinds.get(name);
         if (verdict?.said !== said) {
-          verdict = { said, kind: kindOf(store, task, known.places, name, declaration, at) };
+          verdict = { said, kind: judgeIn(store, task, known.places, name, declaration, at).kind };
           known.kinds.set(name, verdict);
         }
         verdicts.set(name, verdict.kind);
@@ -125,21 +125,20 @@ export function factsWithAskers(
   });
 }
 
-/** The senders that checked it matter only for silence, and are read only then. */
-function kindOf(
+/** The verdict on one feature. The senders that checked it matter only for silence, and are read only then. */
+export function judgeIn(
   store: UsageTables,
-  { now, staleAfterMs }: VerdictsTask,
+  { now, staleAfterMs }: Pick<VerdictsTask, 'now' | 'staleAfterMs'>,
   places: readonly Place[],
   name: string,
   declaration: FeatureDeclaration | undefined,
   at: Snapshot,
-): VerdictKind {
-  const kindBy = (environments: VerdictFacts['environments']) =>
-    judge({ declaration, environments, now, quietMs: staleAfterMs }).kind;
-  const kind = kindBy(places.map((place) => factsOf(place, name)));
-  return kind === 'not_seen' || kind === 'safe_to_remove'
-    ? kindBy(factsWithAskers(store, places, name, now, at))
-    : kind;
+): Judgement {
+  const judgeBy = (environments: VerdictFacts['environments']) =>
+    judge({ declaration, environments, now, quietMs: staleAfterMs });
+  const judged = judgeBy(places.map((place) => factsOf(place, name)));
+  if (judged.kind !== 'not_seen' && judged.kind !== 'safe_to_remove') return judged;
+  return judgeBy(factsWithAskers(store, places, name, now, at));
 }
 
 /** The part of a declaration that a verdict depends on. */

@@ -70,15 +70,17 @@ export async function openCore(parts: ServiceDeps) {
     log: debugLog(parts),
     slow: { fromMs: config.slowCommit, log },
   });
-  await storage.ready?.();
+  const [reports] = await Promise.all([
+    startReportPool(parts.workerFile('management/report-worker'), config.data, (error) =>
+      health.failed(error),
+    ),
+    storage.ready?.(),
+  ]);
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageStore, health, intake, laneOf });
   const instances = openInstances(parts, usageStore);
   usageStore.onForgotten(() => instances.readAgain());
   const environments = environmentsOf(parts, usageStore);
-  const reports = startReportPool(parts.workerFile('management/report-worker'), config.data, (error) =>
-    health.failed(error),
-  );
   const decoder = startDecodePool(parts.workerFile('ingest/reports/decode-worker'), log);
   const mainDelays = new Histogram();
   return {

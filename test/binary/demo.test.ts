@@ -105,6 +105,21 @@ describe('demo data', () => {
     expect(await read(`/applications/${application}/features/${feature}/verdict`)).toMatchObject({ kind });
   });
 
+  test('has flags that a pipeline finds by their verdict', async () => {
+    const run = (...filter: string[]) =>
+      runBinary(['features', 'list', '--app', application, ...filter, '--fail-if-any'], {
+        FLAGMETER_URL: demo.url,
+        FLAGMETER_TOKEN: access,
+      });
+    const safe = await run('--verdict', 'safe-to-remove');
+    expect(safe).toMatchObject({ code: 8, stderr: expect.stringMatching(/There (is|are) \d+ features?$/m) });
+    expect(safe.stdout).toMatch(/^legacy-invoice-pdf +safe-to-remove /m);
+    expect(safe.stdout).not.toContain('chekout-redesign');
+    const stale = await run('--stale', 'true');
+    expect(stale).toMatchObject({ code: 8, stderr: expect.stringContaining('Silence is its only basis') });
+    expect(await run('--verdict', 'safe')).toMatchObject({ code: 2 });
+  });
+
   test('has a misspelt flag, a leaked key, and senders with their versions', async () => {
     const below = `/applications/${application}`;
     expect(await read(`${below}/features/chekout-redesign`)).toMatchObject({ declared: false, stale: false });

@@ -113,8 +113,24 @@ describe('a list', () => {
     await api('PATCH', `/applications/${admin.application}/features/old`, 200, { archived: true });
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'new' });
     const { out } = await run(`features list --app ${admin.application} --archived false`);
-    expect(out).toMatch(/^NAME .*\nnew +declared/);
+    expect(out).toMatch(/^NAME .*\nnew +new +declared/);
     expect(out).not.toMatch(/^old/m);
+  });
+
+  it('of features can be filtered by verdict, and fail a pipeline', async () => {
+    const { application } = admin;
+    await api('POST', `/applications/${application}/features`, 201, { name: 'next' });
+    expect((await run(`features list --app ${application} --verdict new`)).out).toMatch(/^next +new/m);
+    const none = await run(`features list --app ${application} --verdict safe-to-remove --fail-if-any`);
+    expect(none).toMatchObject({ out: '', err: 'There are no features\n' });
+    await expect(run(`features list --app ${application} --verdict safe`)).rejects.toThrow(
+      /must be snoozed, .*safe-to-remove/,
+    );
+    const failing = (flags: string) => run(`features list --app ${application} ${flags} --fail-if-any`);
+    await expect(failing('--verdict new')).rejects.toMatchObject({
+      exitCode: 8,
+      message: 'There is 1 feature',
+    });
   });
 
   it('that is empty is reported, except with --json', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { flagmeter } from '../../clients/openfeature/src/server.ts';
@@ -18,6 +19,10 @@ const open = (options: object = {}) =>
   flagmeter({ url: `${host.url}/`, key: 'fm_be_x', environment: 'Production', seconds: 3600, ...options });
 
 const bodies = () => host.received.map(({ body }) => JSON.parse(body));
+/** The hash of a user: the first 48 bits of SHA-256. */
+const firstBitsOf = (targetingKey: string) =>
+  Number.parseInt(createHash('sha256').update(targetingKey).digest('hex').slice(0, 12), 16);
+
 const keys = () => host.received.map(({ headers }) => headers['idempotency-key']);
 
 describe('the server sender', () => {
@@ -107,6 +112,73 @@ describe('the server sender', () => {
     expect(parts.length).toBeGreaterThan(1);
     expect([features.length, new Set(features).size]).toEqual([100, 100]);
     expect(new Set(keys()).size).toBe(host.received.length);
+  });
+
+  it('reports the users of each flag once, as hashes', async () => {
+    const meter = open();
+    for (const targetingKey of ['ada', 'bob', 'ada', '', undefined])
+      meter.hook.after({ flagKey: 'checkout', context: { targetingKey } }, { value: true, variant: 'on' });
+    meter.hook.after({ flagKey: 'banner', context: { targetingKey: 'ada' } }, { value: 'red' });
+    meter.checked('search', 'on');
+    await meter.flush();
+    const [{ stats }] = bodies();
+    const [ada, bob] = stats[0].uniqueUserHashes;
+    expect([ada, bob]).toEqual(['ada', 'bob'].map(firstBitsOf));
+    expect(stats[1].uniqueUserHashes).toEqual([ada]);
+    expect(stats[2]).not.toHaveProperty('uniqueUserHashes');
+    expect(host.received[0]!.body).not.toMatch(/"(ada|bob)"/);
+  });
+
+  it('reports the users of a split report in its parts, and no users if they are not to be counted', async () => {
+    const meter = open();
+    const anonymous = open({ countUsers: false });
+    host.answer(413);
+    for (const { hook } of [meter, anonymous])
+      for (let at = 0; at < 100; at += 1)
+        hook.after({ flagKey: `flag-${at}`, context: { targetingKey: `user-${at}` } }, { value: true });
+    await meter.flush();
+    const parts = bodies()
+      .slice(1)
+      .flatMap(({ stats }) => stats);
+    expect(parts).toHaveLength(100);
+    for (const { feature, uniqueUserHashes } of parts)
+      expect(uniqueUserHashes).toEqual([firstBitsOf(feature.replace('flag', 'user'))]);
+    await anonymous.flush();
+    expect(host.received.at(-1)!.body).not.toContain('uniqueUserHashes');
+  });
+
+  it('reports at most 50,000 users of flags at once, and counts all evaluations', async () => {
+    const meter = open();
+    for (let at = 0; at < 50_100; at += 1)
+      meter.hook.after({ flagKey: 'checkout', context: { targetingKey: `user-${at}` } }, { value: true });
+    await meter.flush();
+    const [{ uniqueUserHashes, variantStats }] = bodies()[0].stats;
+    expect([uniqueUserHashes.length, variantStats.enabled.checkCount]).toEqual([50_000, 50_100]);
+  });
+
+  it.each([
+    ['60', 60],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', 300],
+    ['86400', 300],
+  ])('waits before it repeats a report if Retry-After is %s', async (retryAfter, seconds) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const request = vi.spyOn(globalThis, 'fetch');
+    try {
+      const meter = open({ seconds: 1 });
+      host.answer(429);
+      host.headers = { 'retry-after': retryAfter };
+      meter.checked('checkout', 'on');
+      await meter.flush();
+      vi.advanceTimersByTime(seconds * 1000 - 1000);
+      expect(request).toHaveBeenCalledTimes(1);
+      vi.advanceTimersByTime(3000);
+      expect(request).toHaveBeenCalledTimes(2);
+      await meter.flush();
+    } finally {
+      host.headers = {};
+      request.mockRestore();
+      vi.useRealTimers();
+    }
   });
 
   it('warns once that its counts are refused, and continues', async () => {

@@ -45,7 +45,10 @@ test('a feature is declared, changed and removed', async () => {
   const changed = { ...declared, archived: true, archivedAt: at, description: null, updatedAt: at };
   expect(patched).toMatchObject({ status: 200, json: { ...changed, ...alone } });
   expect((await ask('GET', '/features/checkout')).json).toEqual({ ...changed, ...alone });
-  expect((await ask('GET', '/features')).json).toEqual({ items: [changed], nextCursor: null });
+  expect((await ask('GET', '/features')).json).toEqual({
+    items: [{ ...changed, verdict: 'new', verdictBasis: 'age', verdictSince: now }],
+    nextCursor: null,
+  });
   expect((await ask('PATCH', '/features/checkout', {})).json).toEqual({ ...changed, ...alone });
   expect((await ask('DELETE', '/features/checkout')).status).toBe(204);
   for (const method of ['GET', 'PATCH', 'DELETE']) {
@@ -88,7 +91,10 @@ test('an undeclared feature is listed with its times across environments and var
     { environment: 'Staging', ...sightAt(first), variants: [{ variant: 'on', ...sightAt(first) }] },
   ];
   expect((await ask('GET', '/features/checkout')).json).toEqual({ ...seen, ...alone, environments });
-  expect((await ask('GET', '/features')).json.items[0]).toEqual(seen);
+  expect((await ask('GET', '/features')).json.items[0]).toEqual({
+    ...seen,
+    ...{ verdict: 'new', verdictBasis: 'age', verdictSince: minuteOf(first) },
+  });
 });
 
 test('a metric counts as a sight of its feature', async () => {

@@ -37,6 +37,7 @@ const dayMs = 86_400_000;
 export interface Registry extends ManageFixture {
   /** Sends a request below the application, by default as its User; a body is sent as JSON. */
   ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<Answer>;
+  readonly usage: UsageTables;
   /** All names of a list, in pages of two. Calls `between` after each page. */
   names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
   /** Counts a packet of an environment at the clock's time. */
@@ -90,6 +91,7 @@ export async function openRegistry(): Promise<Registry> {
   };
   return {
     ...fixture,
+    usage: store,
     ask,
     async names(path, between = async () => {}) {
       const seen: string[] = [];

@@ -1,23 +1,26 @@
 import { execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type InputOptions, rolldown } from 'rolldown';
 import { freshDirectory } from './binary.ts';
+import { skippedWorkspaces } from './workspaces.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'clients/openfeature');
 
-/** OpenFeature's SDKs, which `npm ci` omits. In CI the tests run, and fail without them. */
-export const openFeatureSdks = {
-  why:
-    existsSync(join(root, 'node_modules/@openfeature/server-sdk')) || process.env['CI'] !== undefined
-      ? undefined
-      : 'needs the modules of clients/openfeature (npm ci --workspaces --include-workspace-root)',
-};
+/** OpenFeature's SDKs, which `npm ci` omits. */
+export const openFeatureSdks = { why: skippedWorkspaces.get('clients/openfeature') };
+
+let installed: string | undefined;
 
 /** Installs what `npm publish` would send, beside the SDKs and the programs that use both. @returns their directory */
 function installPackage(): string {
+  installed ??= install();
+  return installed;
+}
+
+function install(): string {
   const directory = freshDirectory();
   const modules = join(directory, 'node_modules');
   mkdirSync(join(modules, '@flagmeter'), { recursive: true });

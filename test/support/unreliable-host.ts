@@ -1,40 +1,42 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request as requestTo, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Whether requests reach the server. With `lose`, they do, and their answers are lost. A number is the status of the answer. */
+/** Whether a request reaches the server. With `lose` it does, and its answer is lost. A number is the status of the answer. */
 export type Behaviour = 'forward' | 'lose' | 'refuse' | number;
 
 /** A host in front of a server, which behaves as a test demands. */
 export interface UnreliableHost {
   readonly url: string;
-  /** Requests since the last change of behaviour. */
+  /** `HOST:PORT` of the server. */
+  target: string;
+  /** Requests since the last change of behaviour, without preflights. */
   requests: number;
-  /** @param http `HOST:PORT` of the server (default: the same as before) */
-  behave(behaviour: Behaviour, http?: string): void;
+  /** The behaviours towards the next requests; the last one stays. */
+  behave(...behaviours: readonly Behaviour[]): void;
   close(): void;
 }
 
-/** Starts one on a free port, which forwards. */
-export async function startUnreliableHost(http: string): Promise<UnreliableHost> {
-  let behaviour: Behaviour = 'forward';
-  let target = http;
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const own = behaviour;
+/** Starts one on a free port, which forwards. Its own answers are readable by pages of any origin. */
+export async function startUnreliableHost(target: string): Promise<UnreliableHost> {
+  let behaviours: Behaviour[] = ['forward'];
+  const server = createServer((request, response) => {
+    if (request.method === 'OPTIONS') return pass(host.target, request, response);
     host.requests += 1;
-    const body = await bodyOf(request);
-    if (typeof own === 'number') return response.writeHead(own).end();
-    const reply = own === 'refuse' ? undefined : await forward(target, request, body).catch(() => undefined);
-    if (reply === undefined || own === 'lose') return response.destroy();
-    return response.writeHead(reply.status).end(await reply.text());
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const [now = 'forward', ...later] = behaviours;
+    if (later.length > 0) behaviours = later;
+    if (now === 'refuse') return void request.socket.destroy();
+    if (typeof now === 'string') return pass(host.target, request, response, now === 'lose');
+    const headers = { 'access-control-allow-origin': '*', 'retry-after': '1' };
+    return void request.resume().on('end', () => response.writeHead(now, headers).end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   const host: UnreliableHost = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target,
     requests: 0,
-    behave(next, http = target) {
-      behaviour = next;
-      target = http;
+    behave(...next) {
+      behaviours = [...next];
       host.requests = 0;
     },
     close() {
@@ -45,14 +47,13 @@ export async function startUnreliableHost(http: string): Promise<UnreliableHost>
   return host;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-function forward(http: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<Response> {
-  const { host: _, connection: __, 'content-length': ___, ...rest } = headers;
-  const given = { method: method ?? '', headers: rest as Record<string, string>, body: new Uint8Array(body) };
-  return fetch(`http://${http}${url}`, given);
+function pass(target: string, request: IncomingMessage, response: ServerResponse, isLost = false): void {
+  const { method, url, headers } = request;
+  const disconnect = () => void request.socket.destroy();
+  const forwarded = requestTo(`http://${target}${url}`, { method, headers }, (answer) => {
+    if (isLost) answer.resume().on('end', disconnect);
+    else answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+  });
+  forwarded.on('error', disconnect);
+  request.pipe(forwarded);
 }

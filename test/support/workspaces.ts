@@ -7,7 +7,11 @@ const root = resolve(import.meta.dirname, '../..');
 const command = 'npm ci --workspaces --include-workspace-root';
 
 /** Workspaces of tests, each with a module that shows whether it is installed. */
-const modules = { 'test/independent': 'kubernetes-models', 'test/sources': 'unleash-client' } as const;
+const modules = {
+  'clients/openfeature': '@openfeature/server-sdk',
+  'test/independent': 'kubernetes-models',
+  'test/sources': 'unleash-client',
+} as const;
 
 /** The workspaces whose tests cannot run, with the reasons. In CI they run, and fail without their modules. */
 export const skippedWorkspaces: ReadonlyMap<string, string> = new Map(

@@ -14,16 +14,28 @@ const maxRemembered = 10_000;
 /** Length of a variant's name in UTF-8. */
 const longestName = 256;
 
-/** The hook and the tracking handler of a sender. */
-export function countEvaluations(sender: Pick<Sender, 'checked' | 'used' | 'add' | 'flush'>): Evaluations {
+/**
+ * The hook and the tracking handler of a sender.
+ * @param onUser receives the targeting key of each evaluation and use
+ */
+export function countEvaluations(
+  sender: Pick<Sender, 'checked' | 'used' | 'add' | 'flush'>,
+  onUser?: (flag: string, targetingKey: string) => void,
+): Evaluations {
   const last = new LastVariants();
   const counted = new WeakSet<object>();
   const tracking = new WeakSet<object>();
 
+  const seen = (flag: string, subject: Subject | null | undefined) => {
+    const targetingKey = textIn(subject?.targetingKey);
+    if (targetingKey !== undefined) onUser?.(flag, targetingKey);
+  };
+
   const track = safely((event: string, context?: Subject | null, details?: TrackedEvent | null) => {
     const { flag, variant, value } = details ?? {};
-    if (typeof flag !== 'string') sender.add(event, value);
-    else sender.used(flag, textIn(variant) ?? last.of(flag, context?.targetingKey) ?? 'enabled');
+    if (typeof flag !== 'string') return sender.add(event, value);
+    sender.used(flag, textIn(variant) ?? last.of(flag, context?.targetingKey) ?? 'enabled');
+    seen(flag, context);
   });
 
   return {
@@ -33,6 +45,7 @@ export function countEvaluations(sender: Pick<Sender, 'checked' | 'used' | 'add'
         const variant = variantOf(details);
         counted.add(hookContext);
         sender.checked(flagKey, variant);
+        seen(flagKey, context);
         last.keep(flagKey, context?.targetingKey, variant);
       }),
       // It also runs when the `after` of another hook fails, and the evaluation is counted already.

@@ -16,6 +16,8 @@ export interface ServerOptions {
   readonly version?: string;
   /** Name of this process (default: the name of the host). */
   readonly instanceName?: string;
+  /** Whether the users of each flag are counted, by hashes of their targeting keys (default true). */
+  readonly countUsers?: boolean;
   /** Seconds between reports (default 10). */
   readonly seconds?: number;
 }

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.ts';
 import { connect, type Item } from '../api.ts';
 import { scanCommand } from '../client-commands.ts';
 import { readGiven } from '../command.ts';
@@ -39,9 +40,8 @@ export async function runScan(argv: readonly string[], context: Context): Promis
   if (given.has('sarif')) printJson(context, sarifOf(scanned.findings));
   else if (given.has('json')) printJson(context, { ...scanned, ...counts });
   else print(context, scanned, counts);
-  const { length } = scanned.findings;
-  if (given.has('fail-if-any') && length > 0)
-    throw new Failure('found', length === 1 ? 'There is 1 finding' : `There are ${length} findings`);
+  if (given.has('fail-if-any') && scanned.findings.length > 0)
+    throw new Failure('found', summaryOf(scanned.findings));
   return 0;
 }
 
@@ -50,9 +50,21 @@ function checkDirectory(path: string): void {
   throw new UsageError(`Cannot scan ${path}: not a directory`);
 }
 
-function featureOf({ name, declared, archived, lastSeenAt }: Item): KnownFeature {
+/** The number of findings, and how many of them rest on silence alone. */
+function summaryOf(findings: readonly Finding[]): string {
+  const { length } = findings;
+  const said = length === 1 ? 'There is 1 finding' : `There are ${length} findings`;
+  const silent = findings.filter(({ kind }) => kind === 'never_seen').length;
+  return silent === 0 ? said : `${said}. Never seen: ${silent}. ${silenceOnly}`;
+}
+
+function featureOf({ name, declared, archived, lastSeenAt, verdict }: Item): KnownFeature {
   const seen = typeof lastSeenAt === 'string' ? lastSeenAt : null;
-  return { name: String(name), declared: declared === true, archived: archived === true, lastSeenAt: seen };
+  const kind = verdictKinds.find((each) => each === verdict) ?? null;
+  return {
+    ...{ name: String(name), declared: declared === true, archived: archived === true },
+    ...{ lastSeenAt: seen, verdict: kind },
+  };
 }
 
 const columns = {
@@ -63,6 +75,7 @@ const columns = {
   name: { label: 'Name', cut: true },
   where: { label: 'Where', cut: true },
   lastSeenAt: 'Last seen',
+  verdict: { label: 'Verdict', of: ({ verdict }: Item) => verdictWord(verdict) },
   nearest: { label: 'Nearest', cut: true },
 } as const;
 

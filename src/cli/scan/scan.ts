@@ -1,4 +1,5 @@
 import { nearest } from '../../contract/nearest.ts';
+import type { VerdictKind } from '../../contract/verdicts.ts';
 import { NameFinder, type Occurrence } from './names-in-text.ts';
 import type { SourceFile } from './source-files.ts';
 
@@ -8,6 +9,7 @@ export interface KnownFeature {
   readonly declared: boolean;
   readonly archived: boolean;
   readonly lastSeenAt: string | null;
+  readonly verdict: VerdictKind | null;
 }
 
 /** A place in the code; lines and columns begin at 1. */
@@ -29,6 +31,8 @@ export interface Finding {
   readonly name: string;
   readonly declared: boolean;
   readonly lastSeenAt: string | null;
+  /** `null` for a name that the server does not know. */
+  readonly verdict: VerdictKind | null;
   /** For a name that the server does not know: the most similar known one. */
   readonly nearest: string | null;
   /** The first places in the code. */
@@ -67,9 +71,9 @@ export function scan(
   const found = collect(files, new Set(known.keys()), new Set(calls));
   const names = [...known.keys()];
   const finding = (kind: FindingKind, name: string, { places, count }: Omit<Found, 'isText'>): Finding => {
-    const { declared = false, lastSeenAt = null } = known.get(name) ?? {};
+    const { declared = false, lastSeenAt = null, verdict = null } = known.get(name) ?? {};
     const similar = known.has(name) ? null : (nearest(name, names) ?? null);
-    return { kind, name, declared, lastSeenAt, nearest: similar, places, count };
+    return { kind, name, declared, lastSeenAt, verdict, nearest: similar, places, count };
   };
   const seen = features.filter(({ lastSeenAt }) => lastSeenAt !== null);
   const neverSeen = [...found].filter(([name, { isText }]) => isText && !known.get(name)?.lastSeenAt);

@@ -3,6 +3,7 @@ import { ApplicationPatch, NewApplication } from '../shapes/application.ts';
 import { type } from '../shapes/application-key.ts';
 import { FeaturePatch, NewFeature } from '../shapes/feature.ts';
 import { MetricDeclaration } from '../shapes/metric.ts';
+import { silenceOf, silenceOnly, type VerdictKind, verdictKinds, verdictWord } from '../verdicts.ts';
 import {
   applicationColumns,
   applicationKeyColumns,
@@ -85,13 +86,24 @@ export const envs: Resource = {
   remove: { loses: 'All its counts are deleted too' },
 };
 
-function onlyIf(what: string): Field {
-  const values = ['true', 'false'];
+function onlyIf(what: string, more?: Partial<Field>): Field {
   return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
-    values,
-    as: 'boolean',
+    ...{ values: ['true', 'false'], as: 'boolean' },
+    ...more,
   });
 }
+
+const onlyVerdict = flag('verdict VERDICT', 'Only those with this verdict', {
+  values: verdictKinds.map((kind) => verdictWord(kind)!),
+  as: 'underscored',
+  caveat: (value) => silenceOf(value.replaceAll('-', '_') as VerdictKind),
+});
+
+const onlyStale = onlyIf('stale', {
+  more: 'silence is the only basis: prefer --verdict safe-to-remove',
+  caveat: (value) =>
+    value === 'true' ? `${silenceOnly}; --verdict safe-to-remove rules that out` : undefined,
+});
 
 const description = flag('description TEXT', 'Description');
 
@@ -104,7 +116,13 @@ export const features: Resource = {
   key: 'name',
   single: true,
   inRows: true,
-  filters: [onlyIf('declared'), onlyIf('stale'), onlyIf('archived')],
+  filters: [
+    onlyVerdict,
+    flag('environment NAME', 'Times and verdicts of this environment only'),
+    onlyIf('declared'),
+    onlyIf('archived'),
+    onlyStale,
+  ],
   columns: featureColumns,
   create: {
     operand: { name: 'NAME', description: 'Feature name in packets and reports' },

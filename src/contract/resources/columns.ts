@@ -9,6 +9,7 @@ import type { SignInClient } from '../shapes/sign-in-client.ts';
 import type { Team } from '../shapes/team.ts';
 import type { User } from '../shapes/user.ts';
 import type { Delivery, Webhook } from '../shapes/webhook.ts';
+import { verdictWord } from '../verdicts.ts';
 import type { ColumnsOf } from './column.ts';
 
 /** The columns of the resources, in the order of the client. They are apart, as the console loads nothing else of them. */
@@ -40,18 +41,14 @@ export const environmentColumns = {
 
 export const featureColumns = {
   name,
+  verdict: { label: 'Verdict', of: ({ verdict }) => verdictWord(verdict) },
   declared: { label: 'State', of: stateOf },
   lastSeenAt: 'Last seen',
   description: { label: 'Description', cut: true },
 } as const satisfies ColumnsOf<typeof Feature>;
 
-function stateOf({ declared, archived, permanent, stale }: Feature): string {
-  const words = [
-    declared ? 'declared' : 'only seen',
-    archived && 'archived',
-    permanent && 'permanent',
-    stale && 'stale',
-  ];
+function stateOf({ declared, archived, permanent }: Feature): string {
+  const words = [declared ? 'declared' : 'only seen', archived && 'archived', permanent && 'permanent'];
   return words.filter((word) => typeof word === 'string').join(', ');
 }
 

@@ -29,6 +29,8 @@ export type Reading =
   | 'userId'
   /** The first line of the file that the text names. */
   | 'secretFile'
+  /** Words with hyphens, which the API writes with underscores. */
+  | 'underscored'
   /** A switch for an empty list. */
   | 'none';
 
@@ -46,6 +48,8 @@ export interface FieldValue {
 export interface Field extends Flag, FieldValue {
   /** Sent if the flag is missing. */
   readonly default?: string;
+  /** What a pipeline should know that fails because of this value. */
+  readonly caveat?: (value: string) => string | undefined;
 }
 
 /** The argument of a command that is not a flag. */

@@ -12,6 +12,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { verdictBasis, verdictKind } from './verdict.ts';
 
 const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
   description: 'Description by the team.',
@@ -95,7 +96,9 @@ const fields = {
   permanent,
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   split,
-  stale: flag('Whether it was neither seen nor declared for a long time.'),
+  stale: flag(
+    'Whether it was neither seen nor declared for a long time. Silence is the only basis; the verdict has others.',
+  ),
   ...sight,
   createdAt: orNull(time('Time of the declaration.')),
   updatedAt: orNull(time('Time of the last change of the declaration.')),
@@ -118,7 +121,16 @@ const example = {
 };
 
 /** A feature in a list. */
-export const Feature = shape('Feature', fields, example);
+export const Feature = shape(
+  'Feature',
+  {
+    ...fields,
+    verdict: verdictKind('Kind of its verdict. `…/verdict` has the reasons.'),
+    verdictBasis,
+    verdictSince: orNull(time('Start of the state that the verdict is about; `null` if unknown.')),
+  },
+  { ...example, verdict: 'in_use', verdictBasis: 'use', verdictSince: exampleTime },
+);
 export type Feature = Static<typeof Feature>;
 
 const VariantSight = Type.Object({ variant: text('Name of the variant.'), ...sight });

@@ -63,15 +63,17 @@ const meanings = verdictKinds.map((kind) => `\`${kind}\`: ${verdictRules[kind].m
 /** The kind of a verdict, in an answer. */
 export const verdictKind = (description: string) => oneOf(verdictKinds, description);
 
+export const verdictBasis = oneOf(
+  ['declaration', 'age', 'use', 'senders', 'silence'],
+  'What the verdict rests on. `silence`: a sender that could use the feature may be switched off.',
+);
+
 export const Verdict = shape(
   'Verdict',
   {
     feature: text('Name of the feature.'),
     kind: verdictKind(`${meanings.join('. ')}.`),
-    basis: oneOf(
-      ['declaration', 'age', 'use', 'senders', 'silence'],
-      'What it rests on. `silence`: a sender that could use the feature may be switched off.',
-    ),
+    basis: verdictBasis,
     since: orNull(time('Start of this state; `null` if unknown.')),
     environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
     reasons: listOf(Reason, 'Reasons, the most important first.'),

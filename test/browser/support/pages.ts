@@ -45,6 +45,8 @@ export interface FlakyHost {
   readonly received: readonly Received[];
   /** The statuses of the next answers; after them 202. With 0, the connection is closed without an answer. */
   answer(...statuses: readonly number[]): void;
+  /** Headers of all answers. */
+  headers: Readonly<Record<string, string>>;
   close(): void;
 }
 
@@ -53,7 +55,7 @@ export async function startFlakyHost(script: string): Promise<FlakyHost> {
   const received: Received[] = [];
   let next: number[] = [];
   const server = createServer(async (request, response) => {
-    const open = { 'access-control-allow-origin': '*' };
+    const { headers: open } = host;
     if (request.method === 'GET') {
       response.writeHead(200, { ...open, 'content-type': 'text/javascript' }).end(script);
       return;
@@ -67,14 +69,16 @@ export async function startFlakyHost(script: string): Promise<FlakyHost> {
     else response.writeHead(status, open).end();
   });
   const { port } = await listen(server);
-  return {
+  const host: FlakyHost = {
     url: `http://127.0.0.1:${port}`,
     received,
+    headers: { 'access-control-allow-origin': '*' },
     answer(...statuses) {
       next = [...statuses];
     },
     close: () => closeNow(server),
   };
+  return host;
 }
 
 type Server = ReturnType<typeof createServer>;

@@ -8,6 +8,7 @@ const finding: Finding = {
     name: 'a',
     declared: false,
     lastSeenAt: null,
+    verdict: null,
     nearest: null,
     places: [],
     count: 0,

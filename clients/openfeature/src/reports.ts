@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer, Entry, Post } from '../../../src/ingest/snippet/counts.ts';
+import type { UsersByFlag, WaitingUsers } from './users.ts';
+
+/** Request timeout. */
+const answerMs = 10_000;
+
+/** Maximum pause that a server can request. */
+const longestPauseMs = 300_000;
+
+/** Where reports go, and what all of them contain. */
+export interface Target {
+  readonly url: string;
+  readonly userAgent: string;
+  readonly head: object;
+}
+
+/** A report. It is repeated unchanged, with the same key, until it is answered. */
+interface Message {
+  readonly key: string;
+  readonly body: string;
+  readonly users: UsersByFlag;
+}
+
+/** Encodes entries and users as the fields of a report. */
+type Encode = (entries: readonly Entry[], time: string, users: UsersByFlag) => object;
+
+/**
+ * Sends reports. One without an answer may have been counted. It is repeated unchanged, with the same `Idempotency-Key`, so that
+ * the server counts it once.
+ */
+export class Reports {
+  readonly #target: Target;
+  readonly #encode: Encode;
+  readonly #waiting: WaitingUsers | undefined;
+  readonly #messages = new Map<number, Message>();
+  #count = 0;
+  /** The time before which the server wants no reports, on the clock of `performance`. */
+  #notBefore = 0;
+
+  constructor(target: Target, encode: Encode, waiting?: WaitingUsers) {
+    this.#target = target;
+    this.#encode = encode;
+    this.#waiting = waiting;
+  }
+
+  readonly post: Post = async (entries) => {
+    const number = entries[0]?.message ?? ++this.#count;
+    const message = this.#messages.get(number) ?? this.#compose(entries);
+    this.#messages.set(number, message);
+    const answer = await this.#send(message);
+    const isLater = answer === undefined || answer.status === 429 || answer.status > 499;
+    for (const entry of entries) entry.message = isLater ? number : undefined;
+    if (!isLater) this.#messages.delete(number);
+    if (answer?.status === 413) this.#waiting?.putBack(message.users);
+    return answer;
+  };
+
+  /** Starts a timer that waits at least as long as the server has requested. A process may end while it waits. */
+  readonly startTimer = (act: () => unknown, ms: number): NodeJS.Timeout => {
+    const actLater = () => {
+      const left = this.#notBefore - performance.now();
+      if (left > 0) this.startTimer(act, left);
+      else act();
+    };
+    return setTimeout(actLater, ms).unref();
+  };
+
+  #compose(entries: readonly Entry[]): Message {
+    const users = this.#waiting?.take(new Set(entries.map(({ name }) => name))) ?? new Map();
+    const time = new Date().toISOString();
+    const body = JSON.stringify({ ...this.#target.head, time, ...this.#encode(entries, time, users) });
+    return { key: randomUUID(), body, users };
+  }
+
+  async #send({ key, body }: Message): Promise<Answer | undefined> {
+    const { url, userAgent } = this.#target;
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key, 'user-agent': userAgent };
+    try {
+      const signal = AbortSignal.timeout(answerMs);
+      const response = await fetch(url, { method: 'POST', headers, body, signal });
+      this.#notBefore = performance.now() + pauseOf(response.headers.get('retry-after'));
+      // Otherwise the connection is not used again.
+      await response.arrayBuffer();
+      return { status: response.status, url };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Milliseconds of a `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). */
+function pauseOf(retryAfter: string | null): number {
+  if (retryAfter === null) return 0;
+  const ms = Number(retryAfter) * 1000 || Date.parse(retryAfter) - Date.now() || 0;
+  return Math.min(ms, longestPauseMs);
+}
+
+export function encodeUsage(entries: readonly Entry[], _: string, users: UsersByFlag): object {
+  const features = new Map<string, Record<string, object>>();
+  for (const { name, variant = '', values } of entries) {
+    const variants: Record<string, object> = features.get(name) ?? Object.create(null);
+    const [checkCount, usedCount, viewedCount] = values;
+    variants[variant] = { checkCount, usedCount, viewedCount };
+    features.set(name, variants);
+  }
+  const stats = [...features].map(([feature, variantStats]) => {
+    const hashes = users.get(feature);
+    return { feature, variantStats, ...(hashes && { uniqueUserHashes: [...hashes] }) };
+  });
+  return { stats };
+}
+
+export function encodeMetrics(entries: readonly Entry[], time: string): object {
+  const counters = [];
+  const observations = [];
+  for (const { name: metric, values, isSum } of entries) {
+    const [value] = values;
+    if (isSum) counters.push({ metric, value });
+    else observations.push({ metric, value, time });
+  }
+  return { counters, observations };
+}

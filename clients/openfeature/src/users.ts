@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+
+/** Pairs of a flag and a user that wait: about a megabyte of a report. */
+const maxPairs = 50_000;
+
+/** Hashes of users by flag. The server counts each of them once a day. */
+export type UsersByFlag = ReadonlyMap<string, ReadonlySet<number>>;
+
+/** The users of flags that wait for the next report. */
+export class WaitingUsers {
+  readonly #byFlag = new Map<string, Set<number>>();
+  #pairs = 0;
+
+  add(flag: string, targetingKey: string): void {
+    if (this.#pairs < maxPairs) this.#add(flag, hashOf(targetingKey));
+  }
+
+  /** Removes the users of these flags. */
+  take(flags: Iterable<string>): UsersByFlag {
+    const taken = new Map<string, Set<number>>();
+    for (const flag of flags) {
+      const users = this.#byFlag.get(flag);
+      if (users === undefined) continue;
+      taken.set(flag, users);
+      this.#byFlag.delete(flag);
+      this.#pairs -= users.size;
+    }
+    return taken;
+  }
+
+  /** Adds users whose report was split. */
+  putBack(users: UsersByFlag): void {
+    for (const [flag, hashes] of users) for (const hash of hashes) this.#add(flag, hash);
+  }
+
+  #add(flag: string, hash: number): void {
+    const users = this.#byFlag.get(flag) ?? new Set();
+    this.#pairs += users.has(hash) ? 0 : 1;
+    this.#byFlag.set(flag, users.add(hash));
+  }
+}
+
+/** The first 48 bits of SHA-256: a number in JSON is exact up to 53. */
+function hashOf(targetingKey: string): number {
+  return createHash('sha256').update(targetingKey).digest().readUIntBE(0, 6);
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import {
+  type Binary,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { countsOf, createEnvironment, type Owner, usersOf } from '../support/environment.ts';
+import { needing } from '../support/needing.ts';
+import { openFeatureSdks, prepareServerApp, type ServerApp } from '../support/openfeature.ts';
+import { Postgres } from '../support/postgres.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
+import { startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
+
+const { describe, test } = needing('postgresql', openFeatureSdks);
+
+describe("OpenFeature's server SDK on two nodes", () => {
+  let database: Postgres;
+  let owner: Owner;
+  let host: UnreliableHost;
+  let app: ServerApp;
+  let environment: string;
+  const nodes: Binary[] = [];
+
+  beforeAll(async () => {
+    database = await Postgres.start();
+    const postgres = await database.database();
+    const credentials = await preparePostgres(postgres);
+    for (const name of ['one', 'two']) {
+      const args = ['--postgres', postgres, '--node-name', name];
+      nodes.push(await startBinary({ data: join(freshDirectory(), 'data'), args }));
+    }
+    const { http } = nodes[0]!;
+    const access = await token(http, credentials);
+    owner = { http, access, application: await createApplication(http, access, { name: 'Shop' }) };
+    const { key } = await createKey(http, access, owner.application, 'Backend');
+    environment = await createEnvironment(owner);
+    host = await startUnreliableHost(http);
+    app = await (await prepareServerApp())({ url: host.url, key, environment, seconds: 3600 });
+  });
+
+  afterAll(async () => {
+    app?.kill();
+    host?.close();
+    for (const node of nodes) await stop(node);
+    await database?.close();
+    cleanUp();
+  });
+
+  test('counts a report once that one node has counted and another one answers', async () => {
+    for (const [from, to] of [nodes, [...nodes].reverse()] as [Binary, Binary][]) {
+      host.target = from.http;
+      host.behave('lose');
+      await app.act('evaluate', 'checkout', 'ada', 100);
+      await app.act('flush');
+      host.target = to.http;
+      host.behave('forward');
+      await app.act('evaluate', 'checkout', 'bob', 50);
+      await app.act('flush');
+    }
+    // What nodes ship is applied in order: after these, all other counts.
+    for (const { http } of nodes) {
+      host.target = http;
+      await app.act('evaluate', 'retired', 'ada', 1);
+      await app.act('flush');
+    }
+    const read = async () => [await countsOf(owner, environment), await usersOf(owner, environment)];
+    const variants = [
+      ['off', 100, 0],
+      ['on', 200, 0],
+    ];
+    const expected = [
+      { checkout: variants, retired: [['disabled', nodes.length, 0]] },
+      { checkout: 2, retired: 1 },
+    ];
+    await vi.waitFor(async () => expect(await read()).toEqual(expected), 60_000);
+  });
+});

@@ -31,10 +31,10 @@ const pictures: readonly Picture[] = [
   { name: 'ingest', path: '/Production/ingest?range=24h', screen, when: 'origin_not_allowed' },
   {
     name: 'first-run',
-    path: '/Production/connect',
+    path: '/Production/connect?use=unleash',
     application: 'Warehouse',
     screen,
-    when: 'Create the key',
+    when: 'Adopt the token',
   },
   { name: 'phone', path: '/Production/flags?range=7d', screen: phone, when: 'checkout-redesign' },
 ];

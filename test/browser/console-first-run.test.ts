@@ -33,7 +33,7 @@ async function runShown(page: Page): Promise<string> {
 /** Opens the Connect page of a new application with a Frontend key. */
 async function connect(fields: object = {}, options: VisitOptions = {}) {
   const sender = await openSender(console_, 'Shop', { ...fields });
-  const path = `/apps/${sender.application}/Production/connect`;
+  const path = `/apps/${sender.application}/Production/connect?use=own`;
   const visit = await console_.visit(path, options);
   await visit.page.getByText('Waiting for a packet').waitFor();
   return { ...sender, ...visit, path };
@@ -49,6 +49,7 @@ test('from an empty console to the first packet', async () => {
   await page.getByRole('heading', { name: "Send to Live of Jane's shop" }).waitFor();
   expect(new URL(page.url()).pathname).toMatch(/^\/apps\/app_\w+\/Live\/connect$/);
 
+  await page.getByRole('link', { name: 'I write my own' }).click();
   await page.getByLabel('A web page').check();
   await page.getByRole('button', { name: 'Create the key' }).click();
   await page.getByText('Waiting for a packet').waitFor();
@@ -61,7 +62,7 @@ test('from an empty console to the first packet', async () => {
   expect((await run('bash', ['-c', copied])).stdout).toMatch(/^HTTP\/1.1 202/);
 
   await page.getByText('✓ Connected.').waitFor();
-  await page.getByText(/The flag checkout was seen/).waitFor();
+  await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   // The sender stays for later visitors: the navigation leads here, once.
   await page.getByRole('link', { name: 'Connect', exact: true }).waitFor();
@@ -95,11 +96,15 @@ test('offers each language a key of its type, and promises only what it sends', 
   await page.getByText('is not shown again').waitFor();
   for (const name of ['Node.js', 'PHP', '.NET', 'Java']) {
     await page.getByRole('button', { name, exact: true }).click();
-    await expect.poll(() => page.getByLabel(`A sender for ${name}`).textContent()).toContain('fm_be_');
+    await expect
+      .poll(() => page.getByRole('region', { name: `The sender for ${name}` }).textContent())
+      .toContain('fm_be_');
     expect(await promise.textContent()).toMatch(/one check and one use of/);
   }
   await page.getByRole('button', { name: 'Browser' }).click();
-  await expect.poll(() => page.getByLabel('A sender for Browser').textContent()).toContain('fm_fe_');
+  await expect
+    .poll(() => page.getByRole('region', { name: 'The sender for Browser' }).textContent())
+    .toContain('fm_fe_');
   expect(await promise.textContent()).toMatch(/one view/);
 });
 
@@ -118,7 +123,7 @@ test.each(['Browser', 'fetch'])(
   async (name) => {
     const { page, context } = await connect();
     await page.getByRole('button', { name, exact: true }).click();
-    const code = (await page.getByLabel(`A sender for ${name}`).textContent()) ?? '';
+    const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
     const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
     const visitor = await context.newPage();
     const answered = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));
@@ -126,7 +131,7 @@ test.each(['Browser', 'fetch'])(
     expect((await answered).status()).toBe(202);
     await page.bringToFront();
     await page.getByText('✓ Connected.').waitFor();
-    await page.getByText(/The flag checkout was seen/).waitFor();
+    await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
   },
 );
 

@@ -35,7 +35,8 @@ async function snippetsOf(environment: string, keyType: KeyType = 'Backend') {
   const { key } = await createKey(service.http, access, id, keyType);
   const metricsUrl = `http://${service.http}`;
   const subject = { metricsUrl, environment, key, keyType, allowedOrigins };
-  const codeOf = (wanted: string) => ownTargets.find(({ id }) => id === wanted)!.lines(subject).code;
+  const codeOf = (wanted: string) =>
+    ownTargets.find(({ id }) => id === wanted)!.lines(subject).blocks[0]!.code;
   return { id, key, codeOf };
 }
 

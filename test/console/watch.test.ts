@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
-import { patienceMs, type Waiting, watch } from '../../src/console/pages/first-run/watch.ts';
+import { type Waiting, watch } from '../../src/console/pages/first-run/watch.ts';
 import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../src/contract/shapes/ledger.ts';
 
 const since = Date.UTC(2026, 0, 31, 12);
+const patienceMs = 30_000;
+const source: Waiting['source'] = {
+  patienceMs,
+  sent: (route, userAgent) => route !== 'unleash' && userAgent !== 'another/1',
+};
 const at = (seconds: number) => new Date(since + seconds * 1000).toISOString();
 
 function entry(more: Partial<LedgerEntry>): LedgerEntry {
@@ -41,7 +46,7 @@ function unattributed(seconds: number): UnattributedRefusal {
 }
 
 function seen(seconds: number, sight: Partial<Waiting> = {}) {
-  return watch({ since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
+  return watch({ source, since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
 }
 
 test('waits, and reports nothing as connected', () => {
@@ -56,6 +61,9 @@ test.each([
   ['a packet of an environment that is deleted by now', entry({ environment: null }), 'waiting'],
   ['a note', entry({ outcome: 'noted', code: 'repeated' }), 'waiting'],
   ['a refused packet', entry(refusal), 'trouble'],
+  ['a message of another kind of sender', entry({ route: 'unleash' }), 'waiting'],
+  ['a refusal of another kind of sender', entry({ ...refusal, route: 'unleash' }), 'waiting'],
+  ['a packet of another program', entry({ sender: { userAgent: 'another/1', instance: null } }), 'waiting'],
 ])('after %s: %s', (_, only, kind) => {
   expect(seen(5, { ledger: ledger(only) }).kind).toBe(kind);
 });
@@ -63,7 +71,13 @@ test.each([
 test('an accepted packet outweighs refusals, and the last one is shown', () => {
   const last = entry({ lastAt: at(9), count: 3 });
   const sight = { ledger: ledger(entry(refusal), entry({}), last), unattributed: [unattributed(5)] };
-  expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last });
+  expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last, isAlone: true });
+});
+
+test('tells whether others report to the environment as well', () => {
+  const own = entry({ count: 2 });
+  const sight = { ledger: ledger(own, entry({ route: 'unleash', count: 7 })) };
+  expect(seen(1, sight)).toEqual({ kind: 'arrived', count: 2, last: own, isAlone: false });
 });
 
 test('shows a new refusal at once, and an earlier one after 30 seconds', () => {
@@ -92,6 +106,11 @@ test('shows refusals of unknown keys too', () => {
 test('reports silence after 30 seconds', () => {
   expect(seen(29.9).kind).toBe('waiting');
   expect(seen(30)).toEqual({ kind: 'trouble', refused: [], unattributed: [], late: true });
+});
+
+test('shows unknown keys of the same kind of sender only', () => {
+  const other = { ...unattributed(4), route: 'unleash' } as const;
+  expect(seen(5, { unattributed: [other] }).kind).toBe('waiting');
 });
 
 test('shows only some of many refusals', () => {

@@ -4,7 +4,15 @@ import { isStale } from '../../scripts/test/stale.ts';
 
 const root = join(import.meta.dirname, '../..');
 const inputs = [
-  ...['src', 'native', 'build.ts', 'scripts/build', 'package.json', 'package-lock.json'],
+  ...[
+    'src',
+    'docs/examples/unleash',
+    'native',
+    'build.ts',
+    'scripts/build',
+    'package.json',
+    'package-lock.json',
+  ],
   ...['src', 'types', 'package.json'].map((name) => `clients/openfeature/${name}`),
 ];
 const outputs = [

@@ -1,127 +1,90 @@
-import type { Signal } from '@preact/signals';
-import type { Note } from '../../../contract/notes.ts';
+import { useSignal } from '@preact/signals';
 import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../../contract/shapes/ledger.ts';
-import type { UsageReport } from '../../../contract/shapes/reports.ts';
-import { applicationSettingsAddress, environmentAddress } from '../../address.ts';
+import { applicationSettingsAddress } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { currentTime, now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
 import { settings } from '../../settings.ts';
-import { adviceOn, senderName } from '../ingest/reasons.ts';
+import { adviceOn } from '../ingest/reasons.ts';
 import { useUnattributed } from '../ingest/senders.tsx';
+import { Arrived } from './arrived.tsx';
+import type { Source } from './sources.ts';
 import { type Watched, watch } from './watch.ts';
 
 interface ArrivalProps {
   readonly app: string;
   readonly env: string;
-  /** When the reader started to wait, Unix ms. */
-  readonly since: Signal<number>;
+  readonly source: Source;
 }
 
 const everyMs = 1000;
 
-/** Watches for the first packet. Only an accepted packet counts as connected. */
-export function Arrival({ app, env, since }: ArrivalProps) {
+/** Watches for the first message of a source. Only an accepted one counts as connected. */
+export function Arrival({ app, env, source }: ArrivalProps) {
+  const since = useSignal(currentTime());
   const query = { environment: env, unnamed: true };
   const path = withQuery(resource('applications', app, 'ingest'), query);
   const { data } = usePoll<IngestReport>(path, everyMs);
   const unattributed = useUnattributed(2000);
-  const seen = watch({ since: since.value, now: now.value, ledger: data, unattributed });
+  const seen = watch({ source, since: since.value, now: now.value, ledger: data, unattributed });
   return (
     <section class="stack" aria-labelledby="connect-arrival">
-      <h2 id="connect-arrival">4. The first packet</h2>
+      <h2 id="connect-arrival">4. The first message</h2>
       {/* Screen readers do not announce the countdown. */}
-      {seen.kind === 'waiting' && <Waiting left={seen.leftMs} />}
+      {seen.kind === 'waiting' && <Waiting source={source} left={seen.leftMs} />}
       <div aria-live="polite">
-        {seen.kind === 'arrived' && <Arrived app={app} env={env} seen={seen} />}
+        {seen.kind === 'arrived' && <Arrived app={app} env={env} source={source} seen={seen} />}
         {seen.kind === 'trouble' && (
-          <Trouble app={app} env={env} seen={seen} again={() => (since.value = currentTime())} />
+          <Trouble
+            app={app}
+            env={env}
+            source={source}
+            seen={seen}
+            again={() => (since.value = currentTime())}
+          />
         )}
       </div>
     </section>
   );
 }
 
-function Waiting({ left }: { readonly left: number }) {
+function Waiting({ source, left }: { readonly source: Source; readonly left: number }) {
   return (
     <p class="connect-waiting">
       <span class="connect-pulse" aria-hidden="true" />
-      Waiting for a packet. None has arrived in the last day. In {Math.ceil(left / 1000)} s this page shows
-      possible reasons.
+      Waiting for {source.message}. None has arrived in the last day. In {Math.ceil(left / 1000)} s this page
+      shows possible reasons.
     </p>
-  );
-}
-
-interface ArrivedProps {
-  readonly app: string;
-  readonly env: string;
-  readonly seen: Extract<Watched, { kind: 'arrived' }>;
-}
-
-function Arrived({ app, env, seen: { count, last } }: ArrivedProps) {
-  const query = { environment: env, step: 'day' };
-  const { data } = usePoll<UsageReport>(withQuery(resource('applications', app, 'usage'), query), 5000);
-  const flags = data?.features.map(({ feature }) => feature) ?? [];
-  return (
-    <div class="stack panel panel-good connect-result">
-      <p>
-        <strong class="good">✓ Connected.</strong> {plural(count, 'packet or report', 'packets and reports')}{' '}
-        in the last day; the last one {format.relative(last.lastAt, now.value)} from {senderName(last)}.
-      </p>
-      {flags.length > 0 && (
-        <p>
-          {flags.length === 1 ? 'The flag' : `${plural(flags.length, 'flag')}:`}{' '}
-          {flags.slice(0, 5).map((flag, index) => (
-            <>
-              {index > 0 && ', '}
-              <code key={flag}>{flag}</code>
-            </>
-          ))}
-          {flags.length > 5 && ' …'}
-          {flags.length === 1 && ' was seen.'}
-        </p>
-      )}
-      <p class="actions">
-        <a class="button primary" href={environmentAddress(app, env, 'flags')}>
-          See the flags of {env}
-        </a>
-        <a class="button" href={environmentAddress(app, env, 'ingest')}>
-          Ingest
-        </a>
-      </p>
-      <p class="quiet">This page stays available for further senders.</p>
-    </div>
   );
 }
 
 interface TroubleProps {
   readonly app: string;
   readonly env: string;
+  readonly source: Source;
   readonly seen: Extract<Watched, { kind: 'trouble' }>;
   readonly again: () => void;
 }
 
-function Trouble({ app, env, seen: { refused, unattributed, late }, again }: TroubleProps) {
+function Trouble({ app, env, source, seen: { refused, unattributed, late }, again }: TroubleProps) {
+  const refusals = [...refused.map((entry) => ofEntry(entry, env)), ...unattributed.map(ofUnattributed)];
   return (
     <div class="stack panel panel-warn connect-result">
       <p>
         <strong class="warn">Not connected yet.</strong>{' '}
         {refused.length > 0
-          ? 'Packets were refused:'
+          ? 'Messages were refused:'
           : unattributed.length > 0
-            ? 'No packet of this application arrived. These were refused, and may be yours:'
-            : 'No packet has arrived in 30 seconds.'}
+            ? 'No message was accepted. These were refused, and may be yours:'
+            : `Not received in ${source.patienceMs / 1000} seconds: ${source.message}.`}
       </p>
       <ul class="stack connect-refusals">
-        {refused.map((entry) => (
-          <Refused key={JSON.stringify(entry.sender) + entry.code} {...ofEntry(entry, env)} app={app} />
-        ))}
-        {unattributed.map((refusal) => (
-          <Refused key={JSON.stringify(refusal)} {...ofUnattributed(refusal)} app={app} />
+        {refusals.map((refusal) => (
+          <Refused key={JSON.stringify(refusal)} app={app} refusal={refusal} source={source} />
         ))}
       </ul>
-      {late && refused.length === 0 && <Hints />}
+      {late && refusals.length === 0 && <Hints hints={source.hints} />}
       <p class="actions">
         <button type="button" onClick={again}>
           Watch again
@@ -137,20 +100,14 @@ interface Refusal {
   readonly count: number;
   readonly at: string;
   readonly facts: readonly (string | false | undefined)[];
-  /** Replaces the usual advice. */
-  readonly advice?: Note | undefined;
 }
 
 function ofEntry({ code, count, lastAt, example }: LedgerEntry, env: string): Refusal {
   const { origin, environment } = example ?? {};
-  const misspelt = code === 'unknown_environment' && `the environment is ${environment}, not ${env}`;
+  const misspelt =
+    code === 'unknown_environment' && environment && `the environment is ${environment}, not ${env}`;
   return { code: code ?? '', count, at: lastAt, facts: [origin && `the origin is ${origin}`, misspelt] };
 }
-
-const unknownKey: Note = {
-  meaning: 'A packet had an unknown key.',
-  remedy: 'Copy the key of step 2 again: it was cut off, misspelt or deleted.',
-};
 
 function ofUnattributed(refusal: UnattributedRefusal): Refusal {
   const { code, count, at, keyPrefix, origin, environment, userAgent } = refusal;
@@ -160,11 +117,17 @@ function ofUnattributed(refusal: UnattributedRefusal): Refusal {
     origin !== null && `the origin is ${origin}`,
     userAgent !== null && `the sender is ${userAgent}`,
   ];
-  return { code, count, at, facts, advice: code === 'unknown_key' ? unknownKey : undefined };
+  return { code, count, at, facts };
 }
 
-function Refused({ app, code, count, at, facts, advice }: Refusal & { readonly app: string }) {
-  const { meaning, remedy } = advice ?? adviceOn(code);
+interface RefusedProps {
+  readonly app: string;
+  readonly source: Source;
+  readonly refusal: Refusal;
+}
+
+function Refused({ app, source, refusal: { code, count, at, facts } }: RefusedProps) {
+  const { meaning, remedy } = source.advice[code] ?? adviceOn(code);
   const known = facts.filter((fact) => typeof fact === 'string');
   return (
     <li>
@@ -188,21 +151,18 @@ function Refused({ app, code, count, at, facts, advice }: Refusal & { readonly a
   );
 }
 
-/** Reasons why a packet never reaches the server. */
-function Hints() {
+/** Reasons why a message never reaches the server. */
+function Hints({ hints }: { readonly hints: readonly string[] }) {
   const secure = location.protocol === 'https:' && settings.metricsUrl.startsWith('http:');
   return (
     <>
-      <p>Packets that never reach the server leave no trace here:</p>
+      <p>
+        Messages that never reach <code>{settings.metricsUrl}</code> leave no trace here:
+      </p>
       <ul>
-        <li>
-          Does the sender print an answer? If not, its machine cannot reach <code>{settings.metricsUrl}</code>
-          .
-        </li>
-        <li>
-          In a browser, an ad blocker or the page's Content-Security-Policy may block the request. The
-          developer tools show it.
-        </li>
+        {hints.map((hint) => (
+          <li key={hint}>{hint}</li>
+        ))}
         {secure && <li>A page over HTTPS cannot send to an HTTP address.</li>}
       </ul>
     </>

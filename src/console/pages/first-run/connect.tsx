@@ -1,37 +1,48 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Application } from '../../../contract/shapes/application.ts';
+import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { currentTime } from '../../clock.ts';
 import { Pending } from '../../parts/failure.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { settings } from '../../settings.ts';
 import { Arrival } from './arrival.tsx';
+import { ChooseSource, ChooseTarget } from './choose.tsx';
 import { ChooseKey, type KeyShown, NewKey } from './key.tsx';
-import { ChooseTarget, LinesView } from './snippet.tsx';
-import { ownTargets } from './snippets.ts';
+import { LinesView } from './lines.tsx';
+import { type Source, sources } from './sources.ts';
+import type { Target } from './target.ts';
+import { Tokens } from './token.tsx';
 
-/** How to send to an environment, until the first packet arrives and for further senders. */
+/** How to send to an environment, until the first message arrives and for further senders. */
 export function ConnectPage(props: InEnvironment) {
-  // Another environment starts over: packets of this one must not appear there.
+  // Another environment starts over: messages of this one must not appear there.
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 
 function Connect({ application: app, environment: env }: InEnvironment) {
+  const { query } = useQuery();
   const application = usePoll<Application>(resource('applications', app), undefined);
-  const keys = usePoll<{ items: KeyShown[] }>(resource('applications', app, 'keys'), undefined);
-  const since = useSignal(currentTime());
+  const keys = usePoll<{ items: ApplicationKey[] }>(resource('applications', app, 'keys'), undefined);
   const error = application.error ?? keys.error;
   if (application.data === undefined || keys.data === undefined) return <Pending error={error} />;
+  const source = sources.find(({ id }) => id === query['use']);
+  const { items } = keys.data;
   return (
     <div class="stack connect">
       <h1>
         Send to {env} of {application.data.name}
       </h1>
-      <Steps application={application.data} env={env} keys={keys.data.items} />
-      {keys.data.items.length > 0 && <Arrival app={app} env={env} since={since} />}
+      <h2>1. What do you use?</h2>
+      <ChooseSource app={app} env={env} chosen={source} />
+      {source && (
+        <Steps key={source.id} application={application.data} env={env} keys={items} source={source} />
+      )}
+      {source && (source.adoptsTokens || items.length > 0) && (
+        <Arrival key={source.id} app={app} env={env} source={source} />
+      )}
     </div>
   );
 }
@@ -39,13 +50,39 @@ function Connect({ application: app, environment: env }: InEnvironment) {
 interface StepsProps {
   readonly application: Application;
   readonly env: string;
-  readonly keys: readonly KeyShown[];
+  readonly keys: readonly ApplicationKey[];
+  readonly source: Source;
 }
 
-/** The steps to a sender: its language, a key of the type that it needs, and its lines. */
-function Steps({ application, env, keys }: StepsProps) {
+/** The steps to a sender: a key of the type that it needs or an adopted token, and its lines. */
+function Steps({ application, env, keys, source }: StepsProps) {
   const { query, change } = useQuery();
-  const target = ownTargets.find(({ id }) => id === query['with']) ?? ownTargets[0]!;
+  const { targets } = source;
+  const target = targets.find(({ id }) => id === query['with']) ?? targets[0]!;
+  const choose = <ChooseTarget source={source} chosen={target} onChoose={(id) => change({ with: id })} />;
+  if (!source.adoptsTokens)
+    return (
+      <>
+        {choose}
+        <KeyAndLines application={application} env={env} keys={keys} target={target} />
+      </>
+    );
+  return (
+    <>
+      {choose}
+      <section class="stack" aria-labelledby="connect-key">
+        <h2 id="connect-key">2. The token of the services</h2>
+        <Tokens app={application.id} env={env} keys={keys} />
+      </section>
+      <LinesStep application={application} env={env} target={target} />
+    </>
+  );
+}
+
+type KeyStepProps = Omit<StepsProps, 'source'> & { readonly target: Target };
+
+function KeyAndLines({ application, env, keys, target }: KeyStepProps) {
+  const { query, change } = useQuery();
   // The texts of Backend keys are known only until the reader leaves the page.
   const fresh = useSignal<readonly KeyShown[]>([]);
   const asking = useSignal(false);
@@ -57,10 +94,6 @@ function Steps({ application, env, keys }: StepsProps) {
   const isNew = asking.value || chosen === undefined;
   return (
     <>
-      <section class="stack" aria-labelledby="connect-target">
-        <h2 id="connect-target">1. A sender</h2>
-        <ChooseTarget targets={ownTargets} chosen={target} onChoose={(id) => change({ with: id })} />
-      </section>
       <section class="stack" aria-labelledby="connect-key">
         <h2 id="connect-key">2. A key</h2>
         {isNew ? (
@@ -84,28 +117,34 @@ function Steps({ application, env, keys }: StepsProps) {
         )}
       </section>
       {chosen !== undefined && !isNew && (
-        <section class="stack" aria-labelledby="connect-lines">
-          <h2 id="connect-lines">3. Its lines</h2>
-          <LinesView
-            label={target.label}
-            lines={target.lines({
-              metricsUrl: settings.metricsUrl,
-              environment: env,
-              key: chosen.key ?? 'YOUR_BACKEND_KEY',
-              keyType: chosen.type,
-              allowedOrigins: application.allowedOrigins,
-            })}
-            incomplete={!isReadable(chosen)}
-          />
-        </section>
+        <LinesStep application={application} env={env} target={target} chosen={chosen} />
       )}
     </>
   );
 }
 
-/** Adds the texts of new keys, which the list lacks if they are secret. */
-function withFresh(keys: readonly KeyShown[], fresh: readonly KeyShown[]): readonly KeyShown[] {
-  const isListed = ({ id }: KeyShown) => fresh.every((each) => each.id !== id);
+type LinesStepProps = Omit<KeyStepProps, 'keys'> & { readonly chosen?: KeyShown };
+
+function LinesStep({ application, env, target, chosen }: LinesStepProps) {
+  const subject = {
+    metricsUrl: settings.metricsUrl,
+    environment: env,
+    key: chosen?.key ?? 'YOUR_BACKEND_KEY',
+    keyType: chosen?.type ?? target.keyTypes[0]!,
+    allowedOrigins: application.allowedOrigins,
+  };
+  return (
+    <section class="stack" aria-labelledby="connect-lines">
+      <h2 id="connect-lines">3. The lines</h2>
+      <LinesView lines={target.lines(subject)} incomplete={chosen !== undefined && !isReadable(chosen)} />
+    </section>
+  );
+}
+
+/** The keys that senders can be given: not adopted tokens. Adds the texts of new ones, which the list lacks if they are secret. */
+function withFresh(keys: readonly ApplicationKey[], fresh: readonly KeyShown[]): readonly KeyShown[] {
+  const isListed = ({ id, environment }: ApplicationKey) =>
+    environment === undefined && fresh.every((each) => each.id !== id);
   return [...keys.filter(isListed), ...fresh];
 }
 

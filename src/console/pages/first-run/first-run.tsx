@@ -1,7 +1,8 @@
 /*
- * src/console/pages/first-run: from an empty console to the first packet. first-run.tsx creates an application. connect.tsx has the
- * steps after that: a key (key.tsx), a sender for each language (snippet.tsx) and its first packet (arrival.tsx). snippets.ts and
- * quoting.ts write the senders, and watch.ts evaluates the ledger.
+ * src/console/pages/first-run: from an empty console to the first message. first-run.tsx creates an application. connect.tsx has the
+ * steps after that: what the application uses (choose.tsx), a key (key.tsx) or a token of Unleash (token.tsx), the lines to paste
+ * (lines.tsx) and the first message (arrival.tsx, arrived.tsx). sources.ts declares the kinds of senders, each of which has targets
+ * with their lines. watch.ts evaluates the ledger.
  */
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../../address.ts';
@@ -27,8 +28,8 @@ export function FirstRun() {
       </p>
       <ol class="stack first-run-steps">
         <li aria-current="step">Create an application</li>
-        <li>Create a key</li>
-        <li>Send a packet</li>
+        <li>Choose what you use: Unleash, OpenFeature, OpenTelemetry or your own code</li>
+        <li>Paste some lines, and see the first message</li>
       </ol>
       <NewApplication />
     </section>

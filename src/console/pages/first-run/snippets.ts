@@ -1,36 +1,8 @@
-import type { KeyType } from '../application-settings/key-types.ts';
 import { safeJson, safeText, safeUrl, shellWord } from './quoting.ts';
-
-/** The values in a snippet. */
-export interface Subject {
-  /** Public URL of the metrics host. */
-  readonly metricsUrl: string;
-  readonly environment: string;
-  readonly key: string;
-  readonly keyType: KeyType;
-  readonly allowedOrigins: readonly string[];
-}
-
-/** A way to send, with the lines that a reader copies. */
-export interface Target {
-  readonly id: string;
-  readonly label: string;
-  /** Types of keys that it can use, the usual one first. */
-  readonly keyTypes: readonly KeyType[];
-  readonly lines: (subject: Subject) => Lines;
-}
-
-/** The lines of a target, with the real URL, environment and key. */
-export interface Lines {
-  readonly code: string;
-  /** Where to put them, and what happens then. */
-  readonly how: string;
-  /** What is reported of the flag: "one check and one use". */
-  readonly reports: string;
-}
+import type { Lines, Subject, Target } from './target.ts';
 
 /** The flag that every snippet reports. */
-export const exampleFlag = 'checkout';
+const exampleFlag = 'checkout';
 const counts = { [exampleFlag]: { on: [1, 1, 1] } };
 
 const ofPacket = 'one check, one use and one view';
@@ -42,11 +14,13 @@ export const ownTargets: readonly Target[] = [
     id: 'curl',
     label: 'curl',
     keyTypes: ['Frontend', 'Mobile', 'Backend'],
-    lines: (subject) => ({
-      code: curl(subject),
-      how: 'Run it in a terminal. The status is 202 or 200.',
-      reports: subject.keyType === 'Backend' ? ofReport : ofPacket,
-    }),
+    lines: (subject) =>
+      linesOf(
+        'curl',
+        'Run it in a terminal. The status is 202 or 200.',
+        curl(subject),
+        subject.keyType === 'Backend' ? ofReport : ofPacket,
+      ),
   },
   forPages('browser', 'Browser', browser, ' It sends every 10 seconds.'),
   forPages('fetch', 'fetch', browserFetch),
@@ -64,20 +38,22 @@ export const ownTargets: readonly Target[] = [
 type Write = (subject: Subject) => string;
 
 function forPages(id: string, label: string, write: Write, more = ''): Target {
-  const lines = (subject: Subject): Lines => ({
-    code: write(subject),
-    how: `Put it into a page, and open the page from ${allowedFrom(subject)}.${more}`,
-    reports: ofPacket,
-  });
+  const lines = (subject: Subject) => {
+    const how = `Put it into a page, and open the page from ${allowedFrom(subject)}.${more}`;
+    return linesOf(label, how, write(subject), ofPacket);
+  };
   return { id, label, keyTypes: ['Frontend'], lines };
 }
 
 function forServers(id: string, label: string, write: Write, how: string): Target {
+  const lines = (subject: Subject) => linesOf(label, how, write(subject), ofReport);
+  return { id, label, keyTypes: ['Backend'], lines };
+}
+
+function linesOf(label: string, how: string, code: string, reported: string): Lines {
   return {
-    id,
-    label,
-    keyTypes: ['Backend'],
-    lines: (subject) => ({ code: write(subject), how, reports: ofReport }),
+    intro: `It reports ${reported} of the flag ${exampleFlag} with its variant on. An SDK sends the same in batches.`,
+    blocks: [{ name: `sender for ${label}`, how, code }],
   };
 }
 

@@ -1,10 +1,9 @@
 import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../../contract/shapes/ledger.ts';
+import type { Source } from './sources.ts';
 
-/** How long the page waits before it shows all possible reasons, ms. */
-export const patienceMs = 30_000;
-
-/** The state while the page waits for the first packet. Times are the server's, Unix ms. */
+/** The state while the page waits for the first message. Times are the server's, Unix ms. */
 export interface Waiting {
+  readonly source: Pick<Source, 'sent' | 'patienceMs'>;
   /** When the reader started to wait. */
   readonly since: number;
   readonly now: number;
@@ -16,9 +15,15 @@ export interface Waiting {
 
 export type Watched =
   | { readonly kind: 'waiting'; readonly leftMs: number }
-  /** A packet was accepted. */
-  | { readonly kind: 'arrived'; readonly count: number; readonly last: LedgerEntry }
-  /** No packet was accepted. After `patienceMs`, earlier refusals are shown too. */
+  /** A message was accepted. */
+  | {
+      readonly kind: 'arrived';
+      readonly count: number;
+      readonly last: LedgerEntry;
+      /** Whether no other kind of sender reports to the environment. */
+      readonly isAlone: boolean;
+    }
+  /** No message was accepted. After `patienceMs`, earlier refusals are shown too. */
   | {
       readonly kind: 'trouble';
       readonly refused: readonly LedgerEntry[];
@@ -29,17 +34,23 @@ export type Watched =
 
 const maxShown = 5;
 
-/** Decides what to show to a reader who waits for the first packet. */
-export function watch({ since, now, ledger, unattributed }: Waiting): Watched {
-  const taken = ledger?.entries.filter(isTaken) ?? [];
-  const last = taken.reduce<LedgerEntry | undefined>(later, undefined);
-  if (last !== undefined) return { kind: 'arrived', count: sum(taken), last };
-  const late = now - since >= patienceMs;
+/** Decides what to show to a reader who waits for the first message of a source. */
+export function watch({ source, since, now, ledger, unattributed }: Waiting): Watched {
+  const entries = ledger?.entries ?? [];
+  const isOwn = ({ route, sender }: LedgerEntry) => source.sent(route, sender.userAgent);
+  const taken = entries.filter(isTaken);
+  const own = taken.filter(isOwn);
+  const last = own.reduce<LedgerEntry | undefined>(later, undefined);
+  if (last !== undefined)
+    return { kind: 'arrived', count: sum(own), last, isAlone: own.length === taken.length };
+  const late = now - since >= source.patienceMs;
   const isShown = (at: string) => late || Date.parse(at) >= since;
-  const refused = ledger?.entries.filter((each) => each.outcome === 'refused' && isShown(each.lastAt)) ?? [];
-  const unknown = unattributed.filter(({ at }) => isShown(at));
+  const refused = entries.filter((each) => each.outcome === 'refused' && isShown(each.lastAt) && isOwn(each));
+  const unknown = unattributed.filter(
+    ({ at, route, userAgent }) => isShown(at) && source.sent(route, userAgent),
+  );
   if (!late && refused.length === 0 && unknown.length === 0)
-    return { kind: 'waiting', leftMs: since + patienceMs - now };
+    return { kind: 'waiting', leftMs: since + source.patienceMs - now };
   return {
     kind: 'trouble',
     refused: refused.slice(0, maxShown),
@@ -48,7 +59,7 @@ export function watch({ since, now, ledger, unattributed }: Waiting): Watched {
   };
 }
 
-/** Minted ids are not packets. Entries without an environment belong to a deleted one. */
+/** Minted ids are not messages. Entries without an environment belong to a deleted one. */
 function isTaken({ outcome, route, environment }: LedgerEntry): boolean {
   return outcome === 'accepted' && route !== 'identities' && environment !== null;
 }

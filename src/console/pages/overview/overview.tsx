@@ -3,7 +3,7 @@
  */
 import { useMemo, useRef } from 'preact/hooks';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
-import { applicationSettingsAddress, environmentAddress, useQuery } from '../../address.ts';
+import { applicationSettingsAddress, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format, plural } from '../../format.ts';
@@ -13,6 +13,7 @@ import { type ChosenRange, RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { boundsQuery } from '../../range.ts';
 import { useTitle } from '../../title.ts';
+import { ChooseSource } from '../first-run/choose.tsx';
 import { drawnOf, type Figure, isFigure } from './figures.ts';
 import { FlagsTable } from './flags-table.tsx';
 import { countStates, isState, pressing, type State, states } from './states.ts';
@@ -170,12 +171,8 @@ function NothingSeen({ app, environment }: { readonly app: string; readonly envi
   return (
     <section class="empty">
       <h2>No flag was seen in {environment} yet</h2>
-      <p>Flags appear here as soon as the first packet or report names one.</p>
-      <p>
-        <a class="button primary" href={environmentAddress(app, environment, 'connect')}>
-          Connect an SDK
-        </a>
-      </p>
+      <p>Flags appear here with the first message that names one. What do you use?</p>
+      <ChooseSource app={app} env={environment} />
     </section>
   );
 }

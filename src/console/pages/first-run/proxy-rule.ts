@@ -1,0 +1,35 @@
+/** The server in the examples of docs/examples/unleash. */
+const exampleAddress = /127\.0\.0\.1(:|, port_value: )8080/g;
+const exampleHost = /(Host |host_rewrite_literal: )?\bflags\.example\.com\b/g;
+
+/** Marks the parts of an example that a proxy in front of Unleash needs in addition. */
+const ofRule = /127\.0\.0\.1(:|, port_value: )8080|\(metrics\(\/bulk\)\?\|register\)|\/flagmeter-mirror \{/;
+
+/** The line before commented lines for a server that is reached with TLS, how they apply, and these lines. */
+const withTls =
+  /(.*\n)[ \t]*# With TLS to flagmeter, in (place of the line above|addition):\n((?:[ \t]*#(?! \S).*\n)+)/g;
+
+/**
+ * The rule in an example of a proxy, with the address of the metrics host.
+ * @param example text of a file of docs/examples/unleash
+ * @param metricsUrl without a path, which no rule can add
+ */
+export function proxyRule(example: string, metricsUrl: string): string {
+  const { protocol, host, hostname, port } = new URL(metricsUrl);
+  const isSecure = protocol === 'https:';
+  const number = port || (isSecure ? '443' : '80');
+  return example
+    .replace(withTls, (_, above: string, how: string, lines: string) =>
+      isSecure ? (how === 'addition' ? above : '') + lines.replace(/^([ \t]*)#/gm, '$1') : above,
+    )
+    .split(/\n{2,}/)
+    .filter((part) => ofRule.test(part))
+    .join('\n\n')
+    .replace(exampleAddress, (_, between: string) =>
+      between === ':' ? `${hostname}:${number}` : `${hostname.replace(/[[\]]/g, '')}${between}${number}`,
+    )
+    .replace(exampleHost, (_, header: string | undefined) =>
+      header === undefined ? hostname : header + host,
+    )
+    .trimEnd();
+}

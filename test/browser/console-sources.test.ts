@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { byHttp1 } from '../support/proxy-clients.ts';
+import { runProxy } from '../support/proxy-program.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+const { test } = needing('chromium');
+
+let console_: Console;
+beforeAll(async () => {
+  console_ = await openConsole();
+});
+afterAll(async () => {
+  await console_?.close();
+  cleanUp();
+});
+
+/** Opens the steps of a kind of sender in a new application. */
+async function connect(use: string, options: VisitOptions = {}) {
+  const { application, packet } = await openSender(console_, 'Shop');
+  const visit = await console_.visit(`/apps/${application}/Production/connect?use=${use}`, options);
+  await visit.page.getByRole('heading', { name: '4. The first message' }).waitFor();
+  return { application, packet, ...visit };
+}
+
+const headers = (authorization: string) => ({ authorization, 'content-type': 'application/json' });
+
+function bucket(flag: string): string {
+  const at = new Date().toISOString();
+  const toggles = { [flag]: { yes: 5, no: 1, variants: { blue: 2 } } };
+  const sdk = { sdkVersion: 'unleash-client-node:6.12.1', platformName: 'node' };
+  const sender = { appName: 'billing', instanceId: 'billing-1', connectionId: flag, ...sdk };
+  return JSON.stringify({ ...sender, bucket: { start: at, stop: at, toggles } });
+}
+
+needing('chromium', 'nginx').test(
+  'Unleash: adopts the refused token, and its rule passes the first bucket on',
+  async () => {
+    const { page } = await connect('unleash');
+    expect(await axeFaults(page)).toEqual([]);
+    const token = `default:production.${'a'.repeat(56)}`;
+    // The rule as a reader pastes it: the upstream beside the server, and the rest into it.
+    const [upstream, location] = (await page.locator('.connect-text').textContent())!.split('\n\n');
+    const tls = 'ssl_certificate /etc/nginx/flagmeter.crt; ssl_certificate_key /etc/nginx/flagmeter.key;';
+    const text = `${upstream}\nserver { listen 443 ssl; ${tls}\n${location}\nlocation / { return 404; } }\n`;
+    const proxy = await runProxy('nginx', freshDirectory(), text);
+    onTestFinished(() => proxy.stop());
+    const send = (flag: string) =>
+      byHttp1(proxy.port, '/api/client/metrics', {
+        method: 'POST',
+        headers: headers(token),
+        body: bucket(flag),
+      });
+
+    expect(await send('checkout')).toMatchObject({ status: 404 });
+    await page.getByText('An SDK sent a token that no application has adopted.').waitFor();
+    await page.getByText('Adopt this token in step 2').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+
+    await page.getByLabel('Token of Unleash', { exact: true }).fill(` ${token}\n`);
+    await page.keyboard.press('Enter');
+    await page.getByText('(Backend) counts in Production; not used yet').waitFor();
+    expect(await send('checkout')).toMatchObject({ status: 202 });
+    await page.getByText('✓ Connected.').waitFor();
+    await page.getByText('from billing-1 (billing (unleash-client-node').waitFor();
+    const counted = page.getByRole('list', { name: 'Counted flags' });
+    await expect
+      .poll(() => counted.textContent())
+      .toBe('checkout blue: 2 checks; enabled: 3 checks; disabled: 1 check');
+    await page.getByText('Unleash does not report use and views').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  },
+);
+
+test('Unleash: has a rule for each proxy with the address of the metrics host, and refuses a token twice', async () => {
+  const { page, application } = await connect('unleash');
+  for (const name of ['nginx', 'nginx mirror', 'HAProxy', 'Caddy', 'Envoy']) {
+    await page.getByRole('button', { name, exact: true }).press('Enter');
+    const rule = page.getByRole('region', { name: `The rule for ${name}`, exact: true });
+    const { hostname, port } = new URL(console_.origin);
+    await expect.poll(() => rule.textContent()).toMatch(new RegExp(`${hostname}(:|, port_value: )${port}`));
+    expect(await rule.textContent()).not.toMatch(/With TLS|example\.com/);
+  }
+  const adopt = `/api/v2/applications/${application}/keys/adopt`;
+  const token = `default:production.${'b'.repeat(56)}`;
+  await console_.manage('POST', adopt, 201, { token, type: 'Frontend', environment: 'Staging' });
+  await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
+  await page.getByRole('button', { name: 'Adopt the token' }).click();
+  await page.getByRole('alert').getByText('is a key of an application already').waitFor();
+});
+
+test('shows a message of one kind of sender only under this kind', async () => {
+  const { page, packet } = await connect('own');
+  await packet({ search: { on: [7] } });
+  await page.getByText('✓ Connected.').waitFor();
+  await page.getByRole('link', { name: 'I use Unleash' }).click();
+  await page.getByText('Waiting for a message of an Unleash SDK').waitFor();
+  const token = `default:production.${'c'.repeat(56)}`;
+  await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
+  await page.getByLabel('Servers').check();
+  await page.getByRole('button', { name: 'Adopt the token' }).click();
+  await page.getByText('not used yet').waitFor();
+  const sent = { method: 'POST', headers: headers(token), body: bucket('basket') };
+  expect((await fetch(`${console_.origin}/api/client/metrics`, sent)).status).toBe(202);
+  await page.getByText('1 message in the last day').waitFor();
+  await page.getByText('from all senders').waitFor();
+});
+
+test.each([
+  ['openfeature', 'light'],
+  ['unleash', 'dark'],
+] as const)('%s fits a phone and passes axe-core, in %s mode', async (use, colorScheme) => {
+  const { page } = await connect(use, { ...phone, colorScheme });
+  if (use !== 'unleash') await page.getByRole('button', { name: 'Create a Backend key' }).click();
+  await page.locator('.connect-text').first().waitFor();
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await axeFaults(page)).toEqual([]);
+});

@@ -1,4 +1,6 @@
 import type { ActorType } from './audit.ts';
+import type { Verdict } from './shapes/verdict.ts';
+import type { VerdictBasis, VerdictKind } from './verdicts.ts';
 
 interface Named {
   readonly id: string;
@@ -19,6 +21,20 @@ export interface WebhookEventData {
     /** `null` for a flag that was declared but never seen. */
     readonly lastSeenAt: string | null;
     readonly staleSince: string;
+    /** Nothing else is known: a sender that could use the flag may be switched off. */
+    readonly basis: 'silence';
+  };
+  'flag.verdict_changed': {
+    readonly application: Named;
+    readonly feature: string;
+    readonly previous: VerdictKind;
+    readonly verdict: VerdictKind;
+    readonly basis: VerdictBasis;
+    /** `null` if unknown. */
+    readonly since: string | null;
+    readonly environments: readonly string[];
+    /** As in the answer of `…/verdict`, without figures. */
+    readonly reasons: Verdict['reasons'];
   };
   'key.leaked': {
     readonly application: Named;
@@ -47,7 +63,8 @@ export type WebhookEventType = keyof WebhookEventData;
 /** When each event occurs. The table of docs/webhooks.md is generated from this. */
 export const webhookEvents: Readonly<Record<WebhookEventType, string>> = {
   'flag.first_seen': 'A flag is seen in an environment for the first time',
-  'flag.stale': 'A flag has become stale',
+  'flag.stale': 'A flag has become stale: silence is the only basis',
+  'flag.verdict_changed': 'The verdict on a flag has changed, such as to `safe_to_remove`',
   'key.leaked': 'A browser sent a Backend key',
   'ingest.refusing': 'Packets or reports are being refused',
   'member.changed': 'A member was added, changed or removed',

@@ -8,6 +8,7 @@ import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
+import { undeclared } from './verdict-reasons.ts';
 
 const senderColumns = columnsIn(FeatureSenders, 'items');
 
@@ -60,7 +61,9 @@ export const featureVerdict: Group<FeatureDeps> = {
         const task = { environments, declared, feature, ...stalenessOf(deps) };
         const said = await deps.reports.make(teamId, 'verdict', task);
         if (said === undefined) throw new ApiError('not_found', unknownFeature);
-        return ok({ ...said, nearest: said.declared ? null : nearestDeclared(deps, application, feature) });
+        if (said.declared) return ok({ ...said, nearest: null });
+        const nearest = nearestDeclared(deps, application, feature);
+        return ok({ ...said, nearest, reasons: [...said.reasons, undeclared(nearest)] });
       },
     }),
   ],

@@ -89,6 +89,13 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ),
 };
 
+/** The reason to doubt a name that the team has not declared. @param similar the declared name that is most similar, if any */
+export function undeclared(similar: string | null | undefined): Reason {
+  if (!similar) return reason('undeclared', 'It is not declared.');
+  const text = `It is not declared. Its name is similar to ${similar}: it may be misspelt.`;
+  return reason('undeclared', text, [similar]);
+}
+
 const mostPlaces = 5;
 const mostNamed = 3;
 

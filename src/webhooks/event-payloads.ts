@@ -2,8 +2,9 @@ import type { Announce } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { WebhookEvent } from '../contract/events.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
+import { type VerdictKind, verdictRules } from '../contract/verdicts.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
-import type { FirstSeen, StaleFeature } from './findings.ts';
+import type { FirstSeen, FoundVerdict, StaleFeature } from './findings.ts';
 import { enqueue } from './queue.ts';
 
 /** Event payloads as receivers see them; docs/webhooks.md shows each. */
@@ -33,8 +34,29 @@ export function stale(application: Application, { feature, since, lastSeenAt }: 
     feature,
     lastSeenAt: lastSeenAt === null ? null : timeText(lastSeenAt),
     staleSince: timeText(since),
-  };
+    basis: 'silence',
+  } as const;
   return { type: 'flag.stale', teamId: application.teamId, at: since, data };
+}
+
+/** The verdict on a flag is another one than announced before. @param at when it was computed */
+export function verdictChanged(
+  application: Application,
+  { feature, kind, since, environments, reasons }: FoundVerdict,
+  previous: VerdictKind,
+  at: number,
+): WebhookEvent {
+  const data = {
+    application: shown(application),
+    feature,
+    previous,
+    verdict: kind,
+    basis: verdictRules[kind].basis,
+    since: since === null ? null : timeText(since),
+    environments,
+    reasons,
+  };
+  return { type: 'flag.verdict_changed', teamId: application.teamId, at, data };
 }
 
 /** Messages refused for one reason. */

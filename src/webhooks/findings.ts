@@ -1,3 +1,5 @@
+import type { Verdict } from '../contract/shapes/verdict.ts';
+import type { VerdictKind } from '../contract/verdicts.ts';
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 
 /** A query on the usage of an application. Times are Unix ms. */
@@ -5,27 +7,41 @@ export interface WatchTask {
   /** The application's number in the ledger. */
   readonly application: number;
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
-  /** Find features first seen in an environment since then; `null`: none. */
-  readonly firstSeenFrom: number | null;
-  /** Find features that became stale since then. */
-  readonly stale: StaleTask | null;
-  /** Find refusals after this time. */
-  readonly refusedFrom: number | null;
-}
-
-export interface StaleTask {
-  readonly from: number;
+  readonly declared: readonly FeatureDeclaration[];
   /** Later data may be incomplete. */
   readonly now: number;
   readonly staleAfterMs: number;
-  readonly declared: readonly FeatureDeclaration[];
+  /** Find features first seen in an environment since then; `null`: none. */
+  readonly firstSeenFrom: number | null;
+  /** Find features that became stale since then. */
+  readonly staleFrom: number | null;
+  /** Find all verdicts. They are compared with those announced since then. */
+  readonly verdictsFrom: number | null;
+  /** Find the verdicts on these features only, with their reasons. */
+  readonly explained?: ReadonlySet<string>;
+  /** Find refusals after this time. */
+  readonly refusedFrom: number | null;
 }
 
 /** What was found. */
 export interface Findings {
   readonly firstSeen: readonly FirstSeen[];
   readonly stale: readonly StaleFeature[];
+  readonly verdicts: readonly FoundVerdict[];
   readonly refused: readonly RefusedMessages[];
+}
+
+/** The verdict on a feature in all environments. */
+export interface FoundVerdict {
+  readonly feature: string;
+  readonly kind: VerdictKind;
+  readonly since: number | null;
+  readonly environments: readonly string[];
+  readonly lastSeenAt: number | null;
+  /** The time of the declaration that it was computed with; `null` if undeclared. */
+  readonly declarationOf: number | null;
+  /** Empty unless explained. */
+  readonly reasons: Verdict['reasons'];
 }
 
 export interface FirstSeen {

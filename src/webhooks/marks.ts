@@ -1,7 +1,8 @@
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
+import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
 
 /*
- * Marks of events that were announced although their cause lasts: a flag was seen, is stale, or messages are refused. A mark is
+ * Marks of events that were announced although their cause lasts: a flag was seen, is stale or has a verdict, or messages are refused. A mark is
  * committed with its deliveries, so no node announces an event twice. Keys start with the id of the application and a space;
  * `service ` is for the service.
  */
@@ -14,6 +15,11 @@ export function seenMark(applicationId: string, environment: number, feature: st
 /** A flag is stale. */
 export function staleMark(applicationId: string, feature: string): string {
   return `${applicationId} stale ${feature}`;
+}
+
+/** A flag has a verdict. */
+export function verdictMark(applicationId: string, feature: string): string {
+  return `${applicationId} verdict ${feature}`;
 }
 
 /** Messages are refused for one reason. */
@@ -29,14 +35,14 @@ export function applicationIn(mark: string): string {
 /** Takes the place of an application id, for the service. */
 export const service = 'service';
 
-/** When a mark was made; `undefined` if there is none. */
-export function markedAt(reader: Pick<Reader, 'get'>, mark: string): number | undefined {
-  return reader.get('webhookMarks', mark)?.at;
+/** A mark; `undefined` if there is none. */
+export function markIn(reader: Pick<Reader, 'get'>, mark: string): WebhookMark | undefined {
+  return reader.get('webhookMarks', mark);
 }
 
 /** Marks what was announced. */
-export function putMark(draft: Draft, mark: string, at: number): void {
-  draft.put('webhookMarks', mark, { at });
+export function putMark(draft: Draft, mark: string, content: WebhookMark): void {
+  draft.put('webhookMarks', mark, { ...draft.get('webhookMarks', mark), ...content });
 }
 
 /*

@@ -1,13 +1,14 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Directory } from '../accounts/directory.ts';
-import type { AccountStore, Draft } from '../accounts/store/account-store.ts';
-import type { WebhookEvent, WebhookEventType } from '../contract/events.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
+import type { WebhookEventType } from '../contract/events.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
-import { firstSeen, type Refusing, refusing, stale } from './event-payloads.ts';
-import type { Find, Findings, WatchTask } from './findings.ts';
-import { markedAt, putMark, refusedMark, type Step, seenMark, service, staleMark, stepOf } from './marks.ts';
+import { type Candidate, candidatesOf, ofService } from './candidates.ts';
+import type { Find, WatchTask } from './findings.ts';
+import { markIn, putMark } from './marks.ts';
 import { enqueue } from './queue.ts';
 
 export interface WatchDeps {
@@ -34,6 +35,12 @@ const betweenApplicationsMs = 10;
  */
 const mostAtOnce = 100;
 
+/** Maximum number of marks that one round writes per application. */
+const mostMarks = 500;
+
+/** Maximum number of verdicts known to be announced. */
+const maxSettled = 50_000;
+
 /** Maximum number of marks read without a pause. */
 const marksAtOnce = 100;
 
@@ -47,6 +54,8 @@ const refusedForMs = 2 * 3_600_000;
 export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
+  /** Verdicts that need no look at their marks, by mark. Another node may change the mark, so whole rounds forget them. */
+  readonly #settled = new Map<string, string>();
   /** The refusals of this process that were announced. */
   #told = new Map<RefusalCode, number>();
 
@@ -68,6 +77,7 @@ export class Watch {
   async round(): Promise<void> {
     const { directory, pause } = this.#deps;
     const isWhole = this.#round % wholeEvery === 0;
+    if (isWhole) this.#settled.clear();
     const wanted = sinceByTeam(directory.webhooks.values());
     if (wanted.size === 0) return;
     await this.#lookAtService();
@@ -89,20 +99,18 @@ export class Watch {
       return time === undefined ? null : Math.max(time - 60_000, isWhole ? 0 : now - lastMs);
     };
     const staleFrom = from('flag.stale');
+    const verdictsFrom = since.get('flag.verdict_changed') ?? null;
     const refusedFrom = since.get('ingest.refusing');
+    const isJudging = staleFrom !== null || verdictsFrom !== null;
     return {
       application: application.number,
       environments: application.environments,
+      declared: isJudging ? [...directory.featuresOf(application.id).values()] : [],
+      now: Math.min(now, completeThrough ?? now),
+      staleAfterMs,
       firstSeenFrom: from('flag.first_seen'),
-      stale:
-        staleFrom === null
-          ? null
-          : {
-              from: staleFrom,
-              now: Math.min(now, completeThrough ?? now),
-              staleAfterMs,
-              declared: [...directory.featuresOf(application.id).values()],
-            },
+      staleFrom,
+      verdictsFrom,
       refusedFrom: refusedFrom === undefined ? null : Math.max(refusedFrom, now - refusedForMs),
     };
   }
@@ -119,9 +127,11 @@ export class Watch {
 
   async #lookAt(application: Application, task: WatchTask): Promise<void> {
     const { directory, find } = this.#deps;
-    if (task.firstSeenFrom === null && task.stale === null && task.refusedFrom === null) return;
+    const { firstSeenFrom, staleFrom, verdictsFrom, refusedFrom } = task;
+    if ([firstSeenFrom, staleFrom, verdictsFrom, refusedFrom].every((from) => from === null)) return;
     const found = await find(task);
-    const news = await this.#newsIn(candidatesOf(application, found, directory.clock.now()));
+    const candidates = candidatesOf(application, found, task, directory.clock.now());
+    const news = await this.#explain(application, task, await this.#newsIn(candidates));
     if (news.length === 0) return;
     await directory.change((draft) => {
       // Another node may have announced them, or the application may have been deleted.
@@ -137,13 +147,39 @@ export class Watch {
     const { accountStore, pause } = this.#deps;
     const news: Candidate[] = [];
     let looked = 0;
+    let told = 0;
     for (const candidate of candidates) {
+      const { mark, settled } = candidate;
+      if (settled !== undefined && this.#settled.get(mark) === settled) continue;
       looked += 1;
       if (looked % marksAtOnce === 0 && !(await pause(1))) break;
-      if (candidate.stepFrom(markedAt(accountStore, candidate.mark)) !== undefined) news.push(candidate);
-      if (news.length === mostAtOnce) break;
+      const marked = markIn(accountStore, mark);
+      const step = candidate.stepFrom(marked);
+      if (step !== undefined) news.push(candidate);
+      else if (settled !== undefined && marked?.verdict === candidate.verdict?.kind)
+        this.#settled.set(mark, settled);
+      if (step === 'tell') told += 1;
+      if (told === mostAtOnce || news.length === mostMarks) break;
     }
+    if (this.#settled.size > maxSettled) this.#settled.clear();
     return news;
+  }
+
+  /** Adds the reasons of changed verdicts, which were not computed for all features. */
+  async #explain(
+    application: Application,
+    task: WatchTask,
+    news: readonly Candidate[],
+  ): Promise<readonly Candidate[]> {
+    const { accountStore, find, directory } = this.#deps;
+    const isTold = ({ mark, stepFrom }: Candidate) => stepFrom(markIn(accountStore, mark)) === 'tell';
+    const changed = news.filter((each) => each.verdict !== undefined && isTold(each));
+    if (changed.length === 0) return news;
+    const explained = new Set(changed.flatMap(({ verdict }) => verdict?.feature ?? []));
+    const none = { firstSeenFrom: null, staleFrom: null, refusedFrom: null };
+    const found = await find({ ...task, ...none, explained });
+    const others = news.filter((each) => !changed.includes(each));
+    return [...others, ...candidatesOf(application, found, task, directory.clock.now())];
   }
 
   /** The service as a whole. Refusals of all messages belong to no application. */
@@ -187,65 +223,17 @@ function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {
   return teams;
 }
 
-/** What may be announced. */
-interface Candidate {
-  readonly mark: string;
-  /** The content of its mark. */
-  readonly at: number;
-  /** What to do, given the current mark. */
-  stepFrom(marked: number | undefined): Step;
-  events(draft: Draft): readonly WebhookEvent[];
-}
-
 function announce(
-  draft: Draft,
+  draft: AccountDraft,
   news: readonly Candidate[],
   { clock, randomBytes }: Pick<Directory, 'clock' | 'randomBytes'>,
 ): void {
-  for (const { mark, at, stepFrom, events } of news) {
-    const step = stepFrom(markedAt(draft, mark));
-    if (step !== undefined) putMark(draft, mark, at);
+  for (const { mark, content, stepFrom, isCurrent, events } of news) {
+    const marked = markIn(draft, mark);
+    const step = stepFrom(marked);
+    if (step === undefined || isCurrent?.(draft) === false) continue;
+    putMark(draft, mark, content);
     if (step !== 'tell') continue;
-    for (const event of events(draft)) enqueue(draft, event, { now: clock.now(), randomBytes });
+    for (const event of events(draft, marked)) enqueue(draft, event, { now: clock.now(), randomBytes });
   }
-}
-
-function* candidatesOf(application: Application, found: Findings, now: number): Generator<Candidate> {
-  const { id, teamId } = application;
-  // Refusals are few, and come first: they accompany a flood of flags never seen before.
-  for (const { environment, ...one } of found.refused)
-    yield {
-      mark: refusedMark(id, environment?.number ?? null, one.code),
-      at: one.lastAt,
-      stepFrom: (marked) => stepOf(marked, one),
-      events: () => [refusing(teamId, application, environment, one)],
-    };
-  for (const one of found.firstSeen)
-    yield {
-      mark: seenMark(id, one.environment.number, one.feature),
-      at: now,
-      stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
-      events: () => [firstSeen(application, one)],
-    };
-  for (const one of found.stale)
-    yield {
-      mark: staleMark(id, one.feature),
-      at: now,
-      // A flag that became stale after it was announced was in use in between.
-      stepFrom: (marked) => (one.since > (marked ?? 0) ? 'tell' : undefined),
-      events: () => [stale(application, one)],
-    };
-}
-
-/** Refusals of all messages, announced to each team with webhooks. */
-function ofService(one: Refusing): Candidate {
-  return {
-    mark: refusedMark(service, null, one.code),
-    at: one.lastAt,
-    stepFrom: (marked) => stepOf(marked, one),
-    events(draft) {
-      const teams = new Set(Array.from(draft.records('webhooks').values(), ({ teamId }) => teamId));
-      return [...teams].map((teamId) => refusing(teamId, null, null, one));
-    },
-  };
 }

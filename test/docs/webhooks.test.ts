@@ -23,6 +23,24 @@ const examples: WebhookEventData = {
     feature: 'checkout',
     lastSeenAt: '2026-01-01T12:00:00.000Z',
     staleSince: at,
+    basis: 'silence',
+  },
+  'flag.verdict_changed': {
+    application,
+    feature: 'checkout',
+    previous: 'in_use',
+    verdict: 'safe_to_remove',
+    basis: 'senders',
+    since: '2026-01-01T12:00:00.000Z',
+    environments: ['Production'],
+    reasons: [
+      {
+        code: 'senders_report',
+        text: 'web 2.3 used to check it, and still reports.',
+        at: null,
+        names: ['web 2.3'],
+      },
+    ],
   },
   'key.leaked': {
     application,

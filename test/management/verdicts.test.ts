@@ -71,6 +71,7 @@ test('a feature is new, then in use, then not seen while its server reports, unt
     'It is still used: it was last seen at 2026-01-02T03:04:00.000Z.',
     '4 checks in the last 30 days: on 75% and off 25%.',
     'web 2.3 still checks it.',
+    'It is not declared.',
   ]);
   clock.advance(23 * dayMs);
   await report({ search: { on: 1 } }, 'web/2.4');
@@ -83,6 +84,7 @@ test('a feature is new, then in use, then not seen while its server reports, unt
       { code: 'not_named', at: '2026-01-02T03:04:00.000Z' },
       { code: 'senders_report', text: 'web 2.3 used to check it, and still reports.', names: ['web 2.3'] },
       { text: 'Meanwhile 1 sender of this application kept reporting in Production: web 2.4.', at: null },
+      { code: 'undeclared' },
     ],
   });
   await report({ checkout: { on: 1, off: 1 } });
@@ -96,12 +98,22 @@ test('the verdict is cannot_tell if nothing reports, or if a sender that checked
   expect(await verdict('checkout')).toMatchObject({
     kind: 'cannot_tell',
     environments: ['Production'],
-    reasons: [{ text: 'Nothing has reported in Production since 2026-01-02T03:00:00.000Z.' }, {}, {}],
+    reasons: [
+      { text: 'Nothing has reported in Production since 2026-01-02T03:00:00.000Z.' },
+      {},
+      {},
+      { code: 'undeclared' },
+    ],
   });
   await report({}, 'web/2.3');
   expect(await verdict('checkout')).toMatchObject({
     kind: 'cannot_tell',
-    reasons: [{ text: expect.stringMatching(/^batch 1\.0 checked it in Production, last at /) }, {}, {}],
+    reasons: [
+      { text: expect.stringMatching(/^batch 1\.0 checked it in Production, last at /) },
+      {},
+      {},
+      { code: 'undeclared' },
+    ],
   });
 });
 
@@ -150,7 +162,11 @@ test('the verdict on an undeclared name has the most similar declared one', asyn
   const { declare, report, verdict, refused } = await open();
   await declare('checkout');
   await report({ chekcout: { on: 1 } });
-  expect(await verdict('chekcout')).toMatchObject({ declared: false, nearest: 'checkout' });
+  expect(await verdict('chekcout')).toMatchObject({
+    declared: false,
+    nearest: 'checkout',
+    reasons: [{}, { code: 'undeclared', names: ['checkout'] }],
+  });
   expect(await verdict('checkout')).toMatchObject({
     declared: true,
     nearest: null,

@@ -27,9 +27,8 @@ async function openReport() {
   const task = (more: Partial<WatchTask>): WatchTask => ({
     application: application.number,
     environments: application.environments,
-    firstSeenFrom: null,
-    stale: null,
-    refusedFrom: null,
+    ...{ declared: [], now: clock.now(), staleAfterMs: 30 * dayMs },
+    ...{ firstSeenFrom: null, staleFrom: null, verdictsFrom: null, refusedFrom: null },
     ...more,
   });
   return {
@@ -47,8 +46,7 @@ async function openReport() {
     find: (more: Partial<WatchTask>) => finish(watchReport(store, task(more))),
     stale(from: number) {
       const declared = [...directory.featuresOf(application.id).values()];
-      const asked = { from, now: clock.now(), staleAfterMs: 30 * dayMs, declared };
-      return finish(watchReport(store, task({ stale: asked }))).stale;
+      return finish(watchReport(store, task({ staleFrom: from, declared }))).stale;
     },
   };
 }

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
+import { createApplication } from '../../src/accounts/applications.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
+import type { VerdictKind } from '../../src/contract/verdicts.ts';
 import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
 import { announcer } from '../../src/webhooks/event-payloads.ts';
+import type { Findings } from '../../src/webhooks/findings.ts';
 import { leaseMs } from '../../src/webhooks/turns.ts';
+import { Watch } from '../../src/webhooks/watch.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';
 import {
@@ -101,5 +105,43 @@ describe('of several nodes', () => {
       await other.settled();
       expect(sent).toHaveLength(wanted);
     }
+  });
+
+  test('one announces a changed verdict that all of them find', async () => {
+    const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
+    const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
+    const team = [...directory.teams.values()][0]!;
+    await createApplication(directory, { name: 'Shop', teamId: team.id });
+    const events = ['flag.verdict_changed'] as const;
+    const settings = { name: 'Verdicts', url: 'https://hooks.example.com/', events };
+    const { webhook } = await createWebhook(directory, team.id, settings, { allowPrivate: false });
+    await current();
+    let kind: VerdictKind = 'in_use';
+    const find = async (): Promise<Findings> => {
+      const nowhere = { since: null, environments: [], lastSeenAt: null, declarationOf: null, reasons: [] };
+      return { firstSeen: [], stale: [], refused: [], verdicts: [{ feature: 'old', kind, ...nowhere }] };
+    };
+    const newWatch = ({ accountStore, directory }: (typeof nodes)[0]) =>
+      new Watch({
+        ...{ accountStore, directory, find, log: testLog(), staleAfterMs: 1000 },
+        completeThrough: async () => undefined,
+        refusals: () => new Map(),
+        pause: async () => true,
+      });
+    const watches = nodes.map(newWatch);
+    const round = async () => {
+      await Promise.all(watches.map((watch) => watch.round()));
+      await current();
+      const queued = [...accountStore.records('webhookTurns').keys()];
+      return queued
+        .map((key) => accountStore.get('webhookDeliveries', key)!)
+        .filter(({ webhookId }) => webhookId === webhook.id)
+        .map(({ body }) => JSON.parse(body).data.verdict);
+    };
+    expect(await round()).toEqual([]);
+    clock.advance(120_000);
+    kind = 'cannot_tell';
+    expect(await round()).toEqual(['cannot_tell']);
+    expect(await round()).toEqual(['cannot_tell']);
   });
 });

@@ -70,7 +70,7 @@ test('marks are removed with their application, and those of refusals after two 
     refusedMark(service, null, 'backpressure'),
   ];
   await directory.change((draft) => {
-    for (const mark of [seen, refused, ofService]) putMark(draft, mark, clock.now());
+    for (const mark of [seen, refused, ofService]) putMark(draft, mark, { at: clock.now() });
   });
   await sweep(fixture);
   expect(marksOf(fixture)).toHaveLength(3);

@@ -9,7 +9,7 @@ import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
 
-const nothing: Findings = { firstSeen: [], stale: [], refused: [] };
+const nothing: Findings = { firstSeen: [], stale: [], verdicts: [], refused: [] };
 const production = { name: 'Production', number: 1 };
 
 interface WatchFixture extends WebhookFixture {
@@ -96,7 +96,7 @@ describe('a flag seen for the first time', () => {
     await fixture.newWatch().round();
     expect(fixture.queued(webhook.id).map(({ data }) => data['feature'])).toEqual(['new']);
     expect(fixture.queued(late.webhook.id)).toEqual([]);
-    expect(fixture.tasks[0]).toMatchObject({ stale: null, refusedFrom: null });
+    expect(fixture.tasks[0]).toMatchObject({ staleFrom: null, verdictsFrom: null, refusedFrom: null });
   });
 
   test('is announced in batches with many others', async () => {

@@ -1,4 +1,5 @@
 import type { WebhookEventType } from '../../contract/events.ts';
+import type { VerdictKind } from '../../contract/verdicts.ts';
 
 /** The records of webhooks. Times are Unix milliseconds. */
 
@@ -72,4 +73,6 @@ export interface WebhookTurn {
 /** The last notification about a lasting condition, which is sent once: see `webhooks/watch.ts`. */
 export interface WebhookMark {
   readonly at: number;
+  /** The announced verdict of a feature. */
+  readonly verdict?: VerdictKind;
 }

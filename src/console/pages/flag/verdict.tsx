@@ -27,10 +27,13 @@ export function VerdictSection({ place, detail }: SectionProps) {
         {data === undefined ? beforeVerdict(error) : headingOf(data, detail.snoozedUntil, format)}
       </h2>
       <ul>
-        {data?.reasons.map((reason) => (
-          <li key={reason.text}>{reasonText(reason, format)}</li>
-        ))}
-        {!detail.declared && <Undeclared place={place} nearest={detail.nearest} />}
+        {data?.reasons.map((reason) =>
+          reason.code === 'undeclared' ? (
+            <Undeclared key={reason.code} place={place} nearest={data.nearest} />
+          ) : (
+            <li key={reason.text}>{reasonText(reason, format)}</li>
+          ),
+        )}
       </ul>
       <Actions place={place} detail={detail} suggested={data?.actions ?? []} />
     </section>

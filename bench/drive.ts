@@ -18,11 +18,12 @@ interface Connection {
 /** Sends a plan's requests in this process and waits for every response. */
 class Driver {
   readonly #plan: LoadPlan;
-  readonly #requests: readonly Uint8Array[];
+  readonly #requests: readonly Buffer[];
   readonly #load: LoadRun<Connection>;
   readonly #accepted: Uint32Array;
   readonly #errors = new Map<string, number>();
   #nextRequest = 0;
+  #sent = 0;
 
   constructor(plan: LoadPlan) {
     this.#plan = plan;
@@ -65,8 +66,19 @@ class Driver {
     connection.request = this.#nextRequest;
     this.#nextRequest = (this.#nextRequest + 1) % this.#requests.length;
     connection.dueAt = dueAt;
-    connection.unsent = this.#requests[connection.request];
+    connection.unsent = this.#timed(this.#requests[connection.request]!);
     this.#flush(connection);
+  }
+
+  /** A copy of a request with the time of sending. */
+  #timed(request: Buffer): Buffer {
+    const { time } = this.#plan;
+    if (time === undefined) return request;
+    const copy = Buffer.from(request);
+    this.#sent += 1;
+    const now = new Date().toISOString().slice(0, -1);
+    copy.write(`${now}${String(this.#sent % 1000).padStart(3, '0')}Z`, copy.indexOf(time), 'latin1');
+    return copy;
   }
 
   #flush(connection: Connection): void {

@@ -21,11 +21,13 @@ import { retention } from './retention.ts';
 import { scrape } from './scrape.ts';
 import { start } from './start.ts';
 import { token, verify } from './tokens.ts';
+import { unleash } from './unleash.ts';
 import { watchers } from './watchers.ts';
 import { wear } from './wear.ts';
 
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
+  ['unleash', unleash],
   ['grpc', grpc],
   ['hostile-grpc', hostileGrpc],
   ['coexist', coexist],

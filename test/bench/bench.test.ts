@@ -47,6 +47,11 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
+  it('measure messages of Unleash SDKs', async () => {
+    for (const [name, value] of Object.entries(await result('unleash')))
+      expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure the data that nodes ship to PostgreSQL', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'growth', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });

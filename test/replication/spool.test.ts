@@ -278,8 +278,10 @@ test('totals of one bucket that arrive in the same millisecond are all shipped, 
   const batch = new Batch();
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
   for (const checks of [5, 8]) {
-    batch.cumulative.addMessage([1, 2, 3, 4], 1000);
-    batch.cumulative.addCount(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), checks);
+    batch.cumulative.addMessage({
+      ...{ identity: [1, 2, 3, 4], environment: 1, at: 1000, measuredAt: 1000, measurements: [] },
+      ...{ bucket: bucketOf(bucketWidth.minute, 1000), counts: [seriesRef(1, 0), checks] },
+    });
   }
   aggregator.write(batch.seal());
   expect(spool.level().oldest).toBeDefined();

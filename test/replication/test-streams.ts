@@ -127,10 +127,13 @@ export class TestStream {
   sendTotals(totals: Readonly<Record<string, number>>, identity: Digest, now: number): void {
     const batch = new Batch();
     const series = this.#seriesOf({ environment: 1 });
-    batch.cumulative.addMessage(identity, now);
+    const counts = Object.entries(totals).flatMap(([variant, checks]) => [
+      series.variant('checkout', variant, batch)!,
+      checks,
+    ]);
     const bucket = bucketOf(bucketWidth.minute, Math.floor(now / 60_000));
-    for (const [variant, checks] of Object.entries(totals))
-      batch.cumulative.addCount(series.variant('checkout', variant, batch)!, bucket, checks);
+    const sent = { identity, environment: 1, at: now, measuredAt: now, bucket, counts, measurements: [] };
+    batch.cumulative.addMessage(sent);
     this.#open.addCumulative(batch.seal());
   }
 

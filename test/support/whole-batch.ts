@@ -30,8 +30,14 @@ export function addWhole(batch: Batch, application: number, environment: number,
   }
   for (const person of people) addPerson(batch, application, environment, person, at);
   batch.messages.add([environment, environment, environment, environment], at);
-  batch.cumulative.addMessage([environment, environment, environment, 0], at);
-  batch.cumulative.addCount(seriesRef(environment, 0), bucketOf(bucketWidth.minute, minute), 1);
+  batch.cumulative.addMessage({
+    ...{ identity: [environment, environment, environment, 0], environment, at, measuredAt: at },
+    ...{
+      bucket: bucketOf(bucketWidth.minute, minute),
+      counts: [seriesRef(environment, 0), 1],
+      measurements: [],
+    },
+  });
   addToLedger(batch, application, environment, at);
   const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
   for (const ordinal of [0, environmentOrdinal]) {

@@ -6,6 +6,7 @@ import { decodeText, parseJson, readBody } from '../../http/body.ts';
 import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request } from '../../http/types.ts';
+import { parseSentTime } from '../../runtime/rfc3339.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import { type Digest, digestWords } from '../../storage/commit/records.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
@@ -172,7 +173,7 @@ function addUsages(
   const askerOf = (appName: string | undefined, { number }: Environment) =>
     senders.ofNamed(batch, number, { ...source, name: appName ?? '', version: message.sdk ?? null }, now);
   askerOf(message.appName, own);
-  if (identity !== undefined) batch.cumulative.addMessage(identity, now);
+  const [counts, measurements]: [number[], number[]] = [[], []];
   for (const { appName, environment: name, at: sentAt, checks } of message.usages) {
     const environment = environmentOf(name);
     if (environment === undefined) {
@@ -188,7 +189,7 @@ function addUsages(
       if (ref === undefined) continue;
       asker.asked(feature, ref, series, batch);
       if (identity === undefined) batch.counts.add(ref, bucket, sum, 0, 0);
-      else batch.cumulative.addCount(ref, bucket, sum);
+      else counts.push(ref, sum);
     }
   }
   const { bucket, at } = countedAt(message.usages[0]?.at ?? now, now, retention);
@@ -197,11 +198,15 @@ function addUsages(
     const ref = series.metric(metric, batch);
     if (ref === undefined) continue;
     if (identity === undefined) batch.measurements.add(ref, bucket, value, at);
-    else batch.cumulative.addMeasurement(ref, bucket, value, at);
+    else measurements.push(ref, value);
   }
   for (const [metric, value] of message.gauges) {
     const ref = series.metric(metric, batch);
     if (ref !== undefined) batch.measurements.add(ref, bucket, value, at);
+  }
+  if (identity !== undefined) {
+    const sent = { environment: own.number, bucket, at: now, measuredAt: at, counts, measurements };
+    batch.cumulative.addMessage({ identity, ...sent });
   }
   if (batch.folded > folded) notes.add('series_folded');
   if (batch.dropped > dropped) notes.add('name_dropped');
@@ -223,7 +228,9 @@ function identityOf(
   const isOwn = instance !== undefined && instance !== anyBrowser && /\.\d/.test(start);
   if (connection === undefined && !isOwn) return undefined;
   const sender = connection === undefined ? ['instance', instance] : ['connection', connection];
-  const text = JSON.stringify(['unleash', environment.number, appName ?? '', ...sender, start]);
+  const text = JSON.stringify(['unleash', number, environment.number, appName ?? '', ...sender, start]);
   const [a, b, c] = digestWords(createHash('sha256').update(text).digest());
-  return [number, a, b, c];
+  // Digests of about the same time are beside each other in the store.
+  const seconds = Math.floor((parseSentTime(start)?.at ?? 0) / 1000);
+  return [Math.min(2 ** 32 - 1, Math.max(0, seconds)), a, b, c];
 }

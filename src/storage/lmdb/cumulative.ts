@@ -21,35 +21,41 @@ export interface CumulativeMessage {
 /** Period in which totals are remembered. It exceeds the pauses of SDKs that back off. */
 export const cumulativeLifeMs = 60 * 60_000;
 
+/** Maximum number of messages that a store remembers. They take about 1 kB each. Beyond this, the oldest are forgotten. */
+const mostRemembered = 2_000_000;
+
 /** The totals of a message by series. */
 type Totals = ReadonlyMap<number, number>;
 
 /**
- * The totals of cumulative messages. Key: 0 (u8), identity (16). Value: the time of the last message (Unix ms), then series and
- * totals in turn, as MessagePack. To find expired ones: 1 (u8), that time (u48, big-endian), identity; the value is empty.
+ * The totals of cumulative messages. Key: 0 (u8), identity (16). Value: see `encode`. To find expired ones: 1 (u8), the time of
+ * the last message (Unix ms, u48, big-endian), identity; the value is empty.
  */
 export class CumulativeTotals {
   readonly #table: Table;
+  readonly #most: number;
 
-  constructor(table: Table) {
+  constructor(table: Table, most = mostRemembered) {
     this.#table = table;
+    this.#most = most;
   }
 
   /** Remembers the totals of a message. Call it in a transaction. @returns what the message adds to them */
   add(message: CumulativeMessage): CumulativeMessage {
     const key = totalsKey(message.identity);
     const stored = this.#table.get(key);
-    const [at, ...rows]: readonly number[] = stored === undefined ? [] : packr.unpack(stored);
-    const known = totalsOf(rows, 2);
-    const own = new Map([...totalsOf(message.counts, 3), ...totalsOf(message.measurements, 4)]);
-    if (at !== undefined && covers(known, own)) return { ...message, counts: [], measurements: [] };
-    if (at !== undefined) this.#table.removeSync(timeKey(at, message.identity));
-    const latest = Math.max(at ?? 0, wholeMs(message.at));
-    const all = greatest(known, own);
-    this.#table.putSync(key, packr.pack([latest, ...[...all].flat()]));
-    this.#table.putSync(timeKey(latest, message.identity), nothing);
+    const rows = rowsOf(message);
+    if (stored === undefined) {
+      this.#put(key, message, wholeMs(message.at), rows);
+      return message;
+    }
+    const [known, own] = [decode(stored), totalsOf(rows)];
+    if (covers(known.totals, own)) return { ...message, counts: [], measurements: [] };
+    this.#table.removeSync(timeKey(known.at, message.identity));
+    const all = [...greatest(known.totals, own)].flat();
+    this.#put(key, message, Math.max(known.at, wholeMs(message.at)), all);
     // If neither covers the other, two senders have the same identity. In doubt, a message counts.
-    const base = covers(own, known) ? known : new Map<number, number>();
+    const base = covers(own, known.totals) ? known.totals : new Map<number, number>();
     return {
       ...message,
       counts: added(message.counts, 3, own, base),
@@ -57,11 +63,19 @@ export class CumulativeTotals {
     };
   }
 
+  #put(key: Buffer, { identity }: CumulativeMessage, at: number, rows: readonly number[]): void {
+    this.#table.putSync(key, encode(at, rows));
+    this.#table.putSync(timeKey(at, identity), nothing);
+  }
+
   /** Forgets some totals that have expired by the time of the latest of these messages: more than the messages, but a bounded number. */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
     const latest = messages.reduce((last, { at }) => Math.max(last, at), 0);
-    this.forget(latest - cumulativeLifeMs, 64 + 2 * messages.length);
+    const limit = 64 + 2 * messages.length;
+    const { entryCount } = this.#table.getStats() as { readonly entryCount: number };
+    const isFull = entryCount > 2 * this.#most;
+    this.forget(isFull ? latest : latest - cumulativeLifeMs, limit);
   }
 
   /** Forgets totals from before a time (Unix ms), the oldest first. Call it in a transaction. @returns the number of them */
@@ -91,12 +105,19 @@ export function eachTotal(
   }
 }
 
+/** The rows of a message: `ref, total`. */
+function rowsOf({ counts, measurements }: CumulativeMessage): number[] {
+  const rows: number[] = [];
+  for (let at = 0; at < counts.length; at += 3) rows.push(counts[at]!, counts[at + 2]!);
+  for (let at = 0; at < measurements.length; at += 4) rows.push(measurements[at]!, measurements[at + 2]!);
+  return rows;
+}
+
 /** Adds the rows of one series. Several names over a limit have the same series. */
-function totalsOf(rows: readonly number[], width: 2 | 3 | 4): Map<number, number> {
+function totalsOf(rows: readonly number[]): Totals {
   const totals = new Map<number, number>();
-  const place = Math.min(2, width - 1);
-  for (let at = 0; at < rows.length; at += width)
-    totals.set(rows[at]!, (totals.get(rows[at]!) ?? 0) + rows[at + place]!);
+  for (let at = 0; at < rows.length; at += 2)
+    totals.set(rows[at]!, (totals.get(rows[at]!) ?? 0) + rows[at + 1]!);
   return totals;
 }
 
@@ -127,6 +148,20 @@ function added(rows: readonly number[], width: 3 | 4, totals: Totals, base: Tota
 }
 
 const packr = new Packr({ useRecords: false });
+
+/** The time (Unix ms), then rows, as MessagePack. A series is its distance from the one before, which is short. */
+function encode(at: number, rows: readonly number[]): Buffer {
+  const numbers = [at, ...rows];
+  for (let row = numbers.length - 2; row > 1; row -= 2) numbers[row]! -= numbers[row - 2]!;
+  return packr.pack(numbers);
+}
+
+function decode(stored: Uint8Array): { readonly at: number; readonly totals: Totals } {
+  const [at, ...rows]: [number, ...number[]] = packr.unpack(stored);
+  for (let row = 2; row < rows.length; row += 2) rows[row]! += rows[row - 2]!;
+  return { at, totals: totalsOf(rows) };
+}
+
 const nothing = Buffer.alloc(0);
 const timeBytes = 6;
 

@@ -3,10 +3,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
-import { cumulativeMessages, type Digest } from '../../../src/storage/commit/records.ts';
-import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { cumulativeMessages, type Digest, digestBytes } from '../../../src/storage/commit/records.ts';
+import {
+  bucketOf,
+  bucketWidth,
+  scanCells,
+  seriesPerEnvironment,
+  seriesRef,
+} from '../../../src/storage/lmdb/blocks.ts';
 import { countsCodec, measurementCodec } from '../../../src/storage/lmdb/cells.ts';
-import { cumulativeLifeMs } from '../../../src/storage/lmdb/cumulative.ts';
+import { CumulativeTotals, cumulativeLifeMs } from '../../../src/storage/lmdb/cumulative.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -20,13 +26,14 @@ type Totals = Readonly<Record<number, number>>;
 
 function message(identity: Digest, totals: Totals, at = start): Batch {
   const batch = new Batch();
-  batch.cumulative.addMessage(identity, at);
-  for (const [series, checks] of Object.entries(totals)) {
+  for (const series of Object.keys(totals))
     batch.series.push({ environment, ordinal: Number(series), name: ['checkout', series] });
-    batch.cumulative.addCount(refOf(Number(series)), bucket, checks);
-  }
+  const counts = Object.entries(totals).flatMap(([series, checks]) => [refOf(Number(series)), checks]);
+  batch.cumulative.addMessage({ ...sent, identity, at, counts });
   return batch;
 }
+
+const sent = { environment, bucket, at: start, measuredAt: start, counts: [], measurements: [] };
 
 function openStore() {
   const data = temporaryDirectory();
@@ -105,8 +112,9 @@ test.each<[string, readonly [Digest, Totals][], Totals]>([
 
 test('two names of one series in a message are added', () => {
   const store = openStore();
-  const batch = message(one, { 1: 2 });
-  batch.cumulative.addCount(refOf(1), bucket, 3);
+  const batch = message(other, {});
+  batch.series.push({ environment, ordinal: 1, name: ['checkout', 'on'] });
+  batch.cumulative.addMessage({ ...sent, identity: one, counts: [refOf(1), 2, refOf(1), 3] });
   store.write(batch);
   store.write(message(one, { 1: 6 }));
   expect(store.sums()).toEqual({ 1: 6 });
@@ -121,8 +129,13 @@ test('a counter adds the difference', async () => {
   ] as const) {
     const batch = new Batch();
     batch.series.push({ environment, ordinal: 7, name: ['sales'] });
-    batch.cumulative.addMessage(one, at);
-    batch.cumulative.addMeasurement(refOf(7), bucket, value, at);
+    batch.cumulative.addMessage({
+      ...sent,
+      identity: one,
+      at,
+      measuredAt: at,
+      measurements: [refOf(7), value],
+    });
     write(batch.seal());
   }
   const [cell] = scanCells(
@@ -145,6 +158,25 @@ test('totals are forgotten after their life, which each addition extends', () =>
   expect(store.rows()).toBe(4);
   store.write(message(other, { 2: 2 }, start + 2 * cumulativeLifeMs + 1));
   expect(store.rows()).toBe(2);
+});
+
+test('the oldest totals are forgotten when there are too many', async () => {
+  const store = openUsageTables(temporaryDirectory());
+  const totals = new CumulativeTotals(store.cumulative, 10);
+  const messages = Array.from({ length: 200 }, (_, n) => {
+    const identity = digestBytes(0, 0, 0, n);
+    return { identity, at: start + n, counts: [refOf(1), bucket, 1], measurements: [] };
+  });
+  await store.lmdb.transaction(() => {
+    for (const each of messages) {
+      totals.add(each);
+      totals.expire([each]);
+    }
+  });
+  expect(store.cumulative.getKeysCount()).toBeLessThanOrEqual(2 * 10 + 2);
+  expect(totals.add(messages.at(-1)!).counts).toEqual([]);
+  expect(totals.add(messages[0]!).counts).toEqual([refOf(1), bucket, 1]);
+  await store.lmdb.close();
 });
 
 /** What a client does in one interval: counts, then sends, and misses the answer or not. */
@@ -196,4 +228,46 @@ test('a frame without cumulative messages has the version that earlier releases 
   plain.counts.add(refOf(1), bucket, 1, 0, 0);
   expect(versionOf(plain)).toEqual([1, 0]);
   expect(versionOf(message(one, { 1: 1 }))).toEqual([2, 1]);
+});
+
+const amounts = (limit: number) =>
+  fc.array(fc.tuple(fc.nat(seriesPerEnvironment - 1), fc.integer({ min: 1, max: limit })), { maxLength: 23 });
+
+test('messages of a batch are read as they were added', () => {
+  const any = fc.record({
+    environment: fc.nat(2 ** 32 - 1),
+    bucket: fc.nat(2 ** 34),
+    at: fc.nat(2 ** 48),
+    measuredAt: fc.nat(2 ** 48),
+    identity: fc.tuple(fc.nat(2 ** 32 - 1), fc.nat(9), fc.nat(9), fc.nat(2 ** 32 - 1)),
+    counts: amounts(2 ** 31 - 1),
+    measurements: amounts(2 ** 53 - 1),
+  });
+  fc.assert(
+    fc.property(fc.array(any, { maxLength: 5 }), (all) => {
+      const batch = new Batch();
+      const rowsOf = (environment: number, rows: readonly (readonly [number, number])[]) =>
+        rows.map(([ordinal, amount]) => [seriesRef(environment, ordinal), amount] as const);
+      for (const { counts, measurements, environment, ...head } of all) {
+        const [checks, values] = [
+          rowsOf(environment, counts).flat(),
+          rowsOf(environment, measurements).flat(),
+        ];
+        batch.cumulative.addMessage({ ...head, environment, counts: checks, measurements: values });
+      }
+      const read = cumulativeMessages(batch.seal());
+      expect(read).toEqual(
+        all.map(({ identity, at, environment, bucket, measuredAt, counts, measurements }) => ({
+          ...{ identity: digestBytes(...identity), at },
+          counts: rowsOf(environment, counts).flatMap(([ref, checks]) => [ref, bucket, checks]),
+          measurements: rowsOf(environment, measurements).flatMap(([ref, value]) => [
+            ref,
+            bucket,
+            value,
+            measuredAt,
+          ]),
+        })),
+      );
+    }),
+  );
 });

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { manage } from '../test/support/binary.ts';
+import { besideFloor } from './beside-floor.ts';
+import { round } from './numbers.ts';
+import type { BenchPacket } from './packets.ts';
+import { rssMb } from './process-stats.ts';
+import { serviceRuns } from './rounds.ts';
+import { commitsOf, sendRequests, verifyCounts } from './service.ts';
+
+const token = `default:production.${'f'.repeat(56)}`;
+
+/** The start of the buckets, which the generator replaces. */
+const start = '2026-01-31T11:59:00.000000Z';
+
+/** Senders of the messages, each with its own connection. */
+const senders = 200;
+
+/** Buckets of Unleash SDKs, as their Node SDK sends them. Each flag has `no`, `yes` and a variant. */
+function bucketsOf(flags: number, perMessage: number, run: string): BenchPacket[] {
+  const stop = new Date().toISOString();
+  return Array.from({ length: senders }, (_, sender) => {
+    const counts = new Map<string, [number, number, number]>();
+    const toggles: Record<string, object> = {};
+    for (let n = 0; n < perMessage; n += 1) {
+      const flag = `flag-${(sender * perMessage + n) % flags}`;
+      toggles[flag] = { yes: 12, no: 3, variants: { blue: 7 } };
+      for (const [variant, checks] of [
+        ['enabled', 5],
+        ['disabled', 3],
+        ['blue', 7],
+      ] as const)
+        counts.set(`${flag}/${variant}`, [checks, 0, 0]);
+    }
+    const body = {
+      ...{ appName: 'billing', instanceId: `billing-${sender}`, connectionId: `${run}-${sender}` },
+      ...{ sdkVersion: 'unleash-client-node:6.12.1', platformName: 'node', platformVersion: 'v22.12.0' },
+      bucket: { start, stop, toggles },
+    };
+    return { body: JSON.stringify(body), counts };
+  });
+}
+
+function requestOf({ body }: BenchPacket, http: string): string {
+  return [
+    'POST /api/client/metrics HTTP/1.1',
+    `Host: ${http}`,
+    `Authorization: ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** Messages of Unleash SDKs, beside the bare HTTP engine that parses them. */
+export const unleash = besideFloor({
+  summary: 'durable messages of Unleash SDKs per second, compared with the bare HTTP engine (the floor)',
+  unit: 'message',
+  defaults: { connections: 128, seconds: 5, rounds: 3, flags: 250, 'flags-per-message': 50 },
+  small: { connections: 4, seconds: 0.25, rounds: 1, flags: 60, 'flags-per-message': 50 },
+  floors: { floor: ['floor.ts'] },
+  quantiles: ['p50', 'p99'],
+  async begin(service, { connections, seconds, flags, 'flags-per-message': perMessage }) {
+    const since = new Date();
+    const path = `/api/v2/applications/${service.applicationId}/keys/adopt`;
+    const body = { token, type: 'Backend', environment: 'Production' };
+    await manage(service.http, service.accessToken, 'POST', path, 201, body);
+    const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5), time: start };
+    const buckets = bucketsOf(flags, perMessage, '');
+    const before = await commitsOf(service.http);
+    return {
+      drive(floor, open) {
+        const http = floor ?? service.http;
+        const requests = bucketsOf(flags, perMessage, randomUUID()).map((each) => requestOf(each, http));
+        return sendRequests(http, requests, { ...plan, ...open });
+      },
+      async finish(measured) {
+        const runs = serviceRuns(measured);
+        const accepted = buckets.map((_, index) =>
+          runs.reduce((sum, run) => sum + (run.accepted[index] ?? 0), 0),
+        );
+        await verifyCounts(service, buckets, accepted, since);
+        const after = await commitsOf(service.http);
+        const commits = after === null ? null : after - (before ?? 0);
+        const memory = round(rssMb(service.pid), 1);
+        return {
+          figures: { rssMb: memory, cpuUsPerMessage: round(measured.service.cpuUs, 2), commits },
+          remarks: [
+            `${perMessage} flags with 3 counts each, ${buckets[0]!.body.length} bytes`,
+            `${memory} MiB resident`,
+            `${commits ?? 'unknown'} commits; every count verified in the usage report`,
+          ],
+        };
+      },
+    };
+  },
+});

@@ -1,7 +1,8 @@
 import { constants, gunzipSync, inflateSync } from 'node:zlib';
 import { ApiError } from '../contract/errors.ts';
-import { inflate, overhead } from './body.ts';
+import { contentCoding, inflate, overhead } from './body.ts';
 import { checkFrame, decodeBase64, headerBytes, inflaterOf, isCompressed } from './grpc-frame.ts';
+import type { ByteBudget, Request } from './types.ts';
 
 export type Layer =
   | { readonly kind: 'gzip' | 'deflate' | 'base64' }
@@ -77,6 +78,23 @@ export class SentBody {
     if (layers[0]?.kind !== 'gzip' || bytes.length < 4) return 0;
     return new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
   }
+}
+
+const gzip = [{ kind: 'gzip' }] as const;
+
+/**
+ * Reads a body, and leaves it compressed.
+ * @param limit maximum decompressed length in bytes
+ * @throws {ApiError} as `Request.body`; `invalid_content_encoding`
+ */
+export function readSent(
+  request: Request,
+  limit: number,
+  budget: ByteBudget,
+): Promise<Uint8Array | SentBody> {
+  if (contentCoding(request) === undefined) return request.body(limit, budget);
+  const packed = request.body(limit + overhead(limit), budget);
+  return packed.then((bytes) => new SentBody(bytes, gzip, limit));
 }
 
 function undo(layer: Layer, bytes: Uint8Array, limit: number): Uint8Array {

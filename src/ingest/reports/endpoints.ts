@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { count } from '../../contract/shapes/fields.ts';
-import { contentCoding, contentTypeCheck, overhead } from '../../http/body.ts';
+import { contentTypeCheck } from '../../http/body.ts';
 import type { Endpoint, Group, Operation, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { problem } from '../../http/problem.ts';
-import { SentBody } from '../../http/sent-body.ts';
+import { readSent } from '../../http/sent-body.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
 import {
   exampleKeys,
@@ -188,17 +188,12 @@ function jsonTransport(countName: string, maxReport: number): ReportTransport<Re
     userAgent: senderNameOf,
     idempotencyKey: (request) => request.header('idempotency-key'),
     address: (request) => request.remoteAddress,
-    read(request, budget) {
-      if (contentCoding(request) === undefined) return request.body(maxReport, budget);
-      const packed = request.body(maxReport + overhead(maxReport), budget);
-      return packed.then((bytes) => new SentBody(bytes, gzip, maxReport));
-    },
+    read: (request, budget) => readSent(request, maxReport, budget),
     check: (request) => checkContentType(request.header('content-type')),
     accept: (statCount) => ({ status: 200, headers: jsonHeaders, body: `{"${countName}":${statCount}}` }),
     refuse: (refusal) => problem(refusal),
   };
 }
 
-const gzip = [{ kind: 'gzip' }] as const;
 const jsonHeaders = { 'content-type': 'application/json' };
 const checkContentType = contentTypeCheck('application/json');

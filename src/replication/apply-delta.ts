@@ -10,6 +10,7 @@ import { permanentAt } from '../storage/lmdb/messages.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { putSpans, type SenderSpan } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
+import { increaseOf } from '../storage/lmdb/totals.ts';
 import type { ChangedDays } from './changed-days.ts';
 import type { CountedMessages } from './counted-messages.ts';
 import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';
@@ -52,6 +53,7 @@ export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refu
   applyCells(applying, delta);
   for (const message of delta.messages) if (messages.add(message)) applyMessage(applying, message);
   for (const message of delta.cumulative) applyCumulative(applying, message);
+  applyTotals(applying, delta);
   for (const use of delta.uses) putHashedUse(store, use);
   if (!applyPeople(applying, delta) && delta.exposures.length + delta.unresolved.length > 0)
     refuse('exposures', 'people forgotten since it began are no longer listed', delta.since);
@@ -128,6 +130,20 @@ function applyCumulative(applying: Applying, message: CumulativeMessage): void {
     },
     measurement: (ref, bucket, value, at) => addValue(hot.measurements.touch(ref, bucket), value, at),
   });
+}
+
+/** Only the increase of a total counts, whichever nodes received it. */
+function applyTotals(applying: Applying, { totals }: Delta): void {
+  const { store, hot, days, erased } = applying;
+  for (const total of totals) {
+    if (erased.hasApplication(total.application)) continue;
+    const ref = ownRef(applying, total.ref, 'totals', [total.ref, total.bucket, total.value]);
+    if (ref === undefined) continue;
+    const increase = increaseOf(store, total);
+    if (increase === 0) continue;
+    hot.counts.add(ref, total.bucket, increase, 0, 0);
+    days.add(ref, total.bucket);
+  }
 }
 
 /** Merges a message that counts as if it had no identity. */

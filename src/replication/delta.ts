@@ -42,7 +42,7 @@ import {
 /**
  * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are identified by
  * the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without names. Rows of numbers are
- * flat. Format 1, which earlier releases read, lacks the last column and the routes after `metrics`. A delta has it unless it needs
+ * flat. Format 1, which earlier releases read, lacks the last two columns and the routes after `metrics`. A delta has it unless it needs
  * the later one.
  */
 const deltaFormat = 2;
@@ -147,7 +147,13 @@ const contentColumns = {
   uses: rows({ application: word, ...hashes, expiresAt: number(isValue) }),
   unresolved,
 };
-const laterColumns = { cumulative: rows(cumulativeColumns) };
+
+/** See `Total`. */
+const totalColumns = {
+  ...{ application: word, digest: bytes(16), ref: number(isRef), bucket: number(isBucket) },
+  ...{ value: number(isAmount), at: number(isValue), received: number(isValue), fresh: number(whole(2)) },
+};
+const laterColumns = { cumulative: rows(cumulativeColumns), totals: rows(totalColumns) };
 
 const unresolvedInstance = row(unresolvedColumns);
 const countedMessage = row(messageColumns);
@@ -174,7 +180,8 @@ export function emptyContent(): DeltaContent {
 
 /** Encodes a delta: the number of the format (u8), then its columns as deflated MessagePack. */
 export function encodeDelta(delta: Delta): Buffer {
-  const needsLater = delta.cumulative.length > 0 || hasSummaries(delta) || hasLaterRoute(delta);
+  const isLater = delta.cumulative.length + delta.totals.length > 0 || hasSummaries(delta);
+  const needsLater = isLater || hasLaterRoute(delta);
   const packed = packr.pack((needsLater ? format : earlierFormat).pack(delta));
   return Buffer.concat([Buffer.of(needsLater ? deltaFormat : 1), deflateSync(packed, { level: 1 })]);
 }
@@ -199,6 +206,7 @@ const stored = <T>({ pack, unpack }: Column<T>) => ({
 export const messageRecord = stored(countedMessage);
 export const unresolvedRecord = stored(unresolvedInstance);
 export const cumulativeRecord = stored(cumulativeMessage);
+export const totalRecord = stored(row(totalColumns));
 
 /** The format of a body if this version does not know it. */
 export function laterFormat(body: Uint8Array): number | undefined {
@@ -218,7 +226,7 @@ export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
     const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });
     const content: unknown = packr.unpack(packed);
     if (found === deltaFormat) return format.read(content, 'delta', refuse);
-    return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [] };
+    return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [], totals: [] };
   } catch (error) {
     // Any failure to read it is the body's fault.
     if (error instanceof DeltaUnreadable) throw error;

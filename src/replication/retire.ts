@@ -6,11 +6,14 @@ import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { horizonsAt } from '../storage/lmdb/retention.ts';
 import { slotMs, sweepSenders } from '../storage/lmdb/senders.ts';
 import { deleteSketches } from '../storage/lmdb/sketches.ts';
+import { sweepTotals } from '../storage/lmdb/totals.ts';
 import type { DeltaParts } from './apply-delta.ts';
 import type { ReplicaSettings } from './settings.ts';
 
 /** Maximum number of records touched between two pauses. */
 const stepLimit = 8;
+/** The same for totals. Nearly all of them are only read. */
+const totalsPerStep = 500;
 
 export type RetireParts = Pick<DeltaParts, 'store' | 'hot' | 'erased' | 'days'>;
 
@@ -38,6 +41,7 @@ export function* retire(
   }
   yield* untilDone((room) => sweepInstances(store, now, room));
   yield* untilDone((room) => sweepExposures(store, now, room, settings.exposureDays));
+  yield* sweepAllTotals(store, now);
 }
 
 function* untilDone(step: (limit: number) => number): Generator<undefined, void> {
@@ -49,6 +53,14 @@ function* sweepAllSenders(store: ReplicaStore, environment: number, now: number)
   let from: number | undefined = 0;
   while (from !== undefined) {
     from = sweepSenders(store, environment, from, slot, stepLimit);
+    yield;
+  }
+}
+
+function* sweepAllTotals(store: ReplicaStore, now: number): Generator<undefined, void> {
+  let from: Buffer | undefined = Buffer.alloc(0);
+  while (from !== undefined) {
+    from = sweepTotals(store, now, from, totalsPerStep);
     yield;
   }
 }

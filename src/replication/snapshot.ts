@@ -31,7 +31,7 @@ export type ReplicaTable = Exclude<keyof ReplicaStore, 'lmdb'>;
 export const replicaTables: readonly ReplicaTable[] = [
   ...(['replica', 'series', 'streamSeries', 'counts', 'carried', 'measurements', 'seen'] as const),
   ...(['sketches', 'messages', 'messageTimes', 'identities', 'identityDays', 'exposures'] as const),
-  ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger', 'cumulative'] as const),
+  ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger', 'cumulative', 'totals'] as const),
 ];
 
 /** The rows of the node itself, which are not transferred: its own facts, and the secret of its digests. */
@@ -45,6 +45,14 @@ export const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buff
 export function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
   const own = ownRows[table];
   return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
+}
+
+/** The tables of a snapshot. Releases without the last ones load no snapshot that names them. */
+function tablesOf({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
+  const isUsed = [cumulative, totals].some(
+    (table) => [...table.getKeys({ transaction, limit: 1 })].length > 0,
+  );
+  return isUsed ? replicaTables : replicaTables.slice(0, -2);
 }
 
 /** The head of a snapshot in the current format. */
@@ -98,11 +106,9 @@ export class ReplicaSnapshot {
   async *#rawParts(): AsyncGenerator<Buffer, void, undefined> {
     const transaction = this.#snapshot;
     if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
-    // Releases without the last table load no snapshot that names it.
-    const totals = this.#store.cumulative.getKeys({ transaction, limit: 1 });
-    const tables = [...totals].length > 0 ? replicaTables : replicaTables.slice(0, -1);
     let [number, bytes, turn] = [0, 0, 0];
     let rows: Buffer[] = [];
+    const tables = tablesOf(this.#store, transaction);
     const finish = (isLast: boolean) =>
       encodePart(number, rows, isLast, number === 0 ? headOf(this.applied, tables) : undefined);
     for (const [index, name] of tables.entries()) {

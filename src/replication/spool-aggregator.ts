@@ -15,7 +15,7 @@ import { transact } from '../storage/lmdb/lmdb.ts';
 import { messageKey } from '../storage/lmdb/messages.ts';
 import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
 import { contentOf, countedMessages, withoutMessages } from './apart.ts';
-import { cumulativeRecord, messageRecord, unresolvedRecord } from './delta.ts';
+import { cumulativeRecord, messageRecord, totalRecord, unresolvedRecord } from './delta.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';
 import { nextNumber, streamsOf } from './spool.ts';
@@ -55,6 +55,7 @@ export function createSpoolAggregator(
   const unresolved = new UnresolvedSection(store);
   const sections: readonly Section[] = [
     ...countingSections(store, hot),
+    pendingTotals(store),
     usersSection(hot),
     usesSection(store),
     unresolved,
@@ -152,9 +153,7 @@ export class UnresolvedSection implements Section {
   add({ unresolved }: Pick<Envelope, 'unresolved'>): void {
     for (const use of unresolved) {
       if (this.#held >= maxUnresolved) return;
-      const key = Buffer.alloc(keyBytes);
-      key.writeUIntBE(this.#next, 0, keyBytes);
-      this.#store.unresolved.putSync(key, unresolvedRecord.encode(use));
+      this.#store.unresolved.putSync(numberKey(this.#next), unresolvedRecord.encode(use));
       this.#next += 1;
       this.#held += 1;
     }
@@ -170,6 +169,27 @@ export class UnresolvedSection implements Section {
 }
 
 const keyBytes = 6;
+
+/** Running totals, in order of arrival. */
+function pendingTotals({ totals }: SpoolStore): Section {
+  return {
+    add(envelope) {
+      if (envelope.totals.length === 0) return;
+      const [last] = totals.getKeys({ reverse: true, limit: 1 });
+      let next = last === undefined ? 0 : last.readUIntBE(0, keyBytes) + 1;
+      for (const total of envelope.totals) {
+        totals.putSync(numberKey(next), totalRecord.encode(total));
+        next += 1;
+      }
+    },
+  };
+}
+
+function numberKey(number: number): Buffer {
+  const key = Buffer.alloc(keyBytes);
+  key.writeUIntBE(number, 0, keyBytes);
+  return key;
+}
 
 /** Used instance ids. */
 export function usesSection({ used }: SpoolStore): Section {

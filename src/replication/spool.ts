@@ -69,8 +69,8 @@ export class Spool {
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
     // Nothing is sealed while PostgreSQL is away: all that waits may be in the open delta.
-    const { counts, measurements, apart, cumulative, ledger, used, unresolved } = this.store;
-    const tables = [counts, measurements, apart, cumulative, ledger, used, unresolved];
+    const { counts, measurements, apart, cumulative, totals, ledger, used, unresolved } = this.store;
+    const tables = [counts, measurements, apart, cumulative, totals, ledger, used, unresolved];
     const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);
     const since = isCounted ? open.at(-1)?.mark.at : undefined;
     return { bytes: this.bytes, oldest: oldest.find((delta) => delta !== undefined)?.through ?? since };

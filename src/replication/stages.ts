@@ -17,7 +17,7 @@ import { decodeSenders } from '../storage/lmdb/senders.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { SpoolStore } from '../storage/lmdb/spool.ts';
-import { cumulativeRecord, emptyContent, messageRecord, unresolvedRecord } from './delta.ts';
+import { cumulativeRecord, emptyContent, messageRecord, totalRecord, unresolvedRecord } from './delta.ts';
 
 /** Approximate limits of a delta. Packets wait while it is sealed. */
 export interface DraftRoom {
@@ -145,6 +145,7 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
       const { sum, count, last, lastAt, min, max } = cell;
       content.measurements.push(ref, bucket, sum, count, last, lastAt, min, max);
     }),
+    totalsStage(store),
     sketchesStage(store, hot),
     seenStage(store),
     exposuresStage(store),
@@ -225,6 +226,15 @@ function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
   return stageOf(sketches, move, (key) => {
     const { ref, day, chunk } = placeIn(key);
     hot.sketches.take(ref, day, chunk);
+  });
+}
+
+function totalsStage({ totals }: SpoolStore): Stage {
+  return stageOf(totals, (_, value, draft) => {
+    const total = totalRecord.decode(value);
+    draft.name(total.ref);
+    draft.content.totals.push({ ...total, digest: Uint8Array.from(total.digest) });
+    return recordRows;
   });
 }
 

@@ -53,7 +53,7 @@ const unresolved = fc.record({
   rows: rows(ref, word, amount, amount, amount),
 });
 const transport = fc.constantFrom('http', 'grpc', 'grpc-web');
-const route = fc.constantFrom('telemetry', 'usage', 'metrics', 'unleash');
+const route = fc.constantFrom('telemetry', 'usage', 'metrics', 'otlp', 'unleash');
 const subject = fc.record({
   environment: fc.option(environment),
   transport,
@@ -130,6 +130,20 @@ const delta = fc.record({
       at: time,
       counts: rows(ref, bucket, amount),
       measurements: rows(ref, bucket, value, time),
+    }),
+  ),
+  totals: fc.array(
+    fc.record({
+      ...{
+        application: environment,
+        digest: bytes(16),
+        ref,
+        bucket,
+        value: amount,
+        at: time,
+        received: time,
+      },
+      fresh: fc.nat(1),
     }),
   ),
 }) as fc.Arbitrary<Delta>;

@@ -29,6 +29,7 @@ export class OpenDelta {
     messages: [] as CountedMessage[],
     unresolved: [] as UnresolvedInstance[],
     cumulative: [] as Delta['cumulative'][number][],
+    totals: [] as Delta['totals'][number][],
   };
   readonly #counts = new Map<string, { row: [number, number]; cell: ReturnType<typeof countsCodec.empty> }>();
   readonly #values = new Map<
@@ -78,10 +79,11 @@ export class OpenDelta {
     this.#parts.messages.push(message);
   }
 
-  /** Adds cumulative messages of a batch. */
+  /** Adds cumulative messages and running totals of a batch. */
   addCumulative(envelope: Envelope): void {
     this.#addNames(envelope);
     this.#parts.cumulative.push(...cumulativeMessages(envelope));
+    this.#parts.totals.push(...envelope.totals);
   }
 
   /** Adds a batch of a person who is not known yet. */

@@ -137,6 +137,15 @@ export class TestStream {
     this.#open.addCumulative(batch.seal());
   }
 
+  /** Sends a running total of the variant `on` of the flag `checkout`. */
+  sendTotal(value: number, digest: Uint8Array, now: number): void {
+    const batch = new Batch();
+    const ref = this.#seriesOf({ environment: 1 }).variant('checkout', 'on', batch)!;
+    const bucket = bucketOf(bucketWidth.minute, Math.floor(now / 60_000));
+    batch.totals.push({ application, digest, ref, bucket, value, at: now, received: now, fresh: 1 });
+    this.#open.addCumulative(batch.seal());
+  }
+
   /** Gives the packet an instance id unknown to the node. */
   sendUnresolved(sent: Sent, mint: Mint, now: number): void {
     const { application: number, digest, hash } = loggedMint(mint);

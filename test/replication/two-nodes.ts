@@ -45,7 +45,7 @@ export function checksOf({ store }: TestReplica, environment = 1): Record<string
 
 export function rowsOf(
   { store }: TestReplica,
-  table: 'messages' | 'messageTimes' | 'cumulative' | 'forgotten' | 'streamSeries',
+  table: 'messages' | 'messageTimes' | 'cumulative' | 'totals' | 'forgotten' | 'streamSeries',
 ): number {
   store.lmdb.resetReadTxn();
   return store[table].getKeysCount();

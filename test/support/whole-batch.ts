@@ -38,6 +38,10 @@ export function addWhole(batch: Batch, application: number, environment: number,
       measurements: [],
     },
   });
+  batch.totals.push({
+    ...{ application, digest: Buffer.alloc(16, environment), ref: seriesRef(environment, 0), value: 1, at },
+    ...{ bucket: bucketOf(bucketWidth.minute, minute), received: at, fresh: 1 },
+  });
   addToLedger(batch, application, environment, at);
   const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
   for (const ordinal of [0, environmentOrdinal]) {

@@ -1,6 +1,7 @@
 import { minuteOf, minutesPerDay } from '../lmdb/blocks.ts';
 import { countsCodec, type Measurement, measurementCodec } from '../lmdb/cells.ts';
 import { slotMs, sweepSenders } from '../lmdb/senders.ts';
+import { sweepTotals } from '../lmdb/totals.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { HotCells } from './hot-cells.ts';
 import { HotCounts } from './hot-counts.ts';
@@ -18,6 +19,7 @@ export interface HotTables {
   readonly sketches: HotSketches;
   readonly seen: HotSeen;
   readonly senders: SenderSweep;
+  readonly totals: TotalSweep;
 }
 
 /** Creates empty caches. @param taken whether the store is one that is emptied repeatedly: see `HotSketches` */
@@ -30,6 +32,7 @@ export function createHotTables(store: UsageTables, taken = false): HotTables {
     sketches: new HotSketches(store.sketches, hotSketchBytes, taken),
     seen,
     senders: new SenderSweep(store),
+    totals: new TotalSweep(store),
   };
 }
 
@@ -83,5 +86,25 @@ export class SenderSweep {
     const next = sweepSenders(this.#store, environment, from, Math.floor(now / slotMs), limit);
     this.#visits.set(environment, { day, from: next });
     return next === undefined ? 0 : limit;
+  }
+}
+
+/** Forgets running totals that were not received for long. Sweeps all of them once a day. */
+export class TotalSweep {
+  readonly #store: UsageTables;
+  #day = -1;
+  #from: Buffer | undefined;
+
+  constructor(store: UsageTables) {
+    this.#store = store;
+  }
+
+  /** Continues; call it in a transaction. @param now Unix ms @returns records visited, 0 if none is left */
+  step(now: number, limit: number): number {
+    const day = Math.floor(now / dayMs);
+    if (day !== this.#day) [this.#day, this.#from] = [day, Buffer.alloc(0)];
+    if (this.#from === undefined) return 0;
+    this.#from = sweepTotals(this.#store, now, this.#from, limit);
+    return this.#from === undefined ? 0 : limit;
   }
 }

@@ -57,6 +57,7 @@ function retentions(store: UsageTables, hot: HotTables, step: RetentionStep): re
     (room) => sweepInstances(store, now, room),
     (room) => sweepExposures(store, now, room, exposureDays),
     (room) => hot.senders.step(environment, now, room),
+    (room) => hot.totals.step(now, room),
   ];
 }
 
@@ -85,5 +86,6 @@ export function erasures(
     ...inEnvironments,
     (room) => removeAllIdentities(store, application, room),
     (room) => removeByPrefix(store.ledger, application, room),
+    (room) => removeByPrefix(store.totals, application, room),
   ];
 }

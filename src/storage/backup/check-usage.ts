@@ -76,6 +76,8 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
   senders: (_, value) =>
     decodeSenders(value).some(({ first, last }) => first > last) &&
     'it was seen last before it was seen first',
+  totals: (key, value) =>
+    (key.length === 4 ? value.length !== 4 : key.length !== 20 || value.length !== 24) && 'it is malformed',
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 

@@ -2,6 +2,7 @@ import { hashedId, type InstanceUse, type Mint } from '../lmdb/instances.ts';
 import type { LedgerLine } from '../lmdb/ledger.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
+import type { Total } from '../lmdb/totals.ts';
 import type { Envelope, Forgotten, UnresolvedUse } from './envelope.ts';
 import { LedgerTotals } from './ledger-totals.ts';
 import { RecordArrays, recordBytes } from './record-buffer.ts';
@@ -41,6 +42,8 @@ export class Batch {
   readonly series: NewSeries[] = [];
   /** Senders first seen in this batch: see senders.ts. */
   readonly senders: SenderSight[] = [];
+  /** Running totals, of which the increase counts: see totals.ts. They count the same if the message is counted twice. */
+  readonly totals: Total[] = [];
   /** Instance ids that were minted and used, and identities to be forgotten: see instances.ts. */
   readonly mints: Mint[] = [];
   readonly uses: InstanceUse[] = [];
@@ -89,7 +92,12 @@ export class Batch {
     const records = cells + this.users.records + this.exposures.records + apart;
     return (
       records * recordBytes +
-      (this.series.length + this.senders.length + this.unresolved.length + this.ledger.size) * namedBytes
+      (this.series.length +
+        this.senders.length +
+        this.totals.length +
+        this.unresolved.length +
+        this.ledger.size) *
+        namedBytes
     );
   }
 
@@ -109,6 +117,7 @@ export class Batch {
       messages: this.messages.seal(),
       cumulative: this.cumulative.seal(),
       series: joined(earlier.series, this.series),
+      totals: this.totals,
       mints: this.mints.map(hashedId),
       uses: this.uses.map(hashedId),
       forgotten: this.forgotten,

@@ -4,6 +4,7 @@ import type { HashedId, HashedMint, HashedUse } from '../lmdb/instances.ts';
 import type { LedgerLine } from '../lmdb/ledger.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
+import type { Total } from '../lmdb/totals.ts';
 import { type RecordRange, type SealedRecords, sealedFrom, wholeOf } from './record-buffer.ts';
 
 /** An identity whose data is to be deleted. */
@@ -49,6 +50,7 @@ export interface Envelope {
   readonly messages: SealedRecords | undefined;
   readonly cumulative: SealedRecords | undefined;
   readonly series: readonly NewSeries[];
+  readonly totals: readonly Total[];
   readonly mints: readonly HashedMint[];
   /** Instance ids whose lifetime is extended by their use. */
   readonly uses: readonly HashedUse[];
@@ -66,7 +68,7 @@ export interface Envelope {
 /*
  * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
  * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1, which earlier
- * releases read, lacks the last kind. It is written while there are no such records.
+ * releases read, lacks the last kind and running totals. It is written while there are none of either.
  */
 const version = 2;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages', 'cumulative'] as const;
@@ -77,7 +79,7 @@ const packr = new Packr({ useRecords: false });
 
 /** The parts of a frame's body, to be written in order before the batch is released. */
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
-  const written = envelope.cumulative === undefined ? 1 : version;
+  const written = envelope.cumulative === undefined && envelope.totals.length === 0 ? 1 : version;
   const head = Buffer.alloc(4 * (1 + kindsOf(written).length));
   head.writeUInt32LE(written, 0);
   const parts: Uint8Array[] = [head];
@@ -86,8 +88,8 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
     head.writeUInt32LE(records.byteLength, 4 * (index + 1));
     if (records.byteLength > 0) parts.push(records);
   }
-  const { batch, series, mints, uses, forgotten, unresolved, senders, ledger } = envelope;
-  parts.push(packr.pack([batch, series, mints, uses, forgotten, unresolved, senders, ledger]));
+  const { batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals } = envelope;
+  parts.push(packr.pack([batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals]));
   return parts;
 }
 
@@ -107,12 +109,12 @@ export function decodeEnvelope(body: Uint8Array): Envelope {
     at = end;
   }
   assert(at < body.length, 'a frame is whole');
-  const [batch, series, mints, uses, forgotten, unresolved, senders, ledger] = packr.unpack(
+  const [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals = []] = packr.unpack(
     body.subarray(at),
   );
   const { counts, measurements, users, exposures, messages, cumulative } = records;
   return {
     ...{ batch, counts, measurements, users, exposures, messages, cumulative },
-    ...{ series, mints, uses, forgotten, unresolved, senders, ledger },
+    ...{ series, mints, uses, forgotten, unresolved, senders, ledger, totals },
   };
 }

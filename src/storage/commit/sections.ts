@@ -8,6 +8,7 @@ import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.t
 import { putMessages } from '../lmdb/messages.ts';
 import { putSights } from '../lmdb/senders.ts';
 import { putSeries } from '../lmdb/series.ts';
+import { increaseOf } from '../lmdb/totals.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import {
@@ -42,6 +43,7 @@ export function createSections(
   return {
     prompt: [
       ...countingSections(store, hot),
+      totalsSection(store, hot),
       instancesSection(store),
       sendersSection(store),
       ledgerSection(store),
@@ -99,6 +101,19 @@ export function countingSections(
       },
     },
   ];
+}
+
+/** Running totals, of which the increase counts. Its writes go with those of `countingSections`. */
+export function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>): Section {
+  return {
+    add({ totals }) {
+      for (const total of totals) {
+        const increase = increaseOf(store, total);
+        if (increase > 0) counts.add(total.ref, total.bucket, increase, 0, 0);
+      }
+    },
+    put: () => counts.put(),
+  };
 }
 
 /** Unique users of series. `countingSections` records when these were first and last seen. */

@@ -24,6 +24,11 @@ export interface SpoolStore extends UsageTables {
    * little-endian, Unix ms).
    */
   readonly used: Table;
+  /**
+   * Running totals in order of arrival, which the replicas compare with what they have counted. Key: a number (u48, big-endian),
+   * ascending. Value: see `totalRecord`.
+   */
+  readonly totals: Table;
   /** Uses of unknown instance ids. Key: a number (u48, big-endian), ascending. Value: see `unresolvedRecord`. */
   readonly unresolved: Table;
   /** The streams of this directory, each under its id. */

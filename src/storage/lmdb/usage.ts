@@ -17,6 +17,7 @@ export const usageTables = [
   'exposureDays',
   'senders',
   'ledger',
+  'totals',
 ] as const;
 
 export type UsageTable = (typeof usageTables)[number];

@@ -41,7 +41,7 @@ async function storeOf(environments: readonly number[]): Promise<string[]> {
 
 /** Messages name no application. */
 const withoutMessages = (records: readonly string[]) =>
-  records.filter((record) => !record.startsWith('messages'));
+  records.filter((record) => !/^(messages|cumulative) /.test(record));
 
 test.each([1, 3, 1000])(
   'steps of %d remove all data of a deleted application and none of the others',
@@ -62,7 +62,7 @@ test('erasing an environment keeps only the people and the ledger of its applica
   const store = openUsageTables(temporaryDirectory());
   fill(store, [10, 11]);
   erase(store, deletionOf(1, [10], false), 5);
-  const kept = /^(messages|ledger|identit)/;
+  const kept = /^(messages|cumulative|totals|ledger|identit)/;
   const [both, other] = [await storeOf([10, 11]), await storeOf([11])];
   expect(dump(store).filter((record) => !kept.test(record))).toEqual(
     other.filter((record) => !kept.test(record)),

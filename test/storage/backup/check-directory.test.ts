@@ -44,6 +44,7 @@ const ofUsage: readonly (readonly [table: keyof UsageTables & string, change: Ch
     (value, key) => ({ key: Buffer.concat([key, key]), value }),
     /cumulative [0-9a-f]+: it is malformed/,
   ],
+  ['totals', longer, /totals [0-9a-f]+: it is malformed/],
   ['identities', () => ({ value: Buffer.alloc(3) }), /identities [0-9a-f]+: it is malformed/],
   [
     'identityDays',

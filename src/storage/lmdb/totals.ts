@@ -1,0 +1,122 @@
+import { prefixedKey, prefixKey } from './key-prefix.ts';
+import type { UsageTables } from './usage.ts';
+
+/**
+ * Running totals that senders report in place of counts, each with what was counted of it. Only the increase of a total counts, so a
+ * total may be received repeatedly, late, and by several machines.
+ *
+ * Key: application (u32, big-endian) and the digest (16) of the total. Value, little-endian: the greatest value (f64), its time and
+ * the time when it was last received (f64 each, Unix ms). The key of an application alone has the number of its totals (u32,
+ * little-endian).
+ */
+export interface Total {
+  readonly application: number;
+  /** Identifies the sender, what it counts, and when it began to count. */
+  readonly digest: Uint8Array;
+  /** The series (see `seriesRef`) and the time bucket (see `bucketOf`) that the increase counts in. */
+  readonly ref: number;
+  readonly bucket: number;
+  readonly value: number;
+  /** The sender's time of the value, Unix ms. */
+  readonly at: number;
+  /** Unix ms. */
+  readonly received: number;
+  /** 1 if the sender began to count so recently that no part of this total can have been counted and forgotten. Otherwise 0. */
+  readonly fresh: number;
+}
+
+/** Maximum number of totals per application: about 10 MB. */
+export const maxTotals = 100_000;
+
+/** Time after which a total that was not received again is forgotten. */
+export const totalLifeMs = 48 * 3_600_000;
+/** Age of a total that may still be unknown because it is new. Less than its life, because the clocks of senders differ. */
+export const freshMs = 24 * 3_600_000;
+
+const keyBytes = 20;
+const valueBytes = 24;
+
+/**
+ * Notes a total, and returns how much of it is not counted yet. An unknown total that is not fresh was perhaps counted and
+ * forgotten, so only its later increase counts. A later, smaller value counts whole: the sender began again. Call it in a
+ * transaction.
+ */
+export function increaseOf(store: Pick<UsageTables, 'totals'>, total: Total): number {
+  const { application, digest, value, at, received, fresh } = total;
+  const key = prefixedKey(application, digest);
+  const known = store.totals.get(key);
+  if (known === undefined) {
+    if (!addOne(store, application)) return 0;
+    store.totals.putSync(key, encode(value, at, received));
+    return fresh === 1 ? value : 0;
+  }
+  const [before, beforeAt, lastReceived] = [
+    known.readDoubleLE(0),
+    known.readDoubleLE(8),
+    known.readDoubleLE(16),
+  ];
+  const latest = Math.max(received, lastReceived);
+  if (value < before && at <= beforeAt) {
+    store.totals.putSync(key, encode(before, beforeAt, latest));
+    return 0;
+  }
+  store.totals.putSync(key, encode(value, Math.max(at, beforeAt), latest));
+  return value < before ? value : value - before;
+}
+
+/** The number of totals of an application. */
+export function totalsOf(store: Pick<UsageTables, 'totals'>, application: number): number {
+  return store.totals.get(prefixKey(application))?.readUInt32LE(0) ?? 0;
+}
+
+/**
+ * Forgets totals that were not received for long. Call it in a transaction.
+ * @param from the first key to visit
+ * @param limit maximum number of records to visit
+ * @returns the next key to visit; `undefined` at the end
+ */
+export function sweepTotals(
+  store: Pick<UsageTables, 'totals'>,
+  now: number,
+  from: Buffer,
+  limit: number,
+): Buffer | undefined {
+  const visited = Array.from(store.totals.getRange({ start: from, limit }), ({ key, value }) => ({
+    key: Buffer.from(key),
+    isPast: key.length === keyBytes && value.readDoubleLE(16) < now - totalLifeMs,
+  }));
+  for (const { key, isPast } of visited) {
+    if (!isPast) continue;
+    const application = key.readUInt32BE(0);
+    store.totals.removeSync(key);
+    putNumber(store, application, totalsOf(store, application) - 1);
+  }
+  return visited.length < limit ? undefined : Buffer.concat([visited.at(-1)!.key, Buffer.of(0)]);
+}
+
+/** @returns false if the application has as many as it may have */
+function addOne(store: Pick<UsageTables, 'totals'>, application: number): boolean {
+  const number = totalsOf(store, application);
+  if (number >= maxTotals) return false;
+  putNumber(store, application, number + 1);
+  return true;
+}
+
+function putNumber(store: Pick<UsageTables, 'totals'>, application: number, number: number): void {
+  const key = prefixKey(application);
+  if (number <= 0) {
+    store.totals.removeSync(key);
+    return;
+  }
+  const value = Buffer.allocUnsafe(4);
+  value.writeUInt32LE(number, 0);
+  store.totals.putSync(key, value);
+}
+
+function encode(value: number, at: number, received: number): Buffer {
+  const encoded = Buffer.allocUnsafe(valueBytes);
+  encoded.writeDoubleLE(value, 0);
+  encoded.writeDoubleLE(at, 8);
+  encoded.writeDoubleLE(received, 16);
+  return encoded;
+}

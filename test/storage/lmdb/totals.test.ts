@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  increaseOf,
+  sweepTotals,
+  type Total,
+  totalLifeMs,
+  totalsOf,
+} from '../../../src/storage/lmdb/totals.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const noon = Date.UTC(2026, 0, 31, 12);
+const application = 7;
+let store: UsageTables;
+
+beforeEach(async () => {
+  await store?.lmdb.close();
+  store = openUsageTables(temporaryDirectory());
+});
+afterAll(() => store.lmdb.close());
+
+function total(value: number, more: Partial<Total> = {}): Total {
+  const digest = Buffer.alloc(16, 1);
+  return { application, digest, ref: 1, bucket: 4, value, at: noon, received: noon, fresh: 1, ...more };
+}
+
+function count(...totals: readonly Total[]): number[] {
+  return store.lmdb.transactionSync(() => totals.map((each) => increaseOf(store, each)));
+}
+
+describe('a running total', () => {
+  test('counts its increase', () => {
+    expect(count(total(5), total(8, { at: noon + 1 }), total(8, { at: noon + 2 }))).toEqual([5, 3, 0]);
+  });
+
+  test('counts once if it is received again, or late', () => {
+    expect(count(total(8, { at: noon + 1 }), total(8, { at: noon + 1 }), total(5))).toEqual([8, 0, 0]);
+  });
+
+  test('counts whole after a smaller value of a later time, because the sender began again', () => {
+    expect(count(total(8), total(3, { at: noon + 1 }), total(4, { at: noon + 2 }))).toEqual([8, 3, 1]);
+  });
+
+  test('counts only its later increase if it began long ago', () => {
+    const known = { fresh: 0 };
+    expect(count(total(500, known), total(502, { ...known, at: noon + 1 }))).toEqual([0, 2]);
+  });
+
+  test('is separate for each digest and application', () => {
+    const other = { digest: Buffer.alloc(16, 2) };
+    expect(count(total(5), total(6, other), total(7, { application: 8 }))).toEqual([5, 6, 7]);
+    expect([totalsOf(store, 7), totalsOf(store, 8)]).toEqual([2, 1]);
+  });
+
+  test('adds up to its greatest value in any order of arrival', () => {
+    const values = fc.array(fc.nat(100), { minLength: 1, maxLength: 8 });
+    const orders = values.chain((steps) => {
+      let sum = 0;
+      const points = steps.map((step, at) => {
+        sum += step;
+        return total(sum, { at: noon + at });
+      });
+      return fc.shuffledSubarray([...points, ...points], { minLength: points.length * 2 });
+    });
+    let run = 0;
+    fc.assert(
+      fc.property(orders, (points) => {
+        run += 1;
+        const digest = Buffer.alloc(16);
+        digest.writeUInt32BE(run);
+        const counted = count(...points.map((point) => ({ ...point, digest })));
+        const greatest = Math.max(...points.map(({ value }) => value));
+        expect(counted.reduce((sum, each) => sum + each, 0)).toBe(greatest);
+      }),
+    );
+  });
+});
+
+describe('sweeping running totals', () => {
+  function sweep(now: number, limit: number): void {
+    store.lmdb.transactionSync(() => {
+      let from: Buffer | undefined = Buffer.alloc(0);
+      while (from !== undefined) from = sweepTotals(store, now, from, limit);
+    });
+  }
+
+  test('forgets those that were not received for long', () => {
+    const later = noon + totalLifeMs;
+    count(total(5), total(6, { digest: Buffer.alloc(16, 2), received: later }), total(7, { application: 8 }));
+    sweep(later, 2);
+    expect([totalsOf(store, 7), totalsOf(store, 8)]).toEqual([2, 1]);
+    sweep(later + 1, 2);
+    expect([totalsOf(store, 7), totalsOf(store, 8)]).toEqual([1, 0]);
+  });
+
+  test('keeps one that was received again, whatever its value', () => {
+    count(total(5), total(4, { received: noon + totalLifeMs }));
+    sweep(noon + totalLifeMs + 1, 100);
+    expect(count(total(6, { at: noon + 1 }))).toEqual([1]);
+  });
+});

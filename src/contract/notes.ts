@@ -27,6 +27,16 @@ export const ledgerNotes = {
     meaning: 'Values that cannot be counted were omitted',
     remedy: 'Send counts from 0 to 2147483647 and finite numbers, each of the documented type',
   },
+  sum_unsupported: {
+    meaning: 'OpenTelemetry metrics of flag evaluations that are not monotonic sums were omitted',
+    remedy:
+      'Export them as counters with delta or cumulative temporality, without views that change the aggregation',
+  },
+  totals_full: {
+    meaning:
+      'The application has as many cumulative sums as it may have, and those of new series were omitted',
+    remedy: 'Export with delta temporality: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta`',
+  },
   time_moved: {
     meaning: 'Data with a time in the future, or before the retention, was counted at another time',
     remedy: 'Set the clock of the sender',

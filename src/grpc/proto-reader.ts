@@ -81,6 +81,14 @@ export class ProtoReader {
     return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
+  /** A `fixed64`; a negative `sfixed64` is larger than 2^63. */
+  fixed64(): bigint {
+    this.#expect(fixed64);
+    const from = this.#at;
+    this.#pass(8);
+    return this.#bytes.readBigUInt64LE(from);
+  }
+
   /** A `double`, possibly infinite or `NaN`. */
   double(): number {
     this.#expect(fixed64);
@@ -103,6 +111,15 @@ export class ProtoReader {
     const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
     this.#at = end;
     return text;
+  }
+
+  /** The bytes of a delimited value, without reading it. They are part of the message. @throws {ApiError} `invalid_protobuf` */
+  peekBytes(): Buffer {
+    const from = this.#at;
+    const end = this.#takeDelimited();
+    const start = this.#at;
+    this.#at = from;
+    return this.#bytes.subarray(start, end);
   }
 
   /**

@@ -201,7 +201,7 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
 
 const transportNames: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
 const earlierRoutes: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
-const routeNames: readonly unknown[] = [...earlierRoutes, 'unleash'];
+const routeNames: readonly unknown[] = [...earlierRoutes, 'otlp', 'unleash'];
 const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
 /** Above the length of any stored text of a sender. */
 const longestText = 4096;

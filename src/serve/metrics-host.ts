@@ -6,6 +6,8 @@ import type { Json } from '../http/openapi/json-schema.ts';
 import { type GrpcWebDeps, grpcWeb } from '../ingest/grpc/web.ts';
 import { identities, securitySchemes } from '../ingest/identities/endpoint.ts';
 import type { IdentityDeps } from '../ingest/identities/identities.ts';
+import { otlp } from '../ingest/otlp/endpoint.ts';
+import type { OtlpDeps } from '../ingest/otlp/handler.ts';
 import { type ReportRouteDeps, reports } from '../ingest/reports/endpoints.ts';
 import { telemetry } from '../ingest/telemetry/endpoint.ts';
 import { type SnippetDeps, snippet } from '../ingest/telemetry/snippet.ts';
@@ -35,7 +37,7 @@ export function metricsHost({
   ];
   const prefixed =
     metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));
-  const forServers = [identities(maxBody), reports(maxReport), unleashClients(maxReport), grpcWeb];
+  const forServers = [identities(maxBody), reports(maxReport), unleashClients(maxReport), grpcWeb, otlp];
   return [...forPages, ...forServers, ...prefixed];
 }
 
@@ -52,6 +54,7 @@ export type MetricsHostDeps = TelemetryDeps &
   IdentityDeps &
   ReportRouteDeps &
   GrpcWebDeps &
+  OtlpDeps &
   SnippetDeps &
   UnleashDeps;
 
@@ -95,7 +98,10 @@ servers, never in a page, an app or a repository. This host does not accept toke
 
 **gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by
 gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
-reflection; this document does not cover it.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
+reflection; this document does not cover it.
+
+**OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
+\`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in it are counted.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
 }
 
 function prefixText(prefix: string): string {

@@ -141,7 +141,7 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
 }
 
 function metricsRoutes(core: Core, server: string): readonly Route[] {
-  const { config, clock, log, counting, reportKinds, instances, retention, snippet } = core;
+  const { config, clock, log, counting, reportKinds, instances, retention, decoder, snippet } = core;
   const { maxBody, maxReport } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return [
@@ -151,6 +151,7 @@ function metricsRoutes(core: Core, server: string): readonly Route[] {
       instances,
       retention,
       reportKinds,
+      ...{ decoder, store: core.usage },
       snippet,
       maxBody,
       maxReport,

@@ -56,6 +56,7 @@ export const house = [
   'src/ingest/telemetry',
   'src/ingest/snippet',
   'src/ingest/reports',
+  'src/ingest/otlp',
   'src/ingest/identities',
   'src/ingest',
   'src/ingest/ledger',

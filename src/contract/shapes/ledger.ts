@@ -15,7 +15,7 @@ const Example = Type.Partial(
 const LedgerEntry = Type.Object({
   environment: orNull(text('Name of the environment; `null` if the request named no existing one.')),
   transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
-  route: oneOf(['telemetry', 'usage', 'metrics', 'identities', 'unleash'], 'Kind of the request.'),
+  route: oneOf(['telemetry', 'usage', 'metrics', 'identities', 'otlp', 'unleash'], 'Kind of the request.'),
   sender: Type.Object({
     userAgent: orNull(text('`User-Agent` header; `__other__` for those beyond the limit.')),
     instance: orNull(text('`instanceName` of a report.')),
@@ -93,7 +93,7 @@ const UnattributedRefusal = shape(
   'UnattributedRefusal',
   {
     at: time('Time of the last occurrence.'),
-    route: oneOf(['telemetry', 'usage', 'metrics', 'identities', 'unleash'], 'Kind of the request.'),
+    route: oneOf(['telemetry', 'usage', 'metrics', 'identities', 'otlp', 'unleash'], 'Kind of the request.'),
     transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
     code: text('Code of the refusal, as in `docs/errors.md`.'),
     keyPrefix: orNull(

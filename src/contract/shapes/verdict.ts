@@ -21,8 +21,8 @@ const Sender = shape(
     version: orNull(text('Version, if known.')),
     transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
     route: oneOf(
-      ['telemetry', 'usage', 'metrics', 'unleash'],
-      'Kind of its requests: packets, usage reports, metrics reports, or messages of Unleash SDKs. The latter two do not report use and views.',
+      ['telemetry', 'usage', 'metrics', 'otlp', 'unleash'],
+      'Kind of its requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.',
     ),
     firstAt: time('Time of its first check, to ten minutes.'),
     lastAt: time('Time of its last check, to ten minutes.'),

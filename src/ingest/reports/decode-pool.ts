@@ -5,9 +5,7 @@ import { tellFailure } from '../../runtime/background-failure.ts';
 import { FairQueue } from '../../runtime/fair-queue.ts';
 import type { Log } from '../../runtime/log.ts';
 import { resultOf } from '../../runtime/thread-calls.ts';
-import type { Decoded, DecodeTask } from './decode-worker.ts';
-import type { FormatName } from './formats.ts';
-import type { CondensedReport } from './report.ts';
+import type { Decoded, DecodeTask, Decoding, LargeFormat } from './decode-worker.ts';
 
 /**
  * Decodes large reports in a separate thread. A few kB of gzip may take a second, during which nothing else would be answered.
@@ -23,7 +21,11 @@ export interface DecodePool {
    * @param unpacked receives the length of the report, even if it is then refused
    * @throws {ApiError} of status 400, 413 or 503
    */
-  decode(body: SentBody, format: FormatName, unpacked: (bytes: number) => void): Promise<CondensedReport>;
+  decode<Format extends LargeFormat>(
+    body: SentBody,
+    format: Format,
+    unpacked: (bytes: number) => void,
+  ): Promise<Decoding<Format>>;
   close(): Promise<void>;
 }
 
@@ -54,7 +56,11 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
   const running = new Set<Promise<unknown>>();
   return {
     inTurn: (sender, work) => queue.run(sender, work),
-    async decode({ bytes: sent, layers, limit }, format, unpacked) {
+    async decode<Format extends LargeFormat>(
+      { bytes: sent, layers, limit }: SentBody,
+      format: Format,
+      unpacked: (bytes: number) => void,
+    ) {
       const bytes = ownBytes(sent);
       const task: DecodeTask = { format, bytes, layers, limit };
       const decoding = run(pool, task, bytes.buffer as ArrayBuffer);
@@ -66,7 +72,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
         })
         .finally(() => running.delete(decoding));
       unpacked(decoded.bytes);
-      return resultOf(decoded);
+      return resultOf(decoded) as Decoding<Format>;
     },
     async close() {
       await Promise.allSettled(running); // Stopping would drop a task that waits for the thread to start.

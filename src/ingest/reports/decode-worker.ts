@@ -4,35 +4,44 @@ import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import { failureOf, type Outcome } from '../../runtime/thread-calls.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
+import { decodeOtlp, isOtlp, type OtlpFormat } from '../otlp/formats.ts';
+import type { OtlpRequest } from '../otlp/request.ts';
 import { condense } from './condense.ts';
 import { type FormatName, formats } from './formats.ts';
 import type { CondensedReport } from './report.ts';
 
+/** The formats of large bodies. */
+export type LargeFormat = FormatName | OtlpFormat;
+
+/** A decoded body, in arrays. */
+export type Decoding<Format extends LargeFormat> = Format extends OtlpFormat ? OtlpRequest : CondensedReport;
+
 export interface DecodeTask {
-  readonly format: FormatName;
+  readonly format: LargeFormat;
   readonly bytes: Uint8Array;
   readonly layers: readonly Layer[];
   /** Maximum decompressed length in bytes. */
   readonly limit: number;
 }
 
-export type Decoded = Outcome<CondensedReport> & {
-  /** Decompressed length of the report. */
+export type Decoded = Outcome<Decoding<LargeFormat>> & {
+  /** Decompressed length of the body. */
   readonly bytes: number;
 };
 
 logThreadConsole();
 
-/** Decompresses and decodes a report, and converts it to arrays. */
+/** Decompresses and decodes a body, and converts it to arrays. */
 export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unknown {
   let bytes = limit;
   try {
     const body = new SentBody(sent, layers, limit).unpack();
     bytes = body.length;
-    const report = condense(formats[format].decode(body));
-    const { names, nameEnds, entries, users } = report;
-    const memory = [names, nameEnds, entries, users].map(({ buffer }) => buffer);
-    const decoded: Decoded = { bytes, ok: true, value: report };
+    const value = isOtlp(format) ? decodeOtlp(format, body) : condense(formats[format].decode(body));
+    const memory = Object.values(value)
+      .filter(ArrayBuffer.isView)
+      .map(({ buffer }) => buffer);
+    const decoded: Decoded = { bytes, ok: true, value };
     return move({ [transferableSymbol]: memory, [valueSymbol]: decoded } as never);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -9,7 +9,7 @@ import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import { bucketAt, horizonsAt, type Retention } from '../../storage/lmdb/retention.ts';
 import { admit } from '../admission.ts';
 import type { CountingDeps } from '../count-once.ts';
-import { aheadMs } from './counted-at.ts';
+import { aheadMs } from '../counted-at.ts';
 
 export interface ImportedPartsDeps extends CountingDeps {
   readonly retention: Retention;

@@ -7,12 +7,12 @@ import type { EnvironmentSeries } from '../../storage/commit/series-dictionary.t
 import type { Environment } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
 import { type CountingDeps, countOnce } from '../count-once.ts';
+import { countedAt } from '../counted-at.ts';
 import type { LedgerSource } from '../ledger/ledger.ts';
 import { identityOfKey } from '../message-identity.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Asker } from '../senders.ts';
 import { identityOfReport, isDistinct } from './content-identity.ts';
-import { countedAt } from './counted-at.ts';
 import type { DecodePool } from './decode-pool.ts';
 import { type FoundWhenAdded, LongReport } from './long-report.ts';
 import type {

@@ -2,8 +2,8 @@ import type { Batch } from '../../storage/commit/batch.ts';
 import type { EnvironmentSeries, SeriesSink } from '../../storage/commit/series-dictionary.ts';
 import type { SenderSight } from '../../storage/lmdb/senders.ts';
 import type { NewSeries } from '../../storage/lmdb/series.ts';
+import type { CountedAt } from '../counted-at.ts';
 import type { Asker } from '../senders.ts';
-import type { CountedAt } from './counted-at.ts';
 import { type CondensedReport, entryWidth, noName, userWidth } from './report.ts';
 
 /** Entries per step: about a millisecond of work. */

@@ -12,11 +12,11 @@ import { type Digest, digestWords } from '../../storage/commit/records.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
 import type { CountingDeps } from '../count-once.ts';
+import { countedAt } from '../counted-at.ts';
 import { keyOf } from '../declared.ts';
+import { checkJsonEntries } from '../json-entries.ts';
 import type { AttributedSource } from '../ledger/ledger.ts';
 import type { MessageHandler } from '../pipeline.ts';
-import { countedAt } from '../reports/counted-at.ts';
-import { checkJsonEntries } from '../reports/formats.ts';
 import { allowOrigin } from '../telemetry/cors.ts';
 import { readMessage, type SdkHeaders, type UnleashKind, type UnleashMessage } from './message.ts';
 

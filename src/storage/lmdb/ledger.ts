@@ -13,7 +13,7 @@ import type { UsageTables } from './usage.ts';
  */
 
 export type Transport = 'http' | 'grpc' | 'grpc-web';
-export type LedgerRoute = 'telemetry' | 'usage' | 'metrics' | 'identities' | 'unleash';
+export type LedgerRoute = 'telemetry' | 'usage' | 'metrics' | 'identities' | 'otlp' | 'unleash';
 /** `noted`: accepted, but not everything in it was counted as sent. */
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 

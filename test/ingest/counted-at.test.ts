@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countedAt } from '../../../src/ingest/reports/counted-at.ts';
-import { bucketOf, bucketWidth, minuteOf } from '../../../src/storage/lmdb/blocks.ts';
-import { horizonsAt } from '../../../src/storage/lmdb/retention.ts';
+import { countedAt } from '../../src/ingest/counted-at.ts';
+import { bucketOf, bucketWidth, minuteOf } from '../../src/storage/lmdb/blocks.ts';
+import { horizonsAt } from '../../src/storage/lmdb/retention.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12);
 

@@ -1,0 +1,46 @@
+import type { KeyHolder } from '../../accounts/key-index.ts';
+import type { Environment } from '../../storage/lmdb/records.ts';
+import type { Place } from './counting.ts';
+import { type OtlpRequest, resourceWidth, type Texts } from './request.ts';
+
+/** The resources of a request in the environments of an application. */
+export interface Placed {
+  /** In the order of the resources; `undefined` for one whose environment is unknown. */
+  readonly places: readonly (Place | undefined)[];
+  /** Number of records without a place. */
+  readonly unplaced: number;
+}
+
+/** @param fallback the environment of resources that name none */
+export function placesOf(
+  { resources }: Pick<OtlpRequest, 'resources'>,
+  texts: Texts,
+  { environments }: KeyHolder,
+  fallback: string | undefined,
+): Placed {
+  const places: (Place | undefined)[] = [];
+  let unplaced = 0;
+  for (let at = 0; at < resources.length; at += resourceWidth) {
+    const name = texts.at(resources[at]!) ?? fallback;
+    const environment = environmentOf(environments, name);
+    const [service = '', version = ''] = [texts.at(resources[at + 1]!), texts.at(resources[at + 2]!)];
+    places.push(environment && { environment, service, version });
+    if (environment === undefined) unplaced += resources[at + 3]!;
+  }
+  return { places, unplaced };
+}
+
+/**
+ * The environment of a name. Its case may differ if only one environment fits, because OpenTelemetry's conventions are in lower
+ * case. Without a name, the only environment of the application.
+ */
+function environmentOf(
+  environments: KeyHolder['environments'],
+  name: string | undefined,
+): Environment | undefined {
+  if (name === undefined) return environments.size === 1 ? [...environments.values()][0] : undefined;
+  const exact = environments.get(name);
+  if (exact !== undefined) return exact;
+  const alike = [...environments].filter(([each]) => each.toLowerCase() === name.toLowerCase());
+  return alike.length === 1 ? alike[0]![1] : undefined;
+}

@@ -1,0 +1,60 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { cleanUp, token } from '../../support/binary.ts';
+import { startLocal } from '../../support/service.ts';
+import { notes, openShop, withService } from '../repeated-reports.ts';
+import { decodeAnswer, metrics, point, sum } from './messages.ts';
+import { now, send, variants } from './send.ts';
+
+afterAll(cleanUp);
+
+describe('a cumulative sum', () => {
+  const started = now - 60_000;
+  const total = (value: number, at: number, start = started) => metrics([sum(2, [point(value, at, start)])]);
+
+  test('counts its increase, also after a restart', async () => {
+    const first = await startLocal();
+    const shop = await openShop(first);
+    for (const [value, at] of [
+      [5, 1],
+      [8, 2],
+      [5, 1],
+      [8, 3],
+    ] as const)
+      expect((await send(first, shop, 'metrics', total(value, now + at))).status).toBe(200);
+    expect(await variants(first, shop)).toEqual({ on: 8 });
+    await first.stop();
+    await withService(
+      async (again) => {
+        await send(again, shop, 'metrics', total(10, now + 4));
+        await send(again, shop, 'metrics', total(2, now + 5, now)); // Another process.
+        const access = await token(again.http, again.credentials);
+        expect(await variants(again, { ...shop, access })).toEqual({ on: 12 });
+      },
+      { data: first.data, credentials: first.credentials },
+    );
+  });
+
+  test('that began long ago counts from its first point on', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const long = now - 3 * 86_400_000;
+      await send(service, shop, 'metrics', total(5000, now, long));
+      await send(service, shop, 'metrics', total(5003, now + 1, long));
+      expect(await variants(service, shop)).toEqual({ on: 3 });
+    }));
+
+  test('beside a histogram counts, and the ledger notes the histogram', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const histogram = { name: sum(1, []).name, histogram: { dataPoints: [{ count: '3' }] } };
+      const answer = await send(
+        service,
+        shop,
+        'metrics',
+        metrics([histogram, ...total(4, now).resourceMetrics[0]!.scopeMetrics[0]!.metrics]),
+      );
+      expect(decodeAnswer('Response', answer.body)).toMatchObject({ partialSuccess: { rejected: 1 } });
+      expect(await variants(service, shop)).toEqual({ on: 4 });
+      expect(await notes(service, shop)).toEqual({ sum_unsupported: 1 });
+    }));
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { decodeOtlp, type Encoding } from '../../../src/ingest/otlp/formats.ts';
+import type { Signal } from '../../../src/ingest/otlp/request.ts';
+import {
+  attributes,
+  encodeAs,
+  evaluation,
+  logs,
+  metrics,
+  point,
+  read,
+  resource,
+  successTotal,
+  sum,
+  traces,
+  type Value,
+} from './messages.ts';
+
+const noon = Date.UTC(2026, 0, 31, 12);
+const minute = noon / 60_000;
+const encodings: readonly Encoding[] = ['protobuf', 'json'];
+const nothing = { rejected: 0, notes: [], totals: [] };
+const one = { resource: 0, feature: 'checkout', minute, checks: 1 };
+const shown = ['Production', 'checkout-api', '1.4.0'];
+
+function decode(encoding: Encoding, signal: Signal, request: object) {
+  return read(encoding, signal, encodeAs(encoding, signal, request));
+}
+
+describe.each(encodings)('an OTLP request as %s', (encoding) => {
+  const events: readonly [what: string, values: Record<string, Value>, found: object][] = [
+    ['a variant', { 'feature_flag.result.variant': 'on' }, { variant: 'on' }],
+    ['a variant of earlier conventions', { 'feature_flag.variant': 'off' }, { variant: 'off' }],
+    ['a boolean value', { 'feature_flag.result.value': true }, { variant: 'enabled' }],
+    ['a false value', { 'feature_flag.result.value': false }, { variant: 'disabled' }],
+    ['a text value', { 'feature_flag.result.value': 'blue' }, { variant: 'blue' }],
+    ['a number', { 'feature_flag.result.value': 42 }, { variant: '42' }],
+    [
+      'an object, which is no name',
+      { 'feature_flag.result.value': `{"a":"${'b'.repeat(300)}"}` },
+      { variant: '(value)' },
+    ],
+    ['neither variant nor value', {}, { variant: '(unknown)' }],
+    [
+      'an error',
+      { 'error.type': 'flag_not_found', 'feature_flag.result.variant': 'on' },
+      { variant: '(error)' },
+    ],
+    ['the reason error', { 'feature_flag.result.reason': 'ERROR' }, { variant: '(error)' }],
+    [
+      'a user',
+      { 'feature_flag.result.variant': 'on', 'feature_flag.context.id': 'user-7' },
+      { variant: 'on', user: 'user-7' },
+    ],
+  ];
+
+  test.each(events)('counts an event with %s', (_, values, found) => {
+    expect(decode(encoding, 'logs', logs([evaluation(values, noon)]))).toEqual({
+      ...nothing,
+      resources: [[...shown, 1]],
+      checks: [{ ...one, ...found }],
+    });
+  });
+
+  test('counts equal events of a minute as one row', () => {
+    const on = { 'feature_flag.result.variant': 'on' };
+    const sent = logs([evaluation(on, noon), evaluation(on, noon + 59_999), evaluation(on, noon + 60_000)]);
+    expect(decode(encoding, 'logs', sent).checks).toEqual([
+      { ...one, variant: 'on', checks: 2 },
+      { ...one, variant: 'on', minute: minute + 1 },
+    ]);
+  });
+
+  test('ignores other log records, and finds events by the attribute event.name', () => {
+    const other = { timeUnixNano: '1', body: { stringValue: 'GET /' }, attributes: attributes({ key: 'x' }) };
+    const { eventName, ...older } = evaluation({ 'event.name': 'feature_flag.evaluation' }, noon);
+    expect(eventName).toBe('feature_flag.evaluation');
+    expect(decode(encoding, 'logs', logs([other, older]))).toMatchObject({
+      rejected: 0,
+      checks: [{ ...one, variant: '(unknown)' }],
+    });
+  });
+
+  test('counts a record without a time when it was observed, or when it arrives', () => {
+    const { timeUnixNano, ...timeless } = evaluation({}, noon);
+    const sent = logs([{ ...timeless, observedTimeUnixNano: timeUnixNano }, timeless]);
+    expect(decode(encoding, 'logs', sent).checks).toEqual([
+      { ...one, variant: '(unknown)' },
+      { resource: 0, feature: 'checkout', variant: '(unknown)', checks: 1 },
+    ]);
+  });
+
+  test.each(['feature_flag.evaluation', 'feature_flag'])('counts the span event %s', (name) => {
+    const { eventName: _, ...event } = evaluation({ 'feature_flag.variant': 'on' }, noon);
+    const sent = traces([
+      { ...event, name },
+      { name: 'exception', timeUnixNano: '1' },
+    ]);
+    expect(decode(encoding, 'traces', sent)).toMatchObject({
+      ...nothing,
+      checks: [{ ...one, variant: 'on' }],
+    });
+  });
+
+  test('keeps the resources of a request apart, and merges equal ones', () => {
+    const staging = resource({ 'deployment.environment.name': 'Staging' });
+    const older = { attributes: attributes({ 'deployment.environment': 'Production' }) };
+    const of = [resource(), staging, resource(), older];
+    const sent = { resourceLogs: of.flatMap((each) => logs([evaluation({}, noon)], each).resourceLogs) };
+    expect(decode(encoding, 'logs', sent).resources).toEqual([
+      [...shown, 2],
+      ['Staging', 'checkout-api', '1.4.0', 1],
+      ['Production', undefined, undefined, 1],
+    ]);
+  });
+
+  test('rejects an event without a flag, or with an invalid name, and counts the others', () => {
+    const sent = logs([
+      { ...evaluation({}, noon), attributes: [] },
+      evaluation({ 'feature_flag.key': 'x'.repeat(257) }, noon),
+      evaluation({ 'feature_flag.result.variant': 'a\nb' }, noon),
+      evaluation({ 'feature_flag.result.variant': 'on' }, noon),
+    ]);
+    expect(decode(encoding, 'logs', sent)).toMatchObject({
+      rejected: 3,
+      notes: ['name_dropped'],
+      checks: [{ ...one, variant: 'on' }],
+    });
+  });
+
+  test('adds delta sums', () => {
+    const errors = sum(1, [point(3, noon)], 'feature_flag.evaluation_error_total');
+    const sent = metrics([sum(1, [point(2, noon), point(5, noon + 1)]), errors]);
+    expect(decode(encoding, 'metrics', sent)).toMatchObject({
+      ...nothing,
+      checks: [
+        { ...one, variant: 'on', checks: 7 },
+        { ...one, variant: '(error)', checks: 3 },
+      ],
+    });
+  });
+
+  test('reads cumulative sums with their start', () => {
+    const sent = metrics([sum(2, [point(2 ** 40, noon, noon - 60_000)])]);
+    expect(decode(encoding, 'metrics', sent)).toMatchObject({
+      ...{ rejected: 0, checks: [] },
+      totals: [
+        { resource: 0, feature: 'checkout', variant: 'on', value: 2 ** 40, at: noon, start: noon - 60_000 },
+      ],
+    });
+  });
+
+  test('ignores the metrics that count evaluations a second time, and all others', () => {
+    const names = [
+      'feature_flag.evaluation_requests_total',
+      'feature_flag.evaluation_active_count',
+      'http.requests',
+    ];
+    const sent = metrics(names.map((name) => sum(1, [point(2, noon)], name)));
+    expect(decode(encoding, 'metrics', sent)).toEqual({ ...nothing, resources: [], checks: [] });
+  });
+
+  test('rejects what is not a monotonic sum with a temporality, and counts the others', () => {
+    const histogram = { name: successTotal, histogram: { dataPoints: [{ count: '1' }, { count: '2' }] } };
+    const gauge = { name: successTotal, gauge: { dataPoints: [point(1, noon)] } };
+    const falling = { name: successTotal, sum: { ...sum(1, [point(1, noon)]).sum, isMonotonic: false } };
+    const sent = metrics([histogram, gauge, falling, sum(0, [point(1, noon)]), sum(1, [point(4, noon)])]);
+    expect(decode(encoding, 'metrics', sent)).toMatchObject({
+      rejected: 5,
+      notes: ['sum_unsupported'],
+      checks: [{ checks: 4 }],
+    });
+  });
+
+  test('rejects negative, fractional and huge values, and counts the others', () => {
+    const bad = [-1, 1.5, 2 ** 31, Number.POSITIVE_INFINITY].map((value) => point(value, noon));
+    const sent = metrics([sum(1, [...bad, point(4, noon)])]);
+    // JSON has no infinity, and a point without a value is not one.
+    expect(decode(encoding, 'metrics', sent)).toMatchObject({
+      rejected: encoding === 'json' ? 3 : 4,
+      notes: ['value_dropped'],
+      checks: [{ checks: 4 }],
+    });
+  });
+
+  test('identifies a series by all its attributes, in any order, and its start', () => {
+    const digestOf = (more: object, start = noon - 1, of: object = resource()) => {
+      const each = { ...point(1, noon, start), ...more };
+      const body = encodeAs(encoding, 'metrics', metrics([sum(2, [each])], of));
+      return decodeOtlp(`metrics-${encoding}`, body).totals.slice(6).join();
+    };
+    const list = point(1, noon, 0, { reason: 'STATIC' }).attributes;
+    const same = digestOf({ attributes: list });
+    expect(digestOf({ attributes: list.toReversed() })).toBe(same);
+    expect(digestOf({ attributes: list, asInt: '9' })).toBe(same);
+    const others = [
+      digestOf({}),
+      digestOf({ attributes: list }, noon - 2),
+      digestOf({ attributes: list }, noon - 1, resource({ 'service.instance.id': 'b' })),
+    ];
+    expect(new Set([same, ...others]).size).toBe(4);
+  });
+
+  test('ignores unknown fields', () => {
+    const sent = logs([{ ...evaluation({}, noon), severityNumber: 9, flags: 1, droppedAttributesCount: 2 }]);
+    expect(decode(encoding, 'logs', { ...sent }).checks).toHaveLength(1);
+  });
+
+  test('accepts an empty request', () => {
+    expect(decode(encoding, 'traces', {})).toEqual({ ...nothing, resources: [], checks: [] });
+  });
+});

@@ -1,0 +1,193 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { cleanUp, manage, token, usage } from '../../support/binary.ts';
+import { readLedger } from '../../support/ledger-report.ts';
+import { startLocal } from '../../support/service.ts';
+import { notes, openShop, withService } from '../repeated-reports.ts';
+import { decodeAnswer, evaluation, logs, metrics, point, resource, sum, traces } from './messages.ts';
+import { now, on, send, types, variants } from './send.ts';
+
+afterAll(cleanUp);
+
+describe('an export request', () => {
+  const requests = {
+    logs: logs([evaluation(on, now)]),
+    traces: traces([{ ...evaluation(on, now), name: 'feature_flag.evaluation', eventName: undefined }]),
+    metrics: metrics([sum(1, [point(1, now)])]),
+  };
+
+  test('counts in each signal and encoding, and is answered as OTLP specifies', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      for (const signal of ['logs', 'metrics', 'traces'] as const)
+        for (const encoding of ['protobuf', 'json'] as const) {
+          const answer = await send(service, shop, signal, requests[signal], { encoding });
+          expect(answer).toMatchObject({ status: 200, type: types[encoding] });
+          expect(Buffer.from(answer.body).toString()).toBe(encoding === 'json' ? '{}' : '');
+        }
+      expect(await variants(service, shop)).toEqual({ on: 6 });
+      const { entries } = await readLedger(service.http, shop.access, shop.application);
+      expect(entries).toMatchObject([
+        {
+          ...{ route: 'otlp', transport: 'http', environment: 'Production', outcome: 'accepted', count: 6 },
+          sender: { userAgent: 'OTel-OTLP-Exporter-JavaScript/0.223.0', instance: 'checkout-api' },
+        },
+      ]);
+      const path = `/api/v2/applications/${shop.application}/features/checkout/senders`;
+      expect(await manage(service.http, shop.access, 'GET', path, 200)).toMatchObject({
+        items: [{ name: 'checkout-api', version: '1.4.0', route: 'otlp' }],
+      });
+    }));
+
+  test('counts once when it is sent again, also after a restart', async () => {
+    const first = await startLocal();
+    const shop = await openShop(first);
+    for (let n = 0; n < 3; n += 1)
+      expect((await send(first, shop, 'logs', requests.logs, { gzip: true })).status).toBe(200);
+    await first.stop();
+    await withService(
+      async (again) => {
+        expect((await send(again, shop, 'logs', requests.logs)).status).toBe(200);
+        const signedIn = { ...shop, access: await token(again.http, again.credentials) };
+        expect(await variants(again, signedIn)).toEqual({ on: 1 });
+        await expect.poll(() => notes(again, signedIn)).toEqual({ repeated: 3 });
+      },
+      { data: first.data, credentials: first.credentials },
+    );
+  });
+
+  test('takes the key raw, after Bearer, or in x-api-key', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const of = async (headers: Record<string, string>) =>
+        (await send(service, shop, 'logs', requests.logs, { headers })).status;
+      expect(await of({ authorization: shop.key })).toBe(200);
+      expect(await of({ authorization: `bearer ${shop.key}` })).toBe(200);
+      expect(await of({ authorization: '', 'x-api-key': shop.key })).toBe(200);
+      expect(await of({ authorization: '' })).toBe(404);
+    }));
+
+  test('is refused with a Status', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const unknown = await send(service, { key: 'x' }, 'logs', requests.logs);
+      expect(unknown).toMatchObject({ status: 404, type: types.protobuf });
+      expect(decodeAnswer('Status', unknown.body)).toEqual({
+        message: 'unknown_key: Send a key of an application in Authorization or x-api-key',
+      });
+      const malformed = await send(service, shop, 'logs', [1] as never, { encoding: 'json' });
+      expect(malformed).toMatchObject({ status: 400, type: types.json });
+      expect(JSON.parse(Buffer.from(malformed.body).toString())).toEqual({
+        message: 'invalid_body: The body must be an object',
+      });
+      const text = await send(service, shop, 'logs', {}, { headers: { 'content-type': 'text/plain' } });
+      expect(text).toMatchObject({ status: 400, type: 'application/problem+json' });
+    }));
+
+  test('over the rate is refused with Retry-After', () =>
+    withService(async (service) => {
+      const shop = await openShop(service, { rate: 1, burst: 1 });
+      expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
+      const refused = await send(service, shop, 'logs', logs([evaluation(on, now + 1)]));
+      expect(refused).toMatchObject({ status: 429, type: types.protobuf });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    }));
+
+  test('larger than a turn of the event loop is counted whole', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const events = Array.from({ length: 5000 }, (_, at) =>
+        evaluation({ ...on, 'feature_flag.key': `flag-${at % 1500}` }, now + at),
+      );
+      for (const encoding of ['protobuf', 'json'] as const)
+        expect(await send(service, shop, 'logs', logs(events), { encoding, gzip: true })).toMatchObject({
+          status: 200,
+        });
+      const report = await usage(service.http, shop.access, shop.application, {
+        environment: 'Production',
+        step: 'hour',
+        from: new Date(now - 86_400_000),
+        to: new Date(now + 3_600_000),
+      });
+      expect(report.features.reduce((checks, each) => checks + each.checks, 0)).toBe(10_000);
+    }));
+});
+
+describe('the environment of a resource', () => {
+  test('may differ in case, be in a header, or be the only one', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const lower = resource({ 'deployment.environment.name': 'staging' });
+      const none = { attributes: [] };
+      await send(service, shop, 'logs', logs([evaluation(on, now)], lower));
+      const headers = { 'x-flagmeter-environment': 'Staging' };
+      await send(service, shop, 'logs', logs([evaluation(on, now)], none), { headers });
+      expect(await variants(service, shop, 'Staging')).toEqual({ on: 2 });
+      expect((await send(service, shop, 'logs', logs([evaluation(on, now)], none))).status).toBe(404);
+      const single = await openShop(service, { name: 'single', environments: ['Live'] });
+      expect((await send(service, single, 'logs', logs([evaluation(on, now)], none))).status).toBe(200);
+      expect(await variants(service, single, 'Live')).toEqual({ on: 1 });
+    }));
+
+  test('rejects only its own records if it is unknown', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const unknown = resource({ 'deployment.environment.name': 'Moon' });
+      const [good, bad] = [
+        logs([evaluation(on, now)]),
+        logs([evaluation(on, now), evaluation(on, now)], unknown),
+      ];
+      const both = { resourceLogs: [...bad.resourceLogs, ...good.resourceLogs] };
+      const answer = await send(service, shop, 'logs', both);
+      expect(answer.status).toBe(200);
+      expect(decodeAnswer('Response', answer.body)).toEqual({
+        partialSuccess: {
+          rejected: 2,
+          errorMessage: 'Some records about feature flags were not counted (environment_unknown)',
+        },
+      });
+      const json = await send(
+        service,
+        shop,
+        'logs',
+        { resourceLogs: [...both.resourceLogs, {}] },
+        { encoding: 'json' },
+      );
+      expect(JSON.parse(Buffer.from(json.body).toString())).toMatchObject({
+        partialSuccess: { rejectedLogRecords: '2' },
+      });
+      expect(await variants(service, shop)).toEqual({ on: 2 });
+      expect(await notes(service, shop)).toEqual({ environment_unknown: 2 });
+    }));
+});
+
+test('users count only if the application accepts identities of clients', () =>
+  withService(async (service) => {
+    const users = async (acceptClientIdentities: boolean) => {
+      const shop = await openShop(service, {
+        name: `users ${acceptClientIdentities}`,
+        acceptClientIdentities,
+      });
+      const events = ['ann', 'bob', 'ann'].map((user) =>
+        evaluation({ ...on, 'feature_flag.context.id': user }, now),
+      );
+      await send(service, shop, 'logs', logs(events));
+      const report = await usage(service.http, shop.access, shop.application, {
+        environment: 'Production',
+        step: 'hour',
+        from: new Date(now - 86_400_000),
+        to: new Date(now + 3_600_000),
+      });
+      return report.features.map(({ checks, uniqueUsers }) => [checks, uniqueUsers]);
+    };
+    expect(await users(true)).toEqual([[3, 2]]);
+    expect(await users(false)).toEqual([[3, 0]]);
+  }));
+
+test('a request without flag evaluations is accepted, and counts nothing', () =>
+  withService(async (service) => {
+    const shop = await openShop(service);
+    const other = logs([{ timeUnixNano: '1', body: { stringValue: 'GET /' } }], { attributes: [] });
+    expect((await send(service, shop, 'logs', other)).status).toBe(200);
+    const { entries } = await readLedger(service.http, shop.access, shop.application);
+    expect(entries).toMatchObject([{ route: 'otlp', environment: null, outcome: 'accepted', count: 1 }]);
+  }));

@@ -1,0 +1,54 @@
+import { gzipSync } from 'node:zlib';
+import type { Encoding } from '../../../src/ingest/otlp/formats.ts';
+import type { Signal } from '../../../src/ingest/otlp/request.ts';
+import { usage } from '../../support/binary.ts';
+import type { LocalService } from '../../support/service.ts';
+import type { Shop } from '../repeated-reports.ts';
+import { encodeAs } from './messages.ts';
+
+/** The content types. */
+export const types = { protobuf: 'application/x-protobuf', json: 'application/json' } as const;
+export const now = Date.now();
+export const on = { 'feature_flag.result.variant': 'on' };
+
+interface Sent {
+  readonly encoding?: Encoding;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly gzip?: true;
+}
+
+export async function send(
+  { http }: LocalService,
+  { key }: Pick<Shop, 'key'>,
+  signal: Signal,
+  request: object,
+  { encoding = 'protobuf', headers = {}, gzip }: Sent = {},
+) {
+  const plain = encodeAs(encoding, signal, request);
+  const answer = await fetch(`http://${http}/v1/${signal}`, {
+    method: 'POST',
+    headers: {
+      'content-type': types[encoding],
+      authorization: `Bearer ${key}`,
+      'user-agent': 'OTel-OTLP-Exporter-JavaScript/0.223.0',
+      ...(gzip && { 'content-encoding': 'gzip' }),
+      ...headers,
+    },
+    body: gzip ? new Uint8Array(gzipSync(plain)) : plain,
+  });
+  const body = new Uint8Array(await answer.arrayBuffer());
+  return { status: answer.status, type: answer.headers.get('content-type'), headers: answer.headers, body };
+}
+
+/** Checks by variant, of a flag in an environment. */
+export async function variants(
+  { http }: LocalService,
+  { access, application }: Shop,
+  environment = 'Production',
+): Promise<Record<string, number>> {
+  const times = { from: new Date(now - 86_400_000), to: new Date(now + 3_600_000) };
+  const report = await usage(http, access, application, { environment, step: 'hour', ...times });
+  return Object.fromEntries(
+    report.features.flatMap((feature) => feature.variants.map(({ variant, checks }) => [variant, checks])),
+  );
+}

@@ -158,7 +158,7 @@ export class OtlpCounting {
       application: this.#holder.application.number,
       digest: digestBytes(totals[at + 6]!, totals[at + 7]!, totals[at + 8]!, totals[at + 9]!),
       ...{ ref, bucket, value, at: sent, received: this.#now },
-      fresh: start > this.#now - freshMs ? 1 : 0,
+      fresh: Math.max(this.#now, sent) - start < freshMs ? 1 : 0,
     });
   }
 

@@ -7,6 +7,7 @@ import { decodeSeen } from '../lmdb/seen.ts';
 import { decodeSenders } from '../lmdb/senders.ts';
 import { chunksPerSketch, chunkValueBytes, environmentOrdinal, readChunk } from '../lmdb/sketches.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
+import { totalBytes } from '../lmdb/totals.ts';
 import type { UsageTable, UsageTables } from '../lmdb/usage.ts';
 
 /** The series of the existing environments: the first unused ordinal of each. */
@@ -77,7 +78,8 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
     decodeSenders(value).some(({ first, last }) => first > last) &&
     'it was seen last before it was seen first',
   totals: (key, value) =>
-    (key.length === 4 ? value.length !== 4 : key.length !== 20 || value.length !== 24) && 'it is malformed',
+    (key.length === 4 ? value.length !== 4 : key.length !== 20 || value.length !== totalBytes) &&
+    'it is malformed',
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 

@@ -5,8 +5,8 @@ import type { UsageTables } from './usage.ts';
  * Running totals that senders report in place of counts, each with what was counted of it. Only the increase of a total counts, so a
  * total may be received repeatedly, late, and by several machines.
  *
- * Key: application (u32, big-endian) and the digest (16) of the total. Value, little-endian: the greatest value (f64), its time and
- * the time when it was last received (f64 each, Unix ms). The key of an application alone has the number of its totals (u32,
+ * Key: application (u32, big-endian) and the digest (16) of the total. Value, little-endian f64: the value, and as Unix ms its time,
+ * the time when it was last received, and the time of the first value after the sender last began again (0 if it did not). The key of an application alone has the number of its totals (u32,
  * little-endian).
  */
 export interface Total {
@@ -34,33 +34,31 @@ export const totalLifeMs = 48 * 3_600_000;
 export const freshMs = 24 * 3_600_000;
 
 const keyBytes = 20;
-const valueBytes = 24;
+export const totalBytes = 32;
 
 /**
  * Notes a total, and returns how much of it is not counted yet. An unknown total that is not fresh was perhaps counted and
- * forgotten, so only its later increase counts. A later, smaller value counts whole: the sender began again. Call it in a
- * transaction.
+ * forgotten, so only its later increase counts. A later, smaller value counts whole: the sender began again, and the values from
+ * before that count no more. Call it in a transaction.
  */
 export function increaseOf(store: Pick<UsageTables, 'totals'>, total: Total): number {
   const { application, digest, value, at, received, fresh } = total;
   const key = prefixedKey(application, digest);
+  const put = (...numbers: Known) =>
+    store.totals.putSync(key, Buffer.from(Float64Array.of(...numbers).buffer));
   const known = store.totals.get(key);
   if (known === undefined) {
     if (!addOne(store, application)) return 0;
-    store.totals.putSync(key, encode(value, at, received));
+    put(value, at, received, 0);
     return fresh === 1 ? value : 0;
   }
-  const [before, beforeAt, lastReceived] = [
-    known.readDoubleLE(0),
-    known.readDoubleLE(8),
-    known.readDoubleLE(16),
-  ];
+  const [before, beforeAt, lastReceived, beganAt] = decode(known);
   const latest = Math.max(received, lastReceived);
-  if (value < before && at <= beforeAt) {
-    store.totals.putSync(key, encode(before, beforeAt, latest));
+  if (value < before ? at <= beforeAt : at < beganAt) {
+    put(before, beforeAt, latest, beganAt);
     return 0;
   }
-  store.totals.putSync(key, encode(value, Math.max(at, beforeAt), latest));
+  put(value, Math.max(at, beforeAt), latest, value < before ? at : beganAt);
   return value < before ? value : value - before;
 }
 
@@ -113,10 +111,9 @@ function putNumber(store: Pick<UsageTables, 'totals'>, application: number, numb
   store.totals.putSync(key, value);
 }
 
-function encode(value: number, at: number, received: number): Buffer {
-  const encoded = Buffer.allocUnsafe(valueBytes);
-  encoded.writeDoubleLE(value, 0);
-  encoded.writeDoubleLE(at, 8);
-  encoded.writeDoubleLE(received, 16);
-  return encoded;
+/** The value, its time, when it was last received, and when the sender began again. */
+type Known = [value: number, at: number, received: number, beganAt: number];
+
+function decode(record: Buffer): Known {
+  return [0, 8, 16, 24].map((at) => record.readDoubleLE(at)) as Known;
 }

@@ -42,6 +42,17 @@ describe('a running total', () => {
     expect(count(total(8), total(3, { at: noon + 1 }), total(4, { at: noon + 2 }))).toEqual([8, 3, 1]);
   });
 
+  test('counts no value from before the sender began again', () => {
+    const late = total(8, { at: noon + 1 });
+    expect(count(total(5), total(3, { at: noon + 2 }), late, total(4, { at: noon + 3 }))).toEqual([
+      5, 3, 0, 1,
+    ]);
+  });
+
+  test('counts its increase after the clock of the sender was set back', () => {
+    expect(count(total(5), total(7, { at: noon - 60_000 }))).toEqual([5, 2]);
+  });
+
   test('counts only its later increase if it began long ago', () => {
     const known = { fresh: 0 };
     expect(count(total(500, known), total(502, { ...known, at: noon + 1 }))).toEqual([0, 2]);

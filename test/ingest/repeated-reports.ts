@@ -11,7 +11,10 @@ export interface Shop {
   readonly key: string;
 }
 
-export async function openShop(service: LocalService, fields: object = {}): Promise<Shop> {
+export async function openShop(
+  service: Pick<LocalService, 'http' | 'credentials'>,
+  fields: object = {},
+): Promise<Shop> {
   const access = await token(service.http, service.credentials);
   const application = await createApplication(service.http, access, { name: 'shop', rate: 0, ...fields });
   const { key } = await createKey(service.http, access, application, 'Mobile');

@@ -41,11 +41,16 @@ export function textOf(attributes: Attributes, attribute: keyof typeof names): s
   return undefined;
 }
 
-const events: readonly string[] = ['feature_flag.evaluation', 'feature_flag'];
+const evaluation = 'feature_flag.evaluation';
 
 /** Whether a log record or a span event of this name is an evaluation of a flag. */
 export function isEvaluation(event: string | undefined): boolean {
-  return event !== undefined && events.includes(event);
+  return event === evaluation || event === 'feature_flag';
+}
+
+/** Whether a span of this name is an evaluation of a flag, which its own attributes describe. */
+export function isEvaluationSpan(name: unknown): boolean {
+  return name === evaluation;
 }
 
 const [successTotal, errorTotal] = [

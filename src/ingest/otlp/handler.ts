@@ -59,7 +59,8 @@ export function otlpHandler(
   const messageOf = (request: OtlpRequest): OtlpMessage => ({ request, texts: new Texts(request) });
   const resolve = ({ request, texts }: OtlpMessage, sent: Request): OtlpSender => {
     const holder = findHolder(deps, sent);
-    const placed = placesOf(request, texts, holder, sent.header(environmentHeader));
+    const unnamed = sent.header(environmentHeader) ?? holder.key.environment;
+    const placed = placesOf(request, texts, holder, unnamed);
     if (placed.places.length > 0 && placed.places.every((place) => place === undefined))
       throw new ApiError('unknown_environment', senderRefusals.unknown_environment);
     return { holder, ...placed };

@@ -1,7 +1,15 @@
 import { ApiError } from '../../contract/errors.ts';
 import { decodeText, parseJson } from '../../http/body.ts';
 import { checkJsonEntries } from '../json-entries.ts';
-import { type Attributes, isCounted, isEvaluation, isRead, type Scalar, textOf } from './conventions.ts';
+import {
+  type Attributes,
+  isCounted,
+  isEvaluation,
+  isEvaluationSpan,
+  isRead,
+  type Scalar,
+  textOf,
+} from './conventions.ts';
 import { type OtlpRequest, type Point, RequestDraft, ResourceDraft, type Signal } from './request.ts';
 
 /**
@@ -46,6 +54,11 @@ const readers: Readonly<Record<Signal, (record: Sent, found: ResourceDraft, scop
     if (isEvaluation(event)) found.event(attributes, wholeOf(timeUnixNano) || wholeOf(observedTimeUnixNano));
   },
   traces(span, found) {
+    if (isEvaluationSpan(span['name'])) {
+      const attributes: Attributes = new Map();
+      readAttributes(span, attributes);
+      found.event(attributes, wholeOf(span['startTimeUnixNano']));
+    }
     for (const event of listIn(span, 'events')) {
       if (typeof event['name'] !== 'string' || !isEvaluation(event['name'])) continue;
       const attributes: Attributes = new Map();
@@ -82,8 +95,13 @@ function pointOf(point: Sent): Point {
     sent,
     start: wholeOf(point['startTimeUnixNano']),
     time: wholeOf(point['timeUnixNano']),
-    value: numberOf(point['asInt'] ?? point['asDouble']),
+    value: pointValueOf(point['asInt'] ?? point['asDouble']),
   };
+}
+
+/** `undefined` if a point has no value, and `NaN` if it has one that is not a number. */
+function pointValueOf(sent: unknown): number | undefined {
+  return sent === undefined || sent === null ? undefined : (numberOf(sent) ?? Number.NaN);
 }
 
 /** An enum is a number, but some senders write its name. */

@@ -1,5 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import { ProtoReader } from '../../grpc/proto-reader.ts';
-import { type Attributes, isCounted, isEvaluation, isRead, type Scalar, textOf } from './conventions.ts';
+import {
+  type Attributes,
+  isCounted,
+  isEvaluation,
+  isEvaluationSpan,
+  isRead,
+  type Scalar,
+  textOf,
+} from './conventions.ts';
 import {
   type Metric,
   type OtlpRequest,
@@ -66,29 +75,38 @@ function readLog(reader: ProtoReader, found: ResourceDraft): void {
   readMessage(reader, (field) => {
     if (field === 1) time = reader.fixed64();
     else if (field === 11) observed = reader.fixed64();
-    else if (field === 12) event = reader.name();
+    else if (field === 12) event = readText(reader);
     else readAttributes(reader, field, 6, attributes);
   });
   if (isEvaluation(event || textOf(attributes, 'event'))) found.event(attributes, time || observed);
 }
 
-/** The events of a `Span`. */
+/** A `Span`: its events, and itself if it is an evaluation. Its attributes are skipped if another name comes first. */
 function readSpan(reader: ProtoReader, found: ResourceDraft): void {
+  const attributes: Attributes = new Map();
+  let name: string | undefined;
+  let start = 0n;
   readMessage(reader, (field) => {
-    if (field !== 11) {
-      reader.skip();
-      return;
-    }
-    const attributes: Attributes = new Map();
-    let event = '';
-    let time = 0n;
-    readMessage(reader, (each) => {
-      if (each === 1) time = reader.fixed64();
-      else if (each === 2) event = reader.name();
-      else readAttributes(reader, each, 3, attributes);
-    });
-    if (isEvaluation(event)) found.event(attributes, time);
+    if (field === 5) name = readText(reader);
+    else if (field === 7) start = reader.fixed64();
+    else if (field === 11) readEvent(reader, found);
+    else if (name !== undefined && !isEvaluationSpan(name)) reader.skip();
+    else readAttributes(reader, field, 9, attributes);
   });
+  if (isEvaluationSpan(name)) found.event(attributes, start);
+}
+
+/** An event of a `Span`. */
+function readEvent(reader: ProtoReader, found: ResourceDraft): void {
+  const attributes: Attributes = new Map();
+  let event = '';
+  let time = 0n;
+  readMessage(reader, (field) => {
+    if (field === 1) time = reader.fixed64();
+    else if (field === 2) event = readText(reader);
+    else readAttributes(reader, field, 3, attributes);
+  });
+  if (isEvaluation(event)) found.event(attributes, time);
 }
 
 const [gauge, sum, histogram, exponentialHistogram, summary] = [5, 7, 9, 10, 11];
@@ -98,7 +116,7 @@ function readMetric(reader: ProtoReader): Metric {
   const metric = { name: '', points: [] as Point[], temporality: 0, isMonotonic: false, others: 0 };
   const mayCount = () => metric.name === '' || isCounted(metric.name);
   readMessage(reader, (field) => {
-    if (field === 1) metric.name = reader.name();
+    if (field === 1) metric.name = readText(reader);
     else if (field === sum && mayCount()) readSum(reader, metric);
     else if ([gauge, histogram, exponentialHistogram, summary].includes(field) && mayCount())
       readMessage(reader, (each) => {
@@ -154,7 +172,7 @@ function readAttributes(
   let name: string | undefined;
   let value: Scalar | undefined;
   readMessage(reader, (each) => {
-    if (each === 1) name = reader.name();
+    if (each === 1) name = readText(reader);
     else if (each === 2 && (name === undefined || isRead(name))) value = readValue(reader);
     else reader.skip();
   });
@@ -165,11 +183,21 @@ function readAttributes(
 function readValue(reader: ProtoReader): Scalar | undefined {
   let value: Scalar | undefined;
   readMessage(reader, (field) => {
-    if (field === 1) value = reader.string();
+    if (field === 1) value = readText(reader, 'string');
     else if (field === 2) value = reader.int32() !== 0;
     else if (field === 3) value = reader.int64();
     else if (field === 4) value = reader.double();
     else reader.skip();
   });
   return value;
+}
+
+/** Is no valid name, and in no text of a sender that sends UTF-8. */
+const notUtf8 = '\ud800';
+
+/** A text. One that is not UTF-8 is no name, and costs only its own record. */
+function readText(reader: ProtoReader, as: 'name' | 'string' = 'name'): string {
+  if (isUtf8(reader.peekBytes())) return reader[as]();
+  reader.skip();
+  return notUtf8;
 }

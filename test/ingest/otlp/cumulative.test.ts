@@ -1,11 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, token } from '../../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { token } from '../../support/binary.ts';
 import { startLocal } from '../../support/service.ts';
 import { notes, openShop, withService } from '../repeated-reports.ts';
 import { decodeAnswer, metrics, point, sum } from './messages.ts';
-import { now, send, variants } from './send.ts';
+import { now, send, shareService, variants } from './send.ts';
 
-afterAll(cleanUp);
+const inShop = shareService();
 
 describe('a cumulative sum', () => {
   const started = now - 60_000;
@@ -35,8 +35,7 @@ describe('a cumulative sum', () => {
   });
 
   test('that began long ago counts from its first point on', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       const long = now - 3 * 86_400_000;
       await send(service, shop, 'metrics', total(5000, now, long));
       await send(service, shop, 'metrics', total(5003, now + 1, long));
@@ -44,8 +43,7 @@ describe('a cumulative sum', () => {
     }));
 
   test('beside a histogram counts, and the ledger notes the histogram', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       const histogram = { name: sum(1, []).name, histogram: { dataPoints: [{ count: '3' }] } };
       const answer = await send(
         service,

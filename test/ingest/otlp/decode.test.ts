@@ -10,6 +10,7 @@ import {
   point,
   read,
   resource,
+  spans,
   successTotal,
   sum,
   traces,
@@ -102,6 +103,19 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     });
   });
 
+  test('counts a span that is an evaluation, but no other span', () => {
+    const { eventName: _, timeUnixNano, ...span } = evaluation({ 'feature_flag.result.variant': 'on' }, noon);
+    const others = ['feature_flag', 'GET /'].map((name) => ({ ...span, name }));
+    const sent = spans([
+      { ...span, name: 'feature_flag.evaluation', startTimeUnixNano: timeUnixNano },
+      ...others,
+    ]);
+    expect(decode(encoding, 'traces', sent)).toMatchObject({
+      ...nothing,
+      checks: [{ ...one, variant: 'on' }],
+    });
+  });
+
   test('keeps the resources of a request apart, and merges equal ones', () => {
     const staging = resource({ 'deployment.environment.name': 'Staging' });
     const older = { attributes: attributes({ 'deployment.environment': 'Production' }) };
@@ -183,6 +197,18 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     });
   });
 
+  test('rejects values that are not numbers, and counts the others', () => {
+    const nan = encoding === 'json' ? 'NaN' : Number.NaN;
+    const { startTimeUnixNano, timeUnixNano, attributes: of } = point(1, noon);
+    const valueless = { startTimeUnixNano, timeUnixNano, attributes: of };
+    const sent = metrics([sum(1, [{ ...valueless, asDouble: nan }, valueless, point(4, noon)])]);
+    expect(decode(encoding, 'metrics', sent)).toMatchObject({
+      rejected: 1,
+      notes: ['value_dropped'],
+      checks: [{ checks: 4 }],
+    });
+  });
+
   test('identifies a series by all its attributes, in any order, and its start', () => {
     const digestOf = (more: object, start = noon - 1, of: object = resource()) => {
       const each = { ...point(1, noon, start), ...more };
@@ -199,6 +225,25 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
       digestOf({ attributes: list }, noon - 1, resource({ 'service.instance.id': 'b' })),
     ];
     expect(new Set([same, ...others]).size).toBe(4);
+  });
+
+  test('rejects a name that is not UTF-8, and counts the others', () => {
+    const broken = 'B\ufffdD';
+    const sent = logs([
+      evaluation({ 'feature_flag.key': broken }, noon),
+      evaluation({ 'feature_flag.result.variant': 'on', note: broken }, noon),
+    ]);
+    const body = Buffer.from(encodeAs(encoding, 'logs', sent)).toString('latin1');
+    const cut = Buffer.from(body.replaceAll('\xef\xbf\xbd', '\xff\xfe\xfd'), 'latin1');
+    const found = () => read(encoding, 'logs', cut);
+    // A text of JSON has one encoding, so nothing in it can be trusted.
+    if (encoding === 'json') expect(found).toThrow('Send UTF-8');
+    else
+      expect(found()).toMatchObject({
+        rejected: 1,
+        notes: ['name_dropped'],
+        checks: [{ ...one, variant: 'on' }],
+      });
   });
 
   test('ignores unknown fields', () => {

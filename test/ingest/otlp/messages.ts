@@ -62,11 +62,12 @@ export const logs = (logRecords: readonly object[], of: object = resource()) => 
   resourceLogs: [{ resource: of, scopeLogs: [{ scope: { name: 'flags' }, logRecords }] }],
 });
 
-export const traces = (events: readonly object[], of: object = resource()) => ({
-  resourceSpans: [
-    { resource: of, scopeSpans: [{ scope: { name: 'http' }, spans: [{ name: 'GET /', events }] }] },
-  ],
+export const spans = (all: readonly object[], of: object = resource()) => ({
+  resourceSpans: [{ resource: of, scopeSpans: [{ scope: { name: 'http' }, spans: all }] }],
 });
+
+export const traces = (events: readonly object[], of: object = resource()) =>
+  spans([{ name: 'GET /', events }], of);
 
 export const metrics = (all: readonly object[], of: object = resource()) => ({
   resourceMetrics: [

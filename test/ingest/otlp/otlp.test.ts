@@ -1,12 +1,12 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, manage, token, usage } from '../../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { manage, token, usage } from '../../support/binary.ts';
 import { readLedger } from '../../support/ledger-report.ts';
 import { startLocal } from '../../support/service.ts';
 import { notes, openShop, withService } from '../repeated-reports.ts';
 import { decodeAnswer, evaluation, logs, metrics, point, resource, sum, traces } from './messages.ts';
-import { now, on, send, types, variants } from './send.ts';
+import { now, on, send, shareService, types, variants } from './send.ts';
 
-afterAll(cleanUp);
+const inShop = shareService();
 
 describe('an export request', () => {
   const requests = {
@@ -16,8 +16,7 @@ describe('an export request', () => {
   };
 
   test('counts in each signal and encoding, and is answered as OTLP specifies', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const)
         for (const encoding of ['protobuf', 'json'] as const) {
           const answer = await send(service, shop, signal, requests[signal], { encoding });
@@ -56,8 +55,7 @@ describe('an export request', () => {
   });
 
   test('takes the key raw, after Bearer, or in x-api-key', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       const of = async (headers: Record<string, string>) =>
         (await send(service, shop, 'logs', requests.logs, { headers })).status;
       expect(await of({ authorization: shop.key })).toBe(200);
@@ -67,8 +65,7 @@ describe('an export request', () => {
     }));
 
   test('is refused with a Status', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       const unknown = await send(service, { key: 'x' }, 'logs', requests.logs);
       expect(unknown).toMatchObject({ status: 404, type: types.protobuf });
       expect(decodeAnswer('Status', unknown.body)).toEqual({
@@ -84,7 +81,7 @@ describe('an export request', () => {
     }));
 
   test('over the rate is refused with Retry-After', () =>
-    withService(async (service) => {
+    inShop(async (service) => {
       const shop = await openShop(service, { rate: 1, burst: 1 });
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
       const refused = await send(service, shop, 'logs', logs([evaluation(on, now + 1)]));
@@ -93,8 +90,7 @@ describe('an export request', () => {
     }));
 
   test('larger than a turn of the event loop is counted whole', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       const events = Array.from({ length: 5000 }, (_, at) =>
         evaluation({ ...on, 'feature_flag.key': `flag-${at % 1500}` }, now + at),
       );
@@ -114,8 +110,7 @@ describe('an export request', () => {
 
 describe('the environment of a resource', () => {
   test('may differ in case, be in a header, or be the only one', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       const lower = resource({ 'deployment.environment.name': 'staging' });
       const none = { attributes: [] };
       await send(service, shop, 'logs', logs([evaluation(on, now)], lower));
@@ -129,8 +124,7 @@ describe('the environment of a resource', () => {
     }));
 
   test('rejects only its own records if it is unknown', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
+    inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
       const [good, bad] = [
         logs([evaluation(on, now)]),
@@ -161,7 +155,7 @@ describe('the environment of a resource', () => {
 });
 
 test('users count only if the application accepts identities of clients', () =>
-  withService(async (service) => {
+  inShop(async (service) => {
     const users = async (acceptClientIdentities: boolean) => {
       const shop = await openShop(service, {
         name: `users ${acceptClientIdentities}`,
@@ -184,8 +178,7 @@ test('users count only if the application accepts identities of clients', () =>
   }));
 
 test('a request without flag evaluations is accepted, and counts nothing', () =>
-  withService(async (service) => {
-    const shop = await openShop(service);
+  inShop(async (service, shop) => {
     const other = logs([{ timeUnixNano: '1', body: { stringValue: 'GET /' } }], { attributes: [] });
     expect((await send(service, shop, 'logs', other)).status).toBe(200);
     const { entries } = await readLedger(service.http, shop.access, shop.application);

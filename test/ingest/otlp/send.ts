@@ -1,15 +1,31 @@
 import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll } from 'vitest';
 import type { Encoding } from '../../../src/ingest/otlp/formats.ts';
 import type { Signal } from '../../../src/ingest/otlp/request.ts';
-import { usage } from '../../support/binary.ts';
-import type { LocalService } from '../../support/service.ts';
-import type { Shop } from '../repeated-reports.ts';
+import { cleanUp, usage } from '../../support/binary.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+import { openShop, type Shop } from '../repeated-reports.ts';
 import { encodeAs } from './messages.ts';
 
 /** The content types. */
 export const types = { protobuf: 'application/x-protobuf', json: 'application/json' } as const;
 export const now = Date.now();
 export const on = { 'feature_flag.result.variant': 'on' };
+
+type Run = (service: LocalService, shop: Shop) => Promise<void>;
+
+/** Starts a service for the tests of a file. @returns runs a test, with an application of its own */
+export function shareService(...args: readonly string[]): (run: Run) => Promise<void> {
+  let service: LocalService | undefined;
+  beforeAll(async () => {
+    service = await startLocal({ args });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    cleanUp();
+  });
+  return async (run) => run(service!, await openShop(service!));
+}
 
 interface Sent {
   readonly encoding?: Encoding;
@@ -21,10 +37,10 @@ export async function send(
   { http }: LocalService,
   { key }: Pick<Shop, 'key'>,
   signal: Signal,
-  request: object,
+  request: object | Uint8Array<ArrayBuffer>,
   { encoding = 'protobuf', headers = {}, gzip }: Sent = {},
 ) {
-  const plain = encodeAs(encoding, signal, request);
+  const plain = request instanceof Uint8Array ? request : encodeAs(encoding, signal, request);
   const answer = await fetch(`http://${http}/v1/${signal}`, {
     method: 'POST',
     headers: {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
+import { encodeAs, evaluation, logs, metrics, point, sum } from '../ingest/otlp/messages.ts';
 import {
   type Binary,
   type Credentials,
@@ -60,6 +61,22 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);
     }
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+  });
+
+  test('count exports of OpenTelemetry once, whichever of them receive a sum or a repeated request', async () => {
+    const now = Date.now();
+    const event = logs([evaluation({ 'feature_flag.result.variant': 'on' }, now)]);
+    for (const node of nodes) await sendExport(node, 'logs', event);
+    counted += 1;
+    for (const value of [3, 7, 7, 12, 15, 15, 21]) {
+      const [node, next] = [nodes[value % 3]!, nodes[(value + 1) % 3]!];
+      const total = metrics([sum(2, [point(value, now + value, now)])]);
+      await sendExport(node, 'metrics', total);
+      await sendExport(next, 'metrics', total);
+    }
+    counted += 21;
     for (const node of nodes)
       await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
   });
@@ -185,6 +202,16 @@ async function sendReport({ grpc }: Binary): Promise<void> {
   client.close();
   expect(code).toBe(0);
   counted += 2;
+}
+
+/** Exports as OpenTelemetry does. */
+async function sendExport({ http }: Binary, signal: 'logs' | 'metrics', request: object): Promise<void> {
+  const answer = await fetch(`http://${http}/v1/${signal}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf', authorization: `Bearer ${keys['Backend']}` },
+    body: encodeAs('protobuf', signal, request),
+  });
+  expect(answer.status).toBe(200);
 }
 
 async function mint({ http }: Binary, identity: string): Promise<string> {

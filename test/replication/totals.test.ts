@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { totalLifeMs } from '../../src/storage/lmdb/totals.ts';
 import { start } from './test-streams.ts';
@@ -40,4 +41,32 @@ test('running totals are compared after a restart of the replica, and forgotten 
   };
   expect(horizon(start + totalLifeMs)).toBe(2); // The total, and the number of them.
   expect(horizon(start + totalLifeMs + hour)).toBe(0);
+});
+
+test('a running total whose points move between nodes counts its greatest value, in any order of shipping', () => {
+  const step = fc.record({
+    increase: fc.nat(9),
+    nodes: fc.constantFrom(['one'], ['other'], ['one', 'other'], ['one', 'one']),
+    ships: fc.subarray(['one', 'other']),
+  });
+  const { log, one, other, node } = setUp();
+  const streams = { one, other } as Readonly<Record<string, typeof one>>;
+  let [run, counted] = [0, 0];
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.boolean(), (steps, isOtherFirst) => {
+      run += 1;
+      const series = Buffer.alloc(16);
+      series.writeUInt32BE(run);
+      let value = 0;
+      for (const [at, { increase, nodes, ships }] of steps.entries()) {
+        value += increase;
+        for (const name of nodes) streams[name]!.sendTotal(value, series, start + at);
+        for (const name of ships) streams[name]!.ship(log, start + at);
+      }
+      for (const each of isOtherFirst ? [other, one] : [one, other]) each.ship(log, start + 100);
+      node.follow(log);
+      counted += value;
+      expect(checksOf(node)['checkout/on'] ?? 0).toBe(counted);
+    }),
+  );
 });

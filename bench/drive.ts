@@ -27,7 +27,7 @@ class Driver {
 
   constructor(plan: LoadPlan) {
     this.#plan = plan;
-    this.#requests = plan.requests.map((request) => Buffer.from(request));
+    this.#requests = plan.requests.map((request) => Buffer.from(request, plan.encoding));
     this.#accepted = new Uint32Array(plan.requests.length);
     this.#load = new LoadRun(plan, (connection, dueAt) => this.#send(connection, dueAt));
   }

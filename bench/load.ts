@@ -10,6 +10,8 @@ export interface LoadPlan extends Timing {
   readonly connections: number;
   /** Whole HTTP/1.1 requests, sent in turn. */
   readonly requests: readonly string[];
+  /** `latin1` if the requests are bytes, one per character; `utf8` by default. */
+  readonly encoding?: 'latin1';
   /** A time in each request, with microseconds, that the generator replaces by the time of sending. No two are the same. */
   readonly time?: string;
   /** The status of a successful request; 202 by default. */

@@ -15,6 +15,7 @@ import { memory } from './memory.ts';
 import { micro } from './micro.ts';
 import { mint } from './mint.ts';
 import { noisyNeighbour } from './noisy-neighbour.ts';
+import { otlp } from './otlp.ts';
 import { overload } from './overload.ts';
 import { report } from './report.ts';
 import { retention } from './retention.ts';
@@ -29,6 +30,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['unleash', unleash],
   ['grpc', grpc],
+  ['otlp', otlp],
   ['hostile-grpc', hostileGrpc],
   ['coexist', coexist],
   ['overload', overload],

@@ -52,6 +52,10 @@ describe('the benchmarks', () => {
       expect(value, name).toBeGreaterThan(0);
   });
 
+  it('measure logs of OpenTelemetry', async () => {
+    for (const [name, value] of Object.entries(await result('otlp'))) expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure the data that nodes ship to PostgreSQL', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'growth', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });

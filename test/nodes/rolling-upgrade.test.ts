@@ -2,8 +2,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-
 import { fillStore, readStore, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
+import { metrics, point, sum } from '../ingest/otlp/messages.ts';
+import { send } from '../ingest/otlp/send.ts';
 import {
   binaryPath,
   type Credentials,
@@ -161,6 +162,26 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
       await restart(node, binary);
     }
     const shop = { credentials, application };
+    for (const { http } of nodes)
+      await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), inTime);
+  });
+
+  test('wait for their update before an entry that the previous release cannot apply', async () => {
+    const [first, second, third] = nodes as [Node, Node, Node];
+    await restart(first, before);
+    const { checks } = clients.told;
+    const now = Date.now();
+    const total = metrics([sum(2, [point(5, now, now - 1, { 'feature_flag.key': 'counted' })])]);
+    expect((await send(second, { key: keys.backendKey }, 'metrics', total)).status).toBe(200);
+    checks.set('counted', 5);
+    const shop = { credentials, application };
+    for (const { http } of [second, third])
+      await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), inTime);
+    await vi.waitFor(() => expect(first.process.stderr()).toContain('update this node'), inTime);
+    await vi.waitFor(() => expect(readChecks(first.http, shop)).rejects.toThrow('answered 503'), inTime);
+    expect(await sendCheck(first.http, keys.frontendKey, 'meanwhile')).toBe(202);
+    checks.set('meanwhile', 1);
+    await restart(first, binaryPath);
     for (const { http } of nodes)
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), inTime);
   });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
-import { encodeAs, evaluation, logs, metrics, point, sum } from '../ingest/otlp/messages.ts';
+import { evaluation, logs, metrics, point, sum } from '../ingest/otlp/messages.ts';
+import { send } from '../ingest/otlp/send.ts';
 import {
   type Binary,
   type Credentials,
@@ -205,13 +206,8 @@ async function sendReport({ grpc }: Binary): Promise<void> {
 }
 
 /** Exports as OpenTelemetry does. */
-async function sendExport({ http }: Binary, signal: 'logs' | 'metrics', request: object): Promise<void> {
-  const answer = await fetch(`http://${http}/v1/${signal}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-protobuf', authorization: `Bearer ${keys['Backend']}` },
-    body: encodeAs('protobuf', signal, request),
-  });
-  expect(answer.status).toBe(200);
+async function sendExport(node: Binary, signal: 'logs' | 'metrics', request: object): Promise<void> {
+  expect((await send(node, { key: keys['Backend']! }, signal, request)).status).toBe(200);
 }
 
 async function mint({ http }: Binary, identity: string): Promise<string> {

@@ -123,6 +123,22 @@ describe('the environment of a resource', () => {
       expect(await variants(service, single, 'Live')).toEqual({ on: 1 });
     }));
 
+  test('is that of an adopted token if the resource names none, until it is deleted', () =>
+    inShop(async (service, shop) => {
+      const below = `/api/v2/applications/${shop.application}`;
+      const adopted = { token: 'default:staging.otlp', type: 'Backend', environment: 'Staging' };
+      await manage(service.http, shop.access, 'POST', `${below}/keys/adopt`, 201, adopted);
+      const key = adopted.token;
+      const none = logs([evaluation(on, now)], { attributes: [] });
+      expect((await send(service, { key }, 'logs', none)).status).toBe(200);
+      expect(await variants(service, shop, 'Staging')).toEqual({ on: 1 });
+      await manage(service.http, shop.access, 'DELETE', `${below}/environments/Staging`, 204);
+      expect((await send(service, { key }, 'logs', none)).status).toBe(404);
+      const named = logs([evaluation(on, now)]);
+      expect((await send(service, { key }, 'logs', named)).status).toBe(200);
+      expect(await variants(service, shop)).toEqual({ on: 1 });
+    }));
+
   test('rejects only its own records if it is unknown', () =>
     inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });

@@ -34,7 +34,7 @@ interface Sent {
 }
 
 export async function send(
-  { http }: LocalService,
+  { http }: Pick<LocalService, 'http'>,
   { key }: Pick<Shop, 'key'>,
   signal: Signal,
   request: object | Uint8Array<ArrayBuffer>,

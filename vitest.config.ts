@@ -10,8 +10,12 @@ import { skippedWorkspaces } from './test/support/workspaces.ts';
  */
 const retry = process.env['CI'] === undefined ? 0 : 1;
 
-const independent = (name: string) =>
-  skippedWorkspaces.has('test/independent') ? [] : [`test/independent/${name}.test.ts`];
+/** Tests of a workspace; none if its modules are missing. */
+const ofWorkspace = (workspace: string, names: string) =>
+  skippedWorkspaces.has(workspace) ? [] : [`${workspace}/${names}.test.ts`];
+
+/** Published clients of the executable, in the runtime that they are made for. */
+const clientsOnNode = '{openfeature-hooks,otlp-exporters}';
 
 /** They end a test that hangs. No test is about its speed, and machines are busy: what takes long is not a failure. */
 const limits = {
@@ -35,6 +39,7 @@ const unit = {
       'test/{bench,binary,browser,chaos,faults,models,nodes,packages}/**',
       ...slowNodeTests,
       'test/independent/{bucket,chart}.test.ts',
+      `test/sources/${clientsOnNode}.test.ts`,
       ...[...skippedWorkspaces.keys()].map((workspace) => `${workspace}/**`),
     ],
     retry,
@@ -62,7 +67,11 @@ const system = {
   test: {
     ...limits,
     name: 'system',
-    include: ['test/{binary,browser}/**/*.test.ts', ...independent('bucket')],
+    include: [
+      'test/{binary,browser}/**/*.test.ts',
+      ...ofWorkspace('test/independent', 'bucket'),
+      ...ofWorkspace('test/sources', clientsOnNode),
+    ],
     retry,
   },
 };
@@ -82,7 +91,7 @@ const packages = {
   test: {
     ...system.test,
     name: 'packages',
-    include: [...longPackageTests, ...independent('chart')],
+    include: [...longPackageTests, ...ofWorkspace('test/independent', 'chart')],
   },
 };
 

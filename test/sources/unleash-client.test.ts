@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { initialize, type Unleash } from 'unleash-client';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openShop, type Shop } from '../ingest/repeated-reports.ts';
 import { cleanUp, manage, token, usage } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
+import { type Fault, Gateway } from './gateway.ts';
 
 afterAll(cleanUp);
 
@@ -13,40 +12,13 @@ afterAll(cleanUp);
 
 const authorization = `default:production.${'f'.repeat(56)}`;
 
-/** What happens to a report on its way: the last one loses its answer. */
-type Fault = 'reset' | 503 | 429 | 404 | 'lose the answer';
-
-/** A gateway to the service, which serves the flags as well. */
-async function openGateway(service: LocalService, faults: Fault[]) {
-  const server = createServer((incoming, outgoing) => {
-    if (incoming.method === 'GET') return void outgoing.end(JSON.stringify(definitions));
-    const fault = incoming.url?.endsWith('/metrics') ? faults.shift() : undefined;
-    if (fault === 'reset') return void incoming.socket.destroy();
-    if (typeof fault === 'number')
-      return void incoming.resume().on('end', () => outgoing.writeHead(fault).end());
-    pass(service, incoming, outgoing, fault === 'lose the answer');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
+/** A gateway to the service, which serves the flags as well. @returns it with the URL of the SDK */
+async function openGateway({ http }: LocalService, faults: Fault[]) {
+  const gateway = await Gateway.open(http, {
+    faultOf: ({ url }) => (url?.endsWith('/metrics') ? faults.shift() : undefined),
+    answerTo: ({ method }) => (method === 'GET' ? definitions : undefined),
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-}
-
-function pass(
-  service: LocalService,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  loses: boolean,
-): void {
-  const { method, url, headers } = incoming;
-  const forwarded = request(`http://${service.http}${url}`, { method, headers }, (answer) => {
-    if (loses) answer.resume().on('end', () => incoming.socket.destroy());
-    else answer.pipe(outgoing.writeHead(answer.statusCode!, answer.headers));
-  });
-  forwarded.on('error', () => incoming.socket.destroy());
-  incoming.pipe(forwarded);
+  return { gateway, url: `http://${gateway.http}/api` };
 }
 
 const flag = (name: string, enabled: boolean, variants: object[] = []) => ({
@@ -117,7 +89,8 @@ test.each<[string, Fault[]]>([
   const service = await startLocal();
   const shop = await adoptToken(service);
   const left = [...faults];
-  const sdk = startSdk(await openGateway(service, left));
+  const { url } = await openGateway(service, left);
+  const sdk = startSdk(url);
   await once(sdk, 'ready');
   let checked = 0;
   // Checks between the reports too, so that each bucket has more than the one before.
@@ -144,22 +117,14 @@ test('the SDK for Node counts once across a restart of the server', async () => 
   const first = await startLocal();
   const shop = await adoptToken(first);
   const faults: Fault[] = ['lose the answer'];
-  let service = first;
-  const gateway = await openGateway(
-    {
-      ...first,
-      get http() {
-        return service.http;
-      },
-    },
-    faults,
-  );
-  const sdk = startSdk(gateway);
+  const { gateway, url } = await openGateway(first, faults);
+  const sdk = startSdk(url);
   await once(sdk, 'ready');
   check(sdk);
   await once(sdk, 'warn');
   await first.stop();
-  service = await startLocal({ data: first.data, credentials: first.credentials });
+  const service = await startLocal({ data: first.data, credentials: first.credentials });
+  gateway.target = service.http;
   check(sdk);
   await once(sdk, 'sent');
   await sdk.destroyWithFlush();

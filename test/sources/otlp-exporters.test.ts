@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { readLedger } from '../support/ledger-report.ts';
+import { readChecks } from '../support/shop.ts';
+import { type Encoding, type Evaluator, signals } from './exporters.ts';
+import { type Fault, Gateway } from './gateway.ts';
+
+/** OpenTelemetry's published exporters as clients of the executable. */
+
+const data = `${freshDirectory()}/data`;
+let credentials: Credentials;
+let service: Binary;
+
+beforeAll(async () => {
+  credentials = await prepare(data);
+  service = await startBinary({ data });
+});
+afterAll(cleanUp);
+
+/** A service that evaluates flags, with an application of its own. */
+interface Sender extends Evaluator {
+  readonly name: string;
+  readonly key: string;
+  readonly application: string;
+}
+
+/** Opens a sender of each signal in each encoding. @param http where they export to @param fields of their applications */
+async function openSenders(http: string, fields: object = { rate: 0 }): Promise<Sender[]> {
+  const access = await token(service.http, credentials);
+  const encodings: readonly Encoding[] = ['protobuf', 'json'];
+  const kinds = Object.entries(signals).flatMap(([signal, open]) =>
+    encodings.map((encoding) => [`${signal} as ${encoding}`, open, encoding] as const),
+  );
+  return Promise.all(
+    kinds.map(async ([name, open, encoding]) => {
+      const application = await createApplication(service.http, access, { name, ...fields });
+      const { key } = await createKey(service.http, access, application, 'Backend');
+      return { name, key, application, ...open(http, key, encoding) };
+    }),
+  );
+}
+
+function evaluate(senders: readonly Sender[], evaluations: number): void {
+  for (const sender of senders) for (let n = 0; n < evaluations; n += 1) sender.evaluate('checkout');
+}
+
+const flush = (senders: readonly Sender[]) => Promise.all(senders.map((sender) => sender.forceFlush()));
+const shutDown = (senders: readonly Sender[]) => Promise.all(senders.map((sender) => sender.shutdown()));
+
+/** Checks that each sender's evaluations are counted. */
+async function expectChecks(senders: readonly Sender[], evaluations: number): Promise<void> {
+  const counted = senders.map(async ({ name, application }) => {
+    const checks = await readChecks(service.http, { credentials, application });
+    return [name, checks.get('checkout')];
+  });
+  expect(await Promise.all(counted)).toEqual(senders.map(({ name }) => [name, evaluations]));
+}
+
+/** Collects the repetitions that the exporters log. */
+function watchRepetitions(): { count: number } {
+  const seen = { count: 0 };
+  const verbose = (message: string) => {
+    if (message.startsWith('Scheduling export retry')) seen.count += 1;
+  };
+  const nothing = () => {};
+  const logger = { verbose, debug: nothing, info: nothing, warn: nothing, error: nothing };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.ALL, suppressOverrideMessage: true });
+  return seen;
+}
+
+describe("OpenTelemetry's exporters count each evaluation once", () => {
+  test('in several batches, and when the service shuts down', async () => {
+    const senders = await openSenders(service.http);
+    evaluate(senders, 1200);
+    await flush(senders);
+    evaluate(senders, 34);
+    await shutDown(senders);
+    await expectChecks(senders, 1234);
+  });
+
+  test('with a reset and 503', async () => {
+    const left = new Map<string, Fault[]>();
+    const faultOf = ({ headers }: IncomingMessage) => left.get(headers.authorization!)?.shift();
+    const gateway = await Gateway.open(service.http, { faultOf });
+    const senders = await openSenders(gateway.http);
+    for (const { key } of senders) left.set(`Bearer ${key}`, ['reset', 503]);
+    evaluate(senders, 5);
+    await flush(senders);
+    expect([...left.values()].flat()).toEqual([]);
+    evaluate(senders, 2);
+    await shutDown(senders);
+    await expectChecks(senders, 7);
+  });
+
+  test('over the rate of their application', async () => {
+    const senders = await openSenders(service.http, { rate: 1, burst: 1 });
+    evaluate(senders, 5);
+    await flush(senders);
+    evaluate(senders, 2);
+    await shutDown(senders);
+    await expectChecks(senders, 7);
+    const access = await token(service.http, credentials);
+    for (const { application } of senders) {
+      const { entries } = await readLedger(service.http, access, application);
+      expect(entries.some(({ outcome, status }) => outcome === 'refused' && status === 429)).toBe(true);
+    }
+  });
+
+  test('when the server is killed before its answer arrives, and is unreachable for a while', async () => {
+    const repetitions = watchRepetitions();
+    const answered = new Set<string>();
+    const faultOf = ({ headers }: IncomingMessage) => {
+      const isFirst = !answered.has(headers.authorization!);
+      answered.add(headers.authorization!);
+      return isFirst ? ('lose the answer' as const) : undefined;
+    };
+    const gateway = await Gateway.open(service.http, { faultOf });
+    const senders = await openSenders(gateway.http);
+    evaluate(senders, 5);
+    const flushed = flush(senders);
+    await vi.waitFor(() => expect(repetitions.count).toBe(senders.length), 60_000);
+    gateway.close();
+    await stop(service, 'SIGKILL');
+    await vi.waitFor(() => expect(repetitions.count).toBe(2 * senders.length), 60_000);
+    service = await startBinary({ data });
+    gateway.target = service.http;
+    await gateway.open();
+    await flushed;
+    evaluate(senders, 2);
+    await shutDown(senders);
+    await expectChecks(senders, 7);
+  });
+});

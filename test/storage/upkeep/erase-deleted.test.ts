@@ -109,7 +109,7 @@ async function open() {
       return over;
     },
     /** Messages are omitted: they name no application. */
-    left: () => dump(store).filter((record) => !record.startsWith('messages')),
+    left: () => dump(store).filter((record) => !/^(messages|cumulative) /.test(record)),
     close: () => store.lmdb.close(),
   };
 }

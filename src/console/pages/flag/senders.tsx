@@ -41,8 +41,10 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
           empty="No sender has requested it yet, in any environment."
         />
       )}
-      {data?.items.some(({ route }) => route === 'unleash') && (
-        <p class="quiet">Unleash SDKs report checks only. They do not report use and views.</p>
+      {data?.items.some(({ route }) => route === 'unleash' || route === 'otlp') && (
+        <p class="quiet">
+          Unleash SDKs and OpenTelemetry report checks only. They do not report use and views.
+        </p>
       )}
       {data?.othersLeftOut && <p class="quiet">There were more senders than are recorded.</p>}
     </section>

@@ -50,6 +50,7 @@ const routes = {
   usage: 'Usage reports',
   metrics: 'Metrics reports',
   identities: 'Instance ids',
+  otlp: 'OpenTelemetry',
   unleash: 'Unleash SDKs',
 };
 

@@ -36,7 +36,7 @@ const unit = {
     setupFiles: ['test/support/readable-stacks.ts'],
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/{bench,binary,browser,chaos,faults,models,nodes,packages}/**',
+      'test/{bench,binary,browser,chaos,faults,models,nodes,packages,unleash-server}/**',
       ...slowNodeTests,
       'test/independent/{bucket,chart}.test.ts',
       `test/sources/${clientsOnNode}.test.ts`,
@@ -99,6 +99,11 @@ const alerts = {
   test: { ...system.test, name: 'alerts', include: ['test/{binary,nodes}/*alerts.test.ts'] },
 };
 
+/** They install a server of Unleash from the npm registry. `npm run test:unleash` */
+const unleash = {
+  test: { ...system.test, name: 'unleash', include: ['test/unleash-server/*.test.ts'] },
+};
+
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
 const onBun = process.versions['bun'] !== undefined;
 const isCi = process.env['CI'] !== undefined;
@@ -113,7 +118,7 @@ for (const [workspace, why] of skippedWorkspaces) console.warn(`Skipped: ${works
 if (whyNoReleaseBefore !== undefined)
   console.warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
 
-const onNode = [system, proofs, packages, alerts];
+const onNode = [system, proofs, packages, alerts, unleash];
 
 export default defineConfig({
   test: {

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import {
+  type Binary,
+  cleanUp,
+  createApplication,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { example, type RunningProxy, runProxy } from '../support/proxy-program.ts';
+import { runBinary, runProgram } from '../support/run-binary.ts';
+import { installUnleash, startUnleash, type UnleashServer } from './start-unleash.ts';
+
+/** A server of Unleash behind nginx, which mirrors what the published SDK reports to flagmeter. */
+
+const hourMs = 3_600_000;
+const rounds = 100;
+const services = ['web', 'billing', 'search'];
+const sdkToken = `default:production.${randomBytes(28).toString('hex')}`;
+const inTime = { timeout: 60_000, interval: 200 };
+
+let modules: string;
+let postgres: Postgres;
+let database: string;
+let unleash: UnleashServer;
+let service: Binary;
+let access: string;
+let application: string;
+let proxy: RunningProxy;
+/** The start of the hour in which the SDKs begin to report to flagmeter as well. */
+let switchOver: number;
+
+/** What the tables of Unleash say: hour, flag, variant and checks. */
+const sql = `
+  WITH covered AS (
+    SELECT feature_name, app_name, environment, timestamp, sum(count) AS count FROM client_metrics_env_variants
+    WHERE variant <> 'disabled' GROUP BY 1, 2, 3, 4
+  ), checks AS (
+    SELECT timestamp, feature_name, 'disabled' AS variant, no AS checks FROM client_metrics_env
+    UNION ALL SELECT timestamp, feature_name, variant, count FROM client_metrics_env_variants WHERE variant <> 'disabled'
+    UNION ALL SELECT timestamp, feature_name, 'enabled', yes - coalesce(covered.count, 0) FROM client_metrics_env
+      LEFT JOIN covered USING (feature_name, app_name, environment, timestamp)
+  )
+  SELECT (extract(epoch FROM timestamp) * 1000)::bigint AS hour, feature_name AS flag, variant, sum(checks)::int AS checks
+  FROM checks GROUP BY 1, 2, 3 HAVING sum(checks) > 0`;
+
+async function inUnleash(): Promise<string[]> {
+  const rows = await postgres.query<{ hour: string; flag: string; variant: string; checks: number }>(
+    sql,
+    [],
+    database,
+  );
+  const lines = rows.map(({ hour, flag, variant, checks }) => lineOf(Number(hour), flag, variant, checks));
+  return lines.sort();
+}
+
+function lineOf(hour: number, flag: string, variant: string, checks: number): string {
+  return `${new Date(hour).toISOString()} ${flag} ${variant} ${checks}`;
+}
+
+/** The same in flagmeter, from an export. */
+async function inFlagmeter(environment: string): Promise<string[]> {
+  const from = new Date(switchOver - 48 * hourMs).toISOString();
+  const query = new URLSearchParams({ environment, from, step: 'hour', format: 'ndjson' });
+  const response = await fetch(`http://${service.http}/api/v2/applications/${application}/usage?${query}`, {
+    headers: { authorization: `Bearer ${access}` },
+  });
+  const rows = (await response.text()).split('\n').filter((line) => line !== '');
+  return rows
+    .map((row) => JSON.parse(row))
+    .map(({ time, feature, variant, checks }) => lineOf(Date.parse(time), feature, variant, checks))
+    .sort();
+}
+
+const sum = (lines: readonly string[]) =>
+  lines.reduce((all, line) => all + Number(line.split(' ').at(-1)), 0);
+
+async function createFlags(): Promise<void> {
+  const features = '/projects/default/features';
+  const blue = { weight: 500, weightType: 'variable', stickiness: 'userId' };
+  const variants = [
+    { name: 'blue', ...blue },
+    { name: 'green', ...blue },
+  ];
+  for (const name of ['checkout', 'search', 'banner']) {
+    await unleash.admin('POST', features, { name });
+    const production = `${features}/${name}/environments/production`;
+    const parameters = { rollout: '100', stickiness: 'default', groupId: name };
+    await unleash.admin('POST', `${production}/strategies`, {
+      ...{ name: 'flexibleRollout', parameters },
+      ...(name === 'banner' && { variants }),
+    });
+    if (name !== 'search') await unleash.admin('POST', `${production}/on`);
+  }
+}
+
+/** Reports of the hours before the switch-over, to Unleash only. */
+async function reportEarlier(hoursAgo: number, yes: number, no: number, blue: number): Promise<void> {
+  const at = new Date(switchOver - hoursAgo * hourMs + 60_000);
+  const toggles = { banner: { yes, no, variants: { blue, disabled: no } }, checkout: { yes, no } };
+  const response = await fetch(`http://127.0.0.1:${unleash.port}/api/client/metrics`, {
+    method: 'POST',
+    headers: { authorization: sdkToken, 'content-type': 'application/json' },
+    body: JSON.stringify({ appName: 'web', instanceId: 'i', bucket: { start: at, stop: at, toggles } }),
+  });
+  expect(response.status).toBe(202);
+}
+
+/** Imports both tables, as documented. */
+async function importTables(environment: string, ...more: string[]): Promise<Record<string, unknown>> {
+  const folder = freshDirectory();
+  const tables = { metrics: 'client_metrics_env', variants: 'client_metrics_env_variants' };
+  for (const [name, table] of Object.entries(tables)) {
+    const copy = `\\copy ${table} to '${join(folder, name)}.csv' csv header`;
+    expect(await runProgram('psql', [database, '-c', copy])).toMatchObject({ code: 0 });
+  }
+  const files = [join(folder, 'metrics.csv'), '--variants', join(folder, 'variants.csv')];
+  const target = ['--format', 'unleash', '--app', 'Shop', '--environment', environment, '--json', ...more];
+  const env = { FLAGMETER_URL: `http://${service.http}`, FLAGMETER_TOKEN: access, HOME: folder };
+  const { code, stdout, stderr } = await runBinary(['import', ...files, ...target], env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+needing('nginx', 'postgresql').describe('Unleash and flagmeter', { timeout: 300_000 }, () => {
+  beforeAll(async () => {
+    modules = await installUnleash();
+    postgres = await Postgres.start();
+    database = (await postgres.database()).replace(/\?.*/, '');
+    const data = join(freshDirectory(), 'data');
+    const credentials = await prepare(data);
+    service = await startBinary({ data });
+    access = await token(service.http, credentials);
+    application = await createApplication(service.http, access, { name: 'Shop' });
+    const path = `/api/v2/applications/${application}`;
+    const adopted = { token: sdkToken, type: 'Backend', environment: 'Production' };
+    await manage(service.http, access, 'POST', `${path}/keys/adopt`, 201, adopted);
+    await manage(service.http, access, 'POST', `${path}/environments`, 201, { name: 'History' });
+    unleash = await startUnleash(database, sdkToken);
+    await createFlags();
+    const text = example('unleash/nginx-mirror.conf')
+      .replaceAll('127.0.0.1:8080', service.http)
+      .replaceAll('127.0.0.1:4242', `127.0.0.1:${unleash.port}`);
+    proxy = await runProxy('nginx', freshDirectory(), text);
+  }, 300_000);
+
+  afterAll(async () => {
+    await proxy?.stop();
+    await unleash?.stop();
+    if (service !== undefined) await stop(service);
+    await postgres?.close();
+    cleanUp();
+  });
+
+  const { test } = needing('nginx', 'postgresql');
+
+  test('count the same, through the mirror', async () => {
+    switchOver = Math.floor(Date.now() / hourMs) * hourMs;
+    const url = `https://localhost:${proxy.port}/api`;
+    const script = join(import.meta.dirname, 'service.cjs');
+    const env = { NODE_EXTRA_CA_CERTS: join(import.meta.dirname, '../http/support/tls/cert.pem') };
+    const run = (name: string) =>
+      runProgram(process.execPath, [script, modules, url, sdkToken, name, String(rounds)], env);
+    for (const ended of await Promise.all(services.map(run)))
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+    // Of five checks in a round, those of `banner` have a variant.
+    await expect.poll(async () => sum(await inUnleash()), inTime).toBe(5 * rounds * services.length);
+    const counted = await inUnleash();
+    expect(counted.filter((line) => /banner (blue|green)/.test(line)).length).toBeGreaterThan(1);
+    await expect.poll(() => inFlagmeter('Production'), inTime).toEqual(counted);
+  });
+
+  test('have the same history after its tables are imported, once', async () => {
+    for (const hoursAgo of [1, 2, 30]) await reportEarlier(hoursAgo, 100 * hoursAgo, hoursAgo, 40);
+    await expect
+      .poll(async () => new Set((await inUnleash()).map((line) => line.split(' ')[0])).size, inTime)
+      .toBeGreaterThanOrEqual(4);
+    const counted = await inUnleash();
+    const first = await importTables('History');
+    expect(first).toMatchObject({ checks: sum(counted), badLines: 0, repeated: 0 });
+    expect(await inFlagmeter('History')).toEqual(counted);
+    expect(await importTables('History')).toMatchObject({ imported: 0, repeated: first['imported'] });
+  });
+
+  test('do not count twice what was mirrored, if the tables are imported up to the switch-over', async () => {
+    const before = ['--before', new Date(switchOver).toISOString()];
+    expect(await importTables('Production', ...before)).toMatchObject({ badLines: 0 });
+    expect(await inFlagmeter('Production')).toEqual(await inUnleash());
+    expect(await importTables('Production', ...before)).toMatchObject({ imported: 0 });
+  });
+});

@@ -191,7 +191,7 @@ describe('time and chance', () => {
       matches(
         test,
         sleeping,
-        /^test\/(binary|faults|nodes|bench|chaos|browser|tidy|http\/conformance|fixtures\/\w+\/make)\b|\/support\//,
+        /^test\/(binary|faults|nodes|bench|chaos|browser|unleash-server|tidy|http\/conformance|fixtures\/\w+\/make)\b|\/support\//,
       ),
     ).toEqual([]);
   });

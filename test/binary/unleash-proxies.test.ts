@@ -1,7 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
+import { fillIn } from '../../src/console/pages/first-run/proxy-rule.ts';
 import {
   type Binary,
   cleanUp,
@@ -85,5 +90,46 @@ describe.each<[ProxyKind, string, boolean]>([
     await expect.poll(() => checksOf(flag)).toBe(1);
     expect(atUnleash).toEqual([...(mirrors ? paths : []), '/api/client/features']);
     await proxy.stop();
+  });
+});
+
+const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
+
+/** A server in place of flagmeter, reached with TLS. */
+async function startTlsServer(): Promise<{ url: string; received: string[] }> {
+  const received: string[] = [];
+  const files = { cert: readFileSync(pem('cert')), key: readFileSync(pem('key')) };
+  const server = createTlsServer(files, (request, response) => {
+    const { servername } = request.socket as TLSSocket;
+    received.push(`${request.url} of ${request.headers.host}, certificate of ${servername}`);
+    request.resume().on('end', () => response.writeHead(202).end());
+  }).listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return { url: `https://localhost:${(server.address() as AddressInfo).port}`, received };
+}
+
+describe.each<[ProxyKind, string]>([
+  ['nginx', 'nginx.conf'],
+  ['haproxy', 'haproxy.cfg'],
+  ['caddy', 'Caddyfile'],
+])('%s with %s and TLS to the server', (kind, file) => {
+  needing(kind).test('names the server, and verifies its certificate', async () => {
+    const { url, received } = await startTlsServer();
+    const text = fillIn(example(`unleash/${file}`), url);
+    const path = '/api/client/metrics';
+    const sent = { method: 'POST', headers: { authorization }, body: '{}' };
+    for (const [authority, statuses] of [
+      ['cert', [202]],
+      ['other-cert', [502, 503]],
+    ] as const) {
+      vi.stubEnv('SSL_CERT_FILE', pem(authority));
+      const own = text.replace('/etc/ssl/certs/ca-certificates.crt', pem(authority));
+      const proxy = await runProxy(kind, freshDirectory(), own.replace('@system-ca', pem(authority)));
+      expect(statuses).toContain((await byHttp1(proxy.port, path, sent)).status);
+      await proxy.stop();
+    }
+    vi.unstubAllEnvs();
+    expect(received).toEqual([`${path} of ${new URL(url).host}, certificate of localhost`]);
   });
 });

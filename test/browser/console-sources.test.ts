@@ -1,14 +1,21 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
+import { buildProgram, openFeatureSdks, saveProgram } from '../support/openfeature.ts';
 import { byHttp1 } from '../support/proxy-clients.ts';
 import { runProxy } from '../support/proxy-program.ts';
 import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
+import { startPageServer } from './support/pages.ts';
 
 const { test } = needing('chromium');
+
+const run = promisify(execFile);
 
 let console_: Console;
 beforeAll(async () => {
@@ -109,6 +116,60 @@ test('shows a message of one kind of sender only under this kind', async () => {
   await page.getByText('1 message in the last day').waitFor();
   await page.getByText('from all senders').waitFor();
 });
+
+/** The lines under a name, as a reader copies them. */
+async function linesOf(page: Page, name: string): Promise<string> {
+  return (await page.getByRole('region', { name: `The ${name}`, exact: true }).textContent())!;
+}
+
+const counted = (page: Page) => page.getByRole('list', { name: 'Counted flags' }).textContent();
+
+needing('chromium', openFeatureSdks).test(
+  'OpenFeature: its lines count an evaluation on a server',
+  async () => {
+    const { page } = await connect('openfeature');
+    await page.getByRole('button', { name: 'Create a Backend key' }).click();
+    await page.getByText('is not shown again').waitFor();
+    const code = `import { InMemoryProvider } from '@openfeature/server-sdk';
+${flagsOf('checkout')}
+${await linesOf(page, 'lines for the program')}
+await OpenFeature.getClient().getBooleanValue('checkout', false);
+await OpenFeature.close();`;
+    const path = saveProgram('shown.mjs', code);
+    const variable = await linesOf(page, 'key as a variable');
+    await run('bash', ['-c', `${variable}\nexec "${process.execPath}" ${path}`]);
+    await page.getByText('✓ Connected.').waitFor();
+    await page.getByText('(my-service (flagmeter-openfeature/').waitFor();
+    await expect.poll(() => counted(page)).toBe('checkout on: 1 check');
+  },
+);
+
+needing('chromium', openFeatureSdks).test(
+  'OpenFeature: its lines count an evaluation on a page',
+  async () => {
+    const { page, context } = await connect('openfeature');
+    await page.getByRole('button', { name: 'Web page' }).click();
+    const code = `import { InMemoryProvider } from '@openfeature/web-sdk';
+${flagsOf('banner')}
+${await linesOf(page, 'lines for the program')}
+OpenFeature.getClient().getBooleanValue('banner', false);
+await meter.flush();`;
+    const pages = await startPageServer();
+    onTestFinished(() => pages.close());
+    const script = await buildProgram('shown-web', code);
+    pages.put('/', { html: `<!doctype html><title>A shop</title><script type="module">${script}</script>` });
+    await (await context.newPage()).goto(pages.origin);
+    await page.bringToFront();
+    await page.getByText('✓ Connected.').waitFor();
+    await expect.poll(() => counted(page)).toBe('banner on: 1 check');
+  },
+);
+
+/** A provider as a program has it. */
+function flagsOf(name: string): string {
+  const flags = { [name]: { disabled: false, variants: { on: true }, defaultVariant: 'on' } };
+  return `const provider = new InMemoryProvider(${JSON.stringify(flags)});`;
+}
 
 test.each([
   ['openfeature', 'light'],

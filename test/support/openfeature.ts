@@ -55,6 +55,18 @@ export function buildWebApp(): Promise<string> {
   return compile(join(installPackage(), 'web-app'), { platform: 'browser' });
 }
 
+/** Saves a program of a reader beside the installed package. @returns its path */
+export function saveProgram(name: string, code: string): string {
+  const path = join(installPackage(), name);
+  writeFileSync(path, code);
+  return path;
+}
+
+/** @returns such a program as a script for a page */
+export function buildProgram(name: string, code: string): Promise<string> {
+  return compile(saveProgram(`${name}.ts`, code).slice(0, -3), { platform: 'browser' });
+}
+
 async function compile(path: string, options: InputOptions): Promise<string> {
   const build = await rolldown({ input: `${path}.ts`, ...options });
   const { output } = await build.write({ file: `${path}.mjs`, format: 'esm' });

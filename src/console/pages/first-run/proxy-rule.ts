@@ -15,6 +15,12 @@ const withTls =
  * @param metricsUrl without a path, which no rule can add
  */
 export function proxyRule(example: string, metricsUrl: string): string {
+  const parts = example.split(/\n{2,}/).filter((part) => ofRule.test(part));
+  return fillIn(`${parts.join('\n\n')}\n`, metricsUrl).trimEnd();
+}
+
+/** Writes the address of the metrics host into an example, or a part of it. */
+export function fillIn(example: string, metricsUrl: string): string {
   const { protocol, host, hostname, port } = new URL(metricsUrl);
   const isSecure = protocol === 'https:';
   const number = port || (isSecure ? '443' : '80');
@@ -22,14 +28,10 @@ export function proxyRule(example: string, metricsUrl: string): string {
     .replace(withTls, (_, above: string, how: string, lines: string) =>
       isSecure ? (how === 'addition' ? above : '') + lines.replace(/^([ \t]*)#/gm, '$1') : above,
     )
-    .split(/\n{2,}/)
-    .filter((part) => ofRule.test(part))
-    .join('\n\n')
     .replace(exampleAddress, (_, between: string) =>
       between === ':' ? `${hostname}:${number}` : `${hostname.replace(/[[\]]/g, '')}${between}${number}`,
     )
     .replace(exampleHost, (_, header: string | undefined) =>
       header === undefined ? hostname : header + host,
-    )
-    .trimEnd();
+    );
 }

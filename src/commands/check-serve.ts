@@ -105,7 +105,7 @@ async function checkStores({ data, existing }: Config): Promise<string | undefin
 function addressesOf(config: Config): readonly Check[] {
   const { data, grpcListen } = config;
   const all = [...assignHosts(config).map(({ address }) => address), grpcListen];
-  return all.map((address) => [`address ${address}`, () => checkAddress(address, data)]);
+  return [...new Set(all)].map((address) => [`address ${address}`, () => checkAddress(address, data)]);
 }
 
 /** An address in use is not a fault if a server uses the data directory: it is expected to be that one. */

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
+import { createServer as createSecureServer, type Server as SecureServer, TLSSocket } from 'node:tls';
 import { bindFailure } from '../http/bind-failure.ts';
 import { cipherSuites, type TlsPair } from '../http/tls.ts';
 import { plainAddress } from '../runtime/ip-address.ts';
@@ -9,16 +9,17 @@ export interface AcceptorOptions {
   readonly host: string;
   /** 0 picks any free port. */
   readonly port: number;
-  readonly tls?: TlsPair;
+  readonly tls?: TlsPair | undefined;
   /** Maximum number of open connections. Above it, the least recently used one of the address with the most is closed. */
   readonly maxConnections: number;
   /** Proxies: each connection of theirs serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
-  readonly httpPort?: number | undefined;
   accepted(connection: Connection): void;
+  /** Takes a connection that does not speak HTTP/2. Its first bytes are unread. */
+  acceptedHttp1(socket: Socket): void;
 }
 
-/** Time allowed for a connection to send the HTTP/2 preface, ms. */
+/** Time allowed for a connection to send its first bytes, ms. */
 const prefaceMs = 10_000;
 
 /** The HTTP/2 preface (RFC 9113 §3.4). */
@@ -36,8 +37,8 @@ export interface Connection {
 }
 
 /**
- * Accepts the connections of the gRPC listener: a limited number, and only those that speak HTTP/2. `node:http2` has no such
- * limit, and closes HTTP/1.1 connections without an answer.
+ * Accepts the connections of the gRPC listener. Those that speak HTTP/2 are limited in number, which `node:http2` cannot do. All
+ * others are handed over.
  */
 export class GrpcAcceptor {
   port = 0;
@@ -153,32 +154,25 @@ export class GrpcAcceptor {
       if (head.length < preface.length && preface.indexOf(head) === 0) return;
       clearTimeout(timer);
       socket.off('readable', read);
-      if (head.indexOf(preface) !== 0) return this.#refuseHttp1(socket, head);
       socket.unshift(head);
-      connection.accepted = true;
-      this.#options.accepted(connection);
+      this.#sort(connection, head.indexOf(preface) === 0);
     };
     socket.on('readable', read);
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** RFC 9110 §15.6.6: HTTP version not supported. Other protocols get no answer. */
-  #refuseHttp1(socket: Socket, head: Buffer): void {
-    if (!/^[A-Z]{3,}/.test(head.toString('latin1', 0, 16))) {
+  /** ALPN and the first bytes must agree (RFC 9113 §3.2). A client without ALPN may use both protocols. */
+  #sort(connection: Connection, isHttp2: boolean): void {
+    const { socket } = connection;
+    const chosen = socket instanceof TLSSocket && socket.alpnProtocol;
+    if (chosen && (chosen === 'h2') !== isHttp2) {
       socket.destroy();
-      return;
+    } else if (isHttp2) {
+      connection.accepted = true;
+      this.#options.accepted(connection);
+    } else {
+      this.#connections.delete(connection);
+      this.#options.acceptedHttp1(socket);
     }
-    const { httpPort, tls } = this.#options;
-    const elsewhere =
-      httpPort === undefined ? '' : ` HTTP${tls === undefined ? '' : 'S'} is on port ${httpPort}.`;
-    const text = `This is the gRPC port of flagmeter, which speaks HTTP/2 only.${elsewhere}\n`;
-    const lines = [
-      'HTTP/1.1 505 HTTP Version Not Supported',
-      'content-type: text/plain; charset=utf-8',
-      `content-length: ${text.length}`,
-      'connection: close',
-    ];
-    socket.resume();
-    socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroySoon());
   }
 }

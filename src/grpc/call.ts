@@ -9,6 +9,7 @@ import type { MethodTotals } from './call-totals.ts';
 import { messageFrame } from './frames.ts';
 import { timeoutMs } from './metadata.ts';
 import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
+import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './watched-stream.ts';
 
 export interface Method {
   /** `/Service/Method`, as in HTTP/2. */
@@ -23,19 +24,9 @@ export interface Method {
   refused?(call: Call, refusal: ApiError): void;
 }
 
-export interface CallObserver {
-  /** Bytes arrived or were freed. */
-  grew(call: Call, bytes: number): void;
-  /** All required data has arrived. */
-  whole(call: Call): void;
-  /** The call was refused before its message was complete. Nothing more is read from it. */
-  refused(call: Call): void;
-  closed(call: Call): void;
-}
-
 interface CallDeps {
   readonly connection: Connection;
-  readonly observer: CallObserver;
+  readonly observer: StreamObserver;
   readonly maxMessage: number;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Counts the call, once. */
@@ -56,19 +47,16 @@ const noChunks: Buffer[] = [];
 const noop = () => {};
 
 /** One call of the gRPC listener: its stream, read as frames, and its answer. */
-export class Call {
+export class Call implements WatchedStream {
   readonly method: Method;
   readonly connection: Connection;
-  /** Start time, or when its stream's last message became complete; `Clock.monotonic` ms. */
   since: number;
-  /** Memory charged to it until its message is complete. */
   bytes = 0;
-  /** When the client was first found not to read its answers. */
   unreadSince: number | undefined;
   onClosed: () => void = noop;
   readonly #headers: IncomingHttpHeaders;
   readonly #stream: ServerHttp2Stream;
-  readonly #observer: CallObserver;
+  readonly #observer: StreamObserver;
   readonly #deps: CallDeps;
   /** Like `since`, but constant. */
   readonly #began: number;
@@ -100,19 +88,17 @@ export class Call {
     return this.#headers[name] as string | undefined;
   }
 
-  /** Whether sent data is waiting for flow control of the client (RFC 9113 §5.2). */
   get unread(): boolean {
     return this.#stream.writableLength > 0 || this.#stream.writableEnded;
   }
 
-  /** Whether it is between two messages of a streaming call. */
   get idle(): boolean {
     return this.#length === 0 && this.#messages > 0;
   }
 
-  /** Time its client waits for an answer, ms; `undefined` if the header is malformed. */
-  get timeout(): number | undefined {
-    return timeoutMs(this.header('grpc-timeout'));
+  /** No longer than its client waits for an answer. */
+  get allowedMs(): number {
+    return Math.min(messageTimeoutMs, timeoutMs(this.header('grpc-timeout')) ?? messageTimeoutMs);
   }
 
   get closed(): boolean {
@@ -154,6 +140,10 @@ export class Call {
       this.#trailers = fieldsOf(rpc);
       this.#stream.end();
     }
+  }
+
+  endLate(): void {
+    this.refuse(new ApiError('deadline_exceeded', 'The message was not complete in time'));
   }
 
   /**

@@ -2,7 +2,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { ApiError } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
-import type { Call, CallObserver } from './call.ts';
+import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './watched-stream.ts';
 
 export interface GuardOptions {
   readonly clock: Clock;
@@ -11,33 +11,30 @@ export interface GuardOptions {
   used(connection: Connection): void;
 }
 
-/** Memory of a call before its message arrives, measured by `npm run bench -- hostile-grpc`. */
+/** Memory of a stream before its message arrives, measured by `npm run bench -- hostile-grpc`. */
 export const bytesPerCall = 32 * 1024;
 
-/** Time allowed for the message of a call to become complete, ms. */
-const messageTimeoutMs = 30_000;
-
-/** Time allowed for the client to read its answers, ms. */
+/** Time allowed for the client to read its answers, ms, while it reads none of them. */
 const unreadTimeoutMs = 30_000;
 
 /**
- * Watches calls until their streams are closed. Until a message is complete its application is unknown, so anyone can make the
- * service hold memory for it. So can clients that do not read their answers. The guard ends slow calls, and the oldest ones if
- * all together hold too much.
+ * Watches gRPC calls and HTTP requests until their streams are closed. Until a message is complete its application is unknown,
+ * so anyone can make the service hold memory for it. So can clients that do not read their answers. The guard ends slow
+ * streams, and the oldest ones if all together hold too much.
  */
-export class GrpcGuard implements CallObserver {
-  /** Bytes held by calls with incomplete messages. */
+export class GrpcGuard implements StreamObserver {
+  /** Bytes held by streams with incomplete messages. */
   bytes = 0;
-  /** Calls ended before their messages were complete or their answers read, since this was last set to 0. */
+  /** Streams ended before their messages were complete or their answers read, since this was last set to 0. */
   broken = 0;
   unread = 0;
   readonly #clock: Clock;
   readonly #maxBytes: number;
   readonly #used: GuardOptions['used'];
-  /** Calls with incomplete messages, oldest first. */
-  readonly #open = new Set<Call>();
-  /** Calls that are no longer read but whose streams are still open, in the order they got there. */
-  readonly #read = new Set<Call>();
+  /** Streams with incomplete messages, oldest first. */
+  readonly #open = new Set<WatchedStream>();
+  /** Streams that are no longer read but still open, in the order they got there. */
+  readonly #read = new Set<WatchedStream>();
   /** Streams that were answered without being read. */
   readonly #answered = new Set<ServerHttp2Stream>();
 
@@ -47,34 +44,34 @@ export class GrpcGuard implements CallObserver {
     this.#used = used;
   }
 
-  /** Number of calls with incomplete messages. */
+  /** Number of streams with incomplete messages. */
   get size(): number {
     return this.#open.size;
   }
 
-  watch(call: Call): void {
-    this.#open.add(call);
-    this.grew(call, bytesPerCall);
+  watch(stream: WatchedStream): void {
+    this.#open.add(stream);
+    this.grew(stream, bytesPerCall);
   }
 
-  grew(call: Call, bytes: number): void {
-    call.bytes += bytes;
+  grew(stream: WatchedStream, bytes: number): void {
+    stream.bytes += bytes;
     this.bytes += bytes;
     if (this.bytes > this.#maxBytes) this.#makeRoom();
   }
 
-  whole(call: Call): void {
-    this.#used(call.connection);
-    this.#rest(call);
+  whole(stream: WatchedStream): void {
+    this.#used(stream.connection);
+    this.#rest(stream);
   }
 
-  refused(call: Call): void {
-    this.#rest(call);
+  refused(stream: WatchedStream): void {
+    this.#rest(stream);
   }
 
-  closed(call: Call): void {
-    if (this.#release(call) || call.unreadSince !== undefined) this.broken += 1;
-    this.#read.delete(call);
+  closed(stream: WatchedStream): void {
+    if (this.#release(stream) || stream.unreadSince !== undefined) this.broken += 1;
+    this.#read.delete(stream);
   }
 
   /**
@@ -92,10 +89,11 @@ export class GrpcGuard implements CallObserver {
     const now = this.#clock.monotonic();
     for (const stream of this.#answered) stream.close();
     this.#dropUnread(now);
-    for (const call of this.#open) {
-      if (now - call.since >= messageTimeoutMs && call.idle) this.#renew(call, now);
-      else if (now - call.since >= Math.min(messageTimeoutMs, call.timeout ?? messageTimeoutMs)) {
-        this.#end(call, new ApiError('deadline_exceeded', 'The message was not complete in time'));
+    for (const stream of this.#open) {
+      if (now - stream.since >= messageTimeoutMs && stream.idle) this.#renew(stream, now);
+      else if (now - stream.since >= stream.allowedMs) {
+        this.broken += 1;
+        stream.endLate();
       }
     }
   }
@@ -104,48 +102,45 @@ export class GrpcGuard implements CallObserver {
   #dropUnread(now: number): void {
     const unread = [...this.#findUnread(this.#read, now), ...this.#findUnread(this.#open, now)];
     const excess = unread.length - Math.floor(this.#maxBytes / bytesPerCall);
-    unread.forEach((call, index) => {
-      if (index < excess || now - call.unreadSince! >= unreadTimeoutMs) call.reset(constants.NGHTTP2_CANCEL);
+    unread.forEach((stream, index) => {
+      if (index < excess || now - stream.unreadSince! >= unreadTimeoutMs)
+        stream.reset(constants.NGHTTP2_CANCEL);
     });
     this.unread = unread.length;
   }
 
-  *#findUnread(calls: Iterable<Call>, now: number): Generator<Call> {
-    for (const call of calls) {
-      call.connection.busyAt = now;
-      if (!call.unread) call.unreadSince = undefined;
-      else if (call.unreadSince === undefined) call.unreadSince = now;
-      else yield call;
+  *#findUnread(streams: Iterable<WatchedStream>, now: number): Generator<WatchedStream> {
+    for (const stream of streams) {
+      stream.connection.busyAt = now;
+      if (!stream.unread) stream.unreadSince = undefined;
+      else if (stream.unreadSince === undefined) stream.unreadSince = now;
+      else yield stream;
     }
   }
 
   #makeRoom(): void {
-    for (const call of this.#open) {
-      this.#end(call, new ApiError('backpressure', 'Too many messages are incomplete', 5));
+    for (const stream of this.#open) {
+      this.broken += 1;
+      stream.refuse(new ApiError('backpressure', 'Too many messages are incomplete', 5));
       if (this.bytes <= this.#maxBytes) return;
     }
   }
 
-  #end(call: Call, refusal: ApiError): void {
-    this.broken += 1;
-    call.refuse(refusal);
+  #rest(stream: WatchedStream): void {
+    if (this.#release(stream)) this.#read.add(stream);
   }
 
-  #rest(call: Call): void {
-    if (this.#release(call)) this.#read.add(call);
-  }
-
-  /** @returns whether the call was still open */
-  #release(call: Call): boolean {
-    if (!this.#open.delete(call)) return false;
-    this.bytes -= call.bytes;
+  /** @returns whether the stream was still open */
+  #release(stream: WatchedStream): boolean {
+    if (!this.#open.delete(stream)) return false;
+    this.bytes -= stream.bytes;
     return true;
   }
 
   /** A stream between two messages holds nothing, and may stay open. */
-  #renew(call: Call, now: number): void {
-    this.#open.delete(call);
-    this.#open.add(call);
-    call.since = now;
+  #renew(stream: WatchedStream, now: number): void {
+    this.#open.delete(stream);
+    this.#open.add(stream);
+    stream.since = now;
   }
 }

@@ -3,17 +3,17 @@ import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { clientAddress } from '../http/proxies/client-address.ts';
+import { listenRenewably } from '../http/renewable.ts';
 import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
-import type { Dispatch, HttpEngine } from '../http/types.ts';
+import type { Dispatch, HttpEngine, ListenOptions } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
 import type { ReportKinds } from '../ingest/reports/kinds.ts';
 import { allowOrigin, preflight } from '../ingest/telemetry/cors.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
-import { parseAddress } from '../runtime/address.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { IpNetworks, readNetworks } from '../runtime/ip-networks.ts';
 import type { Log } from '../runtime/log.ts';
@@ -33,6 +33,7 @@ export interface BindDeps {
 /** The service's listeners. They are bound before the data directory is opened, and answer 503 until the service is ready. */
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
+  /** One of them. */
   readonly grpc: GrpcListener;
   /** The proxies whose client addresses are trusted. */
   readonly trusted: IpNetworks;
@@ -66,17 +67,19 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   const current: { dispatches: ReadonlyMap<readonly Served[], Dispatch> } = { dispatches: new Map() };
   const trusted = trustedProxiesOf(config);
   const addressOf = clientAddress({ trusted, header: config.proxyHeader, log: parts.log });
-  const listeners = await listen(engine, config, files, addressOf, (hosts) => {
-    return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
+  const { listeners, grpc } = await listen(config, files, {
+    http: (options) => listenRenewably(engine, options),
+    grpc: (options) => listenReports(parts, options, trusted),
+    addressOf,
+    dispatchOf: (hosts) => inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request)),
   });
   const closeListeners = (graceMs: number) =>
     Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
   try {
-    const grpc = await listenReports(parts, tls, listeners, trusted);
     grpc.setServing(false);
     warnOfPlainPasswords(publicUrls(config, listeners), log);
     if (files && tls) warnOfNames(parts, listeners, files, tls);
-    const limiter = watchConnections(parts, trusted, [...listeners.map(({ listener }) => listener), grpc]);
+    const limiter = watchConnections(parts, trusted, listeners);
     return {
       listeners,
       grpc,
@@ -93,7 +96,6 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
         if (files === undefined) return false;
         const pair = readValidTls(files, parts.clock);
         warnOfNames(parts, listeners, files, pair);
-        grpc.renewTls(pair);
         const secured = listeners.filter(({ hosts }) => !hosts.includes('ops'));
         await Promise.all(secured.map(({ listener }) => listener.renew(graceMs)));
         tls = pair;
@@ -101,7 +103,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
       },
       async close(graceMs) {
         limiter?.stop();
-        await Promise.all([closeListeners(graceMs), grpc.close(graceMs)]);
+        await closeListeners(graceMs);
       },
     };
   } catch (error) {
@@ -117,10 +119,10 @@ function trustedProxiesOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): I
 function watchConnections(
   { config, descriptors, log, clock }: BindDeps,
   trusted: IpNetworks,
-  listeners: readonly { readonly port: number }[],
+  listeners: readonly HostListener[],
 ): ConnectionLimiter | undefined {
   if (descriptors === undefined) return undefined;
-  const ports = new Set(listeners.map(({ port }) => port));
+  const ports = new Set(listeners.map(({ listener }) => listener.port));
   const perAddress = config.maxConnectionsPerAddress;
   const limiter = new ConnectionLimiter({ descriptors, ports, trusted, perAddress, log, clock });
   limiter.start();
@@ -142,22 +144,20 @@ const starting: Dispatch = (request) => {
 };
 
 function listenReports(
-  { config, clock, log }: BindDeps,
-  tls: TlsPair | undefined,
-  listeners: readonly HostListener[],
+  { config, engine, clock, log }: BindDeps,
+  options: ListenOptions,
   trusted: IpNetworks,
 ): Promise<GrpcListener> {
-  const { grpcListen, maxReport, slowRequest } = config;
+  const { maxReport, slowRequest } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return listenGrpc({
-    ...parseAddress(grpcListen),
-    ...(tls && { tls }),
+    ...options,
+    engine,
     maxReport,
     trusted,
     clock,
     onError,
     slow: new SlowRequests(slowRequest, log, clock),
-    httpPort: listeners.find(({ hosts }) => hosts.includes('metrics'))?.listener.port,
   });
 }
 

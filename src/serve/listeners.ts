@@ -1,6 +1,7 @@
-import { listenRenewably, type RenewableListener } from '../http/renewable.ts';
+import type { RenewableListener } from '../http/renewable.ts';
 import type { TlsFiles } from '../http/tls.ts';
-import type { AddressOf, Dispatch, HttpEngine } from '../http/types.ts';
+import type { AddressOf, Dispatch, ListenOptions } from '../http/types.ts';
+import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import { parseAddress } from '../runtime/address.ts';
 import type { Config } from './config.ts';
@@ -23,6 +24,12 @@ function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
   return [...new Set([telemetryPath, prefixed, '/api/usage/stats', '/api/metrics'])];
 }
 
+/** Whether an address of HTTP is also that of gRPC, which makes it one port. Any two free ports differ. */
+function isOnePort({ grpcListen }: Config, address: string): boolean {
+  const [http, grpc] = [parseAddress(address), parseAddress(grpcListen)];
+  return http.port !== 0 && http.port === grpc.port && http.host === grpc.host;
+}
+
 /** The hosts of each address. Hosts without an address of their own share `--listen`. */
 export function assignHosts(config: Config): readonly { address: string; hosts: readonly Served[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
@@ -35,29 +42,46 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
   return [...common, ...single, ...ops];
 }
 
+/** Opens listeners of both kinds, and answers their requests. */
+export interface Openers {
+  http(options: ListenOptions): Promise<RenewableListener>;
+  grpc(options: ListenOptions): Promise<GrpcListener>;
+  /** The client's address of a request. */
+  readonly addressOf: AddressOf;
+  dispatchOf(hosts: readonly Served[]): Dispatch;
+}
+
 /**
- * Opens every HTTP listener. The first one is `--listen`, unless every host has its own. The `ops` listener has no TLS: scrapers
- * are near, and use an address that no certificate names.
- * @param addressOf address of the client of a request
+ * Opens every listener. The first one is `--listen`, unless every host has its own. The gRPC listener also serves the hosts of
+ * its address, or the metrics host, whose clients use gRPC as well. The `ops` listener has no TLS: scrapers are near, and use an
+ * address that no certificate names.
  */
 export async function listen(
-  engine: HttpEngine,
   config: Config,
   tls: TlsFiles | undefined,
-  addressOf: AddressOf,
-  dispatchOf: (hosts: readonly Served[]) => Dispatch,
-): Promise<readonly HostListener[]> {
+  openers: Openers,
+): Promise<{ readonly listeners: readonly HostListener[]; readonly grpc: GrpcListener }> {
   const open: HostListener[] = [];
-  const busyPaths = busyPathsOf(config);
+  const optionsOf = (address: string, hosts: readonly Served[]): ListenOptions => ({
+    ...parseAddress(address),
+    dispatch: openers.dispatchOf(hosts),
+    headers: hosts.includes('ops') ? {} : strictTransport(config),
+    addressOf: openers.addressOf,
+    busyPaths: busyPathsOf(config),
+    ...(tls !== undefined && !hosts.includes('ops') && { tls }),
+  });
+  let grpc: GrpcListener | undefined;
+  const openGrpc = async (hosts: readonly Served[]) => {
+    grpc = await openers.grpc(optionsOf(config.grpcListen, hosts));
+    open.push({ listener: grpc, hosts });
+    return grpc;
+  };
   try {
     for (const { address, hosts } of assignHosts(config)) {
-      const dispatch = dispatchOf(hosts);
-      const secured = tls !== undefined && !hosts.includes('ops') ? { tls } : {};
-      const headers = hosts.includes('ops') ? {} : strictTransport(config);
-      const options = { ...parseAddress(address), dispatch, headers, addressOf, busyPaths, ...secured };
-      open.push({ listener: await listenRenewably(engine, options), hosts });
+      if (isOnePort(config, address) && !hosts.includes('ops')) await openGrpc(hosts);
+      else open.push({ listener: await openers.http(optionsOf(address, hosts)), hosts });
     }
-    return open;
+    return { listeners: open, grpc: grpc ?? (await openGrpc(['metrics'])) };
   } catch (error) {
     await Promise.all(open.map(({ listener }) => listener.close(0)));
     throw error;

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { listenGrpc } from '../../src/ingest/grpc/listener.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
 import { IpNetworks } from '../../src/runtime/ip-networks.ts';
+import { openGrpc } from '../support/open-grpc.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -14,9 +13,7 @@ test.each([
   ['the address with the most connections', undefined, 1],
   ['the oldest connection, if a trusted proxy has the most,', new IpNetworks(['127.0.0.1']), 0],
 ])('%s is closed for a new one', async (_, trusted, loser) => {
-  const parts = { clock: systemClock, maxReport: 65_536, onError: () => {} };
-  const room = { maxConnections: 3, ...(trusted && { trusted }) };
-  const listener = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts, ...room });
+  const listener = await openGrpc({ maxConnections: 3, ...(trusted && { trusted }) });
   closers.push(() => listener.close(0));
   const sockets: Socket[] = [];
   closers.push(() => sockets.forEach((socket) => void socket.destroy()));

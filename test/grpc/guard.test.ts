@@ -5,9 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { bytesPerCall } from '../../src/grpc/guard.ts';
-import { type GrpcListener, type GrpcOptions, listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import type { GrpcListener, GrpcOptions } from '../../src/ingest/grpc/listener.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { call, openClient } from '../support/grpc-call.ts';
+import { openGrpc } from '../support/open-grpc.ts';
 import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
@@ -39,12 +40,8 @@ async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
   let ahead = 0;
   const receiver = new RecordingReports();
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
-  const parts = {
-    clock,
-    maxReport: 65_536,
-    onError: (error: unknown) => expect.unreachable(`${error}`),
-  };
-  const listener = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts, ...options });
+  const onError = (error: unknown) => expect.unreachable(`${error}`);
+  const listener = await openGrpc({ clock, onError, ...options });
   listener.begin(receiver);
   closers.push(() => listener.close(0));
   const address = `127.0.0.1:${listener.port}`;
@@ -271,15 +268,6 @@ describe('calls refused before their report is read are recorded in the ledger',
 });
 
 describe('HTTP/1.1 on the gRPC port', () => {
-  test('gets an answer that names the port', async () => {
-    const { address } = await open({ httpPort: 4242 });
-    const answer = await fetch(`http://${address}/`);
-    expect(answer.status).toBe(505);
-    expect(await answer.text()).toBe(
-      'This is the gRPC port of flagmeter, which speaks HTTP/2 only. HTTP is on port 4242.\n',
-    );
-  });
-
   test.each(['POST / HTTP/1.1\r\n\r\n', 'P', 'nonsense', '\u0000'])(
     'as %j leaves nothing open',
     async (sent) => {

@@ -2,17 +2,16 @@ import { once } from 'node:events';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc/listener.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import type { GrpcListener } from '../../src/ingest/grpc/listener.ts';
 import { call } from '../support/grpc-call.ts';
+import { openGrpc } from '../support/open-grpc.ts';
 
 let listener: GrpcListener;
 const clients: Client[] = [];
 const listeners: GrpcListener[] = [];
 
 beforeEach(async () => {
-  const parts = { clock: systemClock, onError: () => {} };
-  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
+  listener = await openGrpc();
   listeners.push(listener);
 });
 

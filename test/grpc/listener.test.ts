@@ -1,14 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
-import { readTls } from '../../src/http/tls.ts';
-import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import type { GrpcListener } from '../../src/ingest/grpc/listener.ts';
 import { decodeMetrics } from '../../src/ingest/reports/json-metrics.ts';
 import { decodeUsage } from '../../src/ingest/reports/json-usage.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { call, openClient } from '../support/grpc-call.ts';
+import { openGrpc } from '../support/open-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 import { decode, encode, metricsReport, usageReport } from '../support/report-messages.ts';
 import { readRetryInfo } from '../support/retry-info.ts';
@@ -44,7 +45,7 @@ beforeEach(async () => {
   };
   const clock = { ...systemClock, monotonic };
   const onError = (error: unknown) => void errors.push(error);
-  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport, clock, onError });
+  listener = await openGrpc({ clock, onError });
   listener.begin(receiver);
   listeners.push(listener);
 });
@@ -103,12 +104,11 @@ describe('a report by gRPC', () => {
 describe('the listener', () => {
   it('serves with TLS when it has a certificate', async () => {
     const folder = join(import.meta.dirname, '../http/support/tls');
-    const tls = readTls({ certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` });
-    const parts = { clock: systemClock, onError: () => {}, maxReport, tls };
-    const secure = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
+    const tls = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
+    const secure = await openGrpc({ tls });
     secure.begin(receiver);
     listeners.push(secure);
-    const trusting = credentials.createSsl(Buffer.from(tls.cert));
+    const trusting = credentials.createSsl(readFileSync(tls.certFile));
     const client = new Client(`localhost:${secure.port}`, trusting);
     clients.push(client);
     expect(await call(client, sendStats, usageMessage)).toMatchObject({ code: 0 });
@@ -119,12 +119,11 @@ describe('the listener', () => {
 
   it('reports the address it cannot bind and the reason, and prints nothing itself', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const parts = { clock: systemClock, onError: () => {}, maxReport };
     const { port } = listener;
-    await expect(listenGrpc({ host: '127.0.0.1', port, ...parts })).rejects.toThrow(
+    await expect(openGrpc({ port })).rejects.toThrow(
       `Cannot listen on 127.0.0.1:${port}: the address is in use`,
     );
-    await expect(listenGrpc({ host: 'nowhere.invalid', port, ...parts })).rejects.toThrow(
+    await expect(openGrpc({ host: 'nowhere.invalid', port })).rejects.toThrow(
       `Cannot listen on nowhere.invalid:${port}: the host name cannot be resolved`,
     );
     expect(written).not.toHaveBeenCalled();
@@ -225,8 +224,7 @@ describe('a call that is refused', () => {
   });
 
   it('because the service is starting gets a status to retry', async () => {
-    const parts = { clock: systemClock, onError: () => {}, maxReport };
-    const starting = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
+    const starting = await openGrpc();
     listeners.push(starting);
     const client = openClient(`127.0.0.1:${starting.port}`);
     clients.push(client);

@@ -2,17 +2,16 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc/listener.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import type { GrpcListener } from '../../src/ingest/grpc/listener.ts';
 import { openClient } from '../support/grpc-call.ts';
+import { openGrpc } from '../support/open-grpc.ts';
 import { decode, encode } from '../support/report-messages.ts';
 
 let listener: GrpcListener;
 let client: Client;
 
 beforeAll(async () => {
-  const parts = { clock: systemClock, onError: () => {} };
-  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
+  listener = await openGrpc();
   client = openClient(`127.0.0.1:${listener.port}`);
 });
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { listenGrpc } from '../../src/ingest/grpc/listener.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { openGrpc } from '../support/open-grpc.ts';
 import { endOf, grpcFrame, openRawGrpc } from '../support/raw-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 
@@ -19,8 +19,7 @@ afterEach(async () => {
 async function open() {
   let ahead = 0;
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
-  const parts = { clock, onError: () => {} };
-  const listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
+  const listener = await openGrpc({ clock });
   listener.begin(new RecordingReports());
   closers.push(() => listener.close(0));
   const raw = openRawGrpc(`127.0.0.1:${listener.port}`);

@@ -1,5 +1,5 @@
 import { type ByteBudget, ClientGone } from '../types.ts';
-import { Charge, tooLarge, tooSlow } from './limits.ts';
+import { Charge, tooLarge } from './limits.ts';
 
 /** Controls the socket that feeds an inbox. */
 export interface Tap {
@@ -26,6 +26,8 @@ export class BodyInbox {
   #complete = false;
   #paused = false;
   #reader: Reader | undefined;
+  /** Set if the body was refused before it was read. */
+  #refusal: Error | undefined;
 
   constructor(tap: Tap) {
     this.#tap = tap;
@@ -45,11 +47,11 @@ export class BodyInbox {
   }
 
   /** @param chunk is copied, because the HTTP engine may reuse its memory */
-  push(chunk: ArrayBuffer, last: boolean): void {
+  push(chunk: ArrayBufferView | ArrayBuffer, last: boolean): void {
     this.#complete ||= last;
     if (this.#state !== 'arriving') return;
     this.#length += chunk.byteLength;
-    if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(new Uint8Array(chunk)));
+    if (chunk.byteLength > 0) this.#chunks.push(copyOf(chunk));
     if (last) this.#state = 'whole';
     if (this.#reader !== undefined) this.#settle();
     else if (!last && !this.#paused) this.#pause();
@@ -63,7 +65,8 @@ export class BodyInbox {
   read(limit: number, declared: string | undefined, budget?: ByteBudget): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#reader = { limit, charge: new Charge(budget), resolve, reject };
-      if (declared !== undefined && !(Number(declared) <= limit)) this.#refuse(tooLarge(limit));
+      if (this.#refusal !== undefined) reject(this.#refusal);
+      else if (declared !== undefined && !(Number(declared) <= limit)) this.#refuse(tooLarge(limit));
       else this.#settle();
       this.flow();
     });
@@ -75,9 +78,11 @@ export class BodyInbox {
     this.#tap.resume();
   }
 
-  /** Refuses the body being read, which missed its deadline. */
-  giveUp(): void {
-    if (this.#state === 'arriving' && this.#reader !== undefined) this.#refuse(tooSlow());
+  /** Refuses the rest of the body. @returns whether it was still arriving */
+  giveUp(refusal: Error): boolean {
+    if (this.#state !== 'arriving') return false;
+    this.#refuse(refusal);
+    return true;
   }
 
   /** The client disconnected. */
@@ -114,8 +119,9 @@ export class BodyInbox {
   #refuse(refusal: Error): void {
     this.#state = 'refused';
     this.#chunks = [];
+    this.#refusal = refusal;
     this.#reader?.charge.giveBack();
-    this.#reader!.reject(refusal);
+    this.#reader?.reject(refusal);
   }
 
   #take(): Uint8Array {
@@ -124,4 +130,9 @@ export class BodyInbox {
     this.#reader!.charge.handOver();
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.#length);
   }
+}
+
+function copyOf(chunk: ArrayBufferView | ArrayBuffer): Buffer {
+  if (!ArrayBuffer.isView(chunk)) return Buffer.from(new Uint8Array(chunk));
+  return Buffer.from(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
 }

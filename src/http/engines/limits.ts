@@ -36,6 +36,11 @@ export interface Arriving {
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
+/** Time allowed for a body of which this many bytes have arrived, s. */
+export function secondsAllowed(received: number): number {
+  return graceSeconds + received / bytesPerSecond;
+}
+
 /** Limits the total time of a body. A client that trickles bytes must not hold memory indefinitely. */
 export class BodyDeadlines {
   readonly #arriving = new Map<Arriving, number>();
@@ -62,7 +67,7 @@ export class BodyDeadlines {
   tick(): void {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {
-      if (this.#seconds - begun <= graceSeconds + body.received / bytesPerSecond) continue;
+      if (this.#seconds - begun <= secondsAllowed(body.received)) continue;
       this.#arriving.delete(body);
       body.giveUp();
     }

@@ -12,6 +12,11 @@ export function withHeaders(reply: Reply, every: EveryReply): Reply {
   return { ...reply, headers: { ...every, ...reply.headers } };
 }
 
+/** Prevents header injection. */
+export function oneLine(value: string): string {
+  return value.replace(/[\r\n\0]/g, ' ');
+}
+
 /** Cached status and headers of shared replies. Bun processes `Headers` in less than half the time of an object. */
 export class KeptReplies {
   readonly #every: EveryReply;

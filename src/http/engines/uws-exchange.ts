@@ -3,8 +3,8 @@ import { problem } from '../problem.ts';
 import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from './head.ts';
-import { type Arriving, type BodyDeadlines, linger, maxHead } from './limits.ts';
-import { type EveryReply, withHeaders } from './reply-headers.ts';
+import { type Arriving, type BodyDeadlines, linger, maxHead, tooSlow } from './limits.ts';
+import { type EveryReply, oneLine, withHeaders } from './reply-headers.ts';
 import type { HttpRequest, HttpResponse } from './uws-types.ts';
 
 /** Body bytes that restart the 10 s after which uWebSockets.js closes a connection. */
@@ -72,7 +72,7 @@ export class UwsExchange implements Request, Arriving {
   }
 
   giveUp(): void {
-    this.#inbox.giveUp();
+    this.#inbox.giveUp(tooSlow());
   }
 
   answer(dispatch: Dispatch): void {
@@ -268,9 +268,4 @@ function wholeReply({ status, headers = {}, cookies = [], body = '' }: Reply): U
 
 function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`;
-}
-
-/** Prevents header injection. */
-function oneLine(value: string): string {
-  return value.replace(/[\r\n\0]/g, ' ');
 }

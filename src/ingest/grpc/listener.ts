@@ -1,47 +1,41 @@
 import { performServerHandshake } from 'node:http2';
 import { GrpcAcceptor } from '../../grpc/acceptor.ts';
-import { callServer } from '../../grpc/call-server.ts';
 import { CallTotals } from '../../grpc/call-totals.ts';
 import { GrpcGuard } from '../../grpc/guard.ts';
+import { Http1Forwarder } from '../../grpc/http1-forwarder.ts';
 import { reflectionMethods } from '../../grpc/reflection.ts';
 import { Sessions } from '../../grpc/sessions.ts';
+import { streamServer } from '../../grpc/stream-server.ts';
+import { headersOfEveryReply } from '../../http/engines/reply-headers.ts';
+import type { RenewableListener } from '../../http/renewable.ts';
 import type { SlowRequests } from '../../http/slow-requests.ts';
-import type { TlsPair } from '../../http/tls.ts';
+import { readTls } from '../../http/tls.ts';
+import type { HttpEngine, ListenOptions } from '../../http/types.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { type CallDeps, ReportMethods } from './calls.ts';
 import { Health } from './health.ts';
 
-export interface GrpcOptions extends CallDeps {
-  readonly host: string;
-  /** 0 picks any free port. */
-  readonly port: number;
-  readonly tls?: TlsPair;
+export interface GrpcOptions extends CallDeps, ListenOptions {
+  /** Serves HTTP/1.1. */
+  readonly engine: HttpEngine;
   readonly maxConnections?: number;
   /** Proxies: each connection of theirs serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'>;
   /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
   readonly maxBytes?: number;
   readonly maxWatches?: number;
-  /** The HTTP port, for the answer to clients that speak HTTP here. */
-  readonly httpPort?: number | undefined;
   readonly slow?: SlowRequests;
 }
 
-export interface GrpcListener {
-  readonly host: string;
-  readonly port: number;
+export interface GrpcListener extends RenewableListener {
   readonly totals: CallTotals;
   begin(reports: ReportKinds): void;
   /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
   unfinished(): { calls: number; bytes: number };
   unread(): number;
-  /** Uses another certificate for new connections. Without TLS it does nothing. */
-  renewTls(tls: TlsPair): void;
-  /** Stops accepting calls and waits for open ones to finish. After `graceMs` it cancels the rest. */
-  close(graceMs: number): Promise<void>;
 }
 
 const usualConnections = 2_048;
@@ -74,11 +68,13 @@ const sessionOptions = {
 };
 
 /**
- * Starts the gRPC listener: the report operations, the health service and server reflection.
+ * Starts the gRPC listener: the report operations, the health service and server reflection. It also serves routes of HTTP, so
+ * that one port is enough: each stream of HTTP/2 by its content type, and HTTP/1.1 through the HTTP engine.
  * @throws {Error} if the address cannot be bound; the message gives the address and the reason
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
-  const { host, maxReport, clock } = options;
+  const { host, maxReport, clock, tls, engine } = options;
+  const { dispatch, addressOf = (connected: string) => connected, headers, busyPaths = [] } = options;
   const guard = new GrpcGuard({
     clock,
     maxBytes: options.maxBytes ?? Math.max(minBytes, 4 * maxReport),
@@ -92,15 +88,22 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const methods = [...reports.methods, ...health.methods, ...reflectionMethods];
   const totals = new CallTotals();
   const { slow } = options;
-  const serve = callServer(methods, { clock, maxMessage: maxReport, guard, totals, ...(slow && { slow }) });
+  const http = { dispatch, addressOf, every: headersOfEveryReply(headers) };
+  const parts = { clock, maxMessage: maxReport, guard, totals, http, ...(slow && { slow }) };
+  const serve = streamServer(methods, parts);
+  const http1 = new Http1Forwarder(engine, { dispatch, addressOf, busyPaths, ...(headers && { headers }) });
   const acceptor = await GrpcAcceptor.open({
-    ...options,
+    host,
+    port: options.port,
+    trusted: options.trusted,
+    tls: tls && readTls(tls),
     maxConnections: options.maxConnections ?? usualConnections,
     accepted(connection) {
       const session = performServerHandshake(connection.socket, sessionOptions);
       session.on('stream', (stream, headers) => serve(stream, headers, connection));
       sessions.add(session, connection);
     },
+    acceptedHttp1: (socket) => void http1.forward(socket),
   });
   const sweep = setInterval(() => {
     guard.sweep();
@@ -115,11 +118,13 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
     unread: () => guard.unread,
-    renewTls: (tls) => acceptor.renewTls(tls),
+    async renew() {
+      if (tls !== undefined) acceptor.renewTls(readTls(tls));
+    },
     async close(graceMs) {
       health.close();
       acceptor.close();
-      await sessions.close(graceMs);
+      await Promise.all([sessions.close(graceMs), http1.close(graceMs)]);
       acceptor.destroy();
       clearInterval(sweep);
       clearInterval(clean);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { listenGrpc } from '../../src/ingest/grpc/listener.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import type { Request } from '../../src/http/types.ts';
+import { openGrpc } from '../support/open-grpc.ts';
 import { grpcFrame, openRawGrpc } from '../support/raw-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
@@ -16,15 +16,15 @@ afterEach(async () => {
 
 test.each([
   ['of an unknown method', '/Usage.Usage/Nothing', {}, { ':status': 200, 'grpc-status': '12' }],
-  ['that is not gRPC', path, { 'content-type': 'text/plain' }, { ':status': 415 }],
-  ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
+  ['that is not gRPC', path, { 'content-type': 'text/plain' }, { ':status': 418, for: `POST ${path}` }],
+  ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 418, for: `PUT ${path}` }],
 ])(
-  'a call %s is answered at once, and closed even if its client does not end it',
+  'a request %s is answered at once, and closed even if its client does not end it',
   async (_, called, headers, answer) => {
     const receiver = new RecordingReports();
     const onError = (error: unknown) => expect.unreachable(`${error}`);
-    const options = { host: '127.0.0.1', port: 0, clock: systemClock, maxReport: 65_536, onError };
-    const listener = await listenGrpc(options);
+    const dispatch = ({ method, path }: Request) => ({ status: 418, headers: { for: `${method} ${path}` } });
+    const listener = await openGrpc({ onError, dispatch });
     closers.push(() => listener.close(0));
     listener.begin(receiver);
     const raw = openRawGrpc(`127.0.0.1:${listener.port}`);

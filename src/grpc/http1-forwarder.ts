@@ -1,0 +1,103 @@
+import { connect, type Socket } from 'node:net';
+import type { HttpEngine, Listener, ListenOptions } from '../http/types.ts';
+
+/** Time allowed for a client to read the rest of its replies when the HTTP engine has closed the connection, ms. */
+const unreadTimeoutMs = 30_000;
+
+const loopback = '127.0.0.1';
+
+/** Source addresses, of 127.0.0.0/8 without those that a machine commonly uses. */
+const firstSource = 0x7f_40_00_00;
+const sources = 0x40_00_00;
+
+type HttpOptions = Pick<ListenOptions, 'dispatch' | 'addressOf' | 'headers' | 'busyPaths' | 'secondMs'>;
+
+/**
+ * Passes connections with HTTP/1.1 to the HTTP engine. An HTTP engine serves only connections that it has accepted itself, so it
+ * listens on the loopback address, from the first such connection on. Each one comes from another loopback address, by which
+ * its client is found.
+ */
+export class Http1Forwarder {
+  readonly #engine: HttpEngine;
+  readonly #options: ListenOptions;
+  #listener: Promise<Listener> | undefined;
+  /** Addresses of clients by the source address of their connection. */
+  readonly #clients = new Map<string, string>();
+  #last = 0;
+
+  constructor(engine: HttpEngine, { dispatch, addressOf = (connected) => connected, ...http }: HttpOptions) {
+    this.#engine = engine;
+    this.#options = {
+      ...http,
+      host: loopback,
+      port: 0,
+      addressOf: (source, request) => {
+        const client = this.#clients.get(source);
+        return client === undefined ? '' : addressOf(client, request);
+      },
+      // Another process of this machine has connected, or the client has disconnected.
+      dispatch: (request) => (request.remoteAddress === '' ? misdirected : dispatch(request)),
+    };
+  }
+
+  /** @param socket no longer read by others; its first bytes are unread */
+  async forward(socket: Socket): Promise<void> {
+    const client = socket.remoteAddress;
+    try {
+      const { port } = await this.#open();
+      if (socket.destroyed || client === undefined) return;
+      const source = this.#freeSource();
+      this.#clients.set(source, client);
+      const inner = connect({ host: loopback, port, localAddress: source, noDelay: true });
+      inner.once('connect', () => join(socket, inner));
+      inner.on('error', () => {}); // The 'close' event follows.
+      inner.once('close', () => {
+        this.#clients.delete(source);
+        socket.setTimeout(unreadTimeoutMs, () => socket.destroy());
+        socket.destroySoon();
+      });
+      socket.once('close', () => inner.destroy());
+    } catch {
+      socket.destroy(); // Out of files or ports. The client connects again.
+    }
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await (await this.#listener)?.close(graceMs);
+  }
+
+  #open(): Promise<Listener> {
+    this.#listener ??= this.#engine.listen(this.#options).catch((error) => {
+      this.#listener = undefined;
+      throw error;
+    });
+    return this.#listener;
+  }
+
+  #freeSource(): string {
+    for (;;) {
+      this.#last = (this.#last + 1) % sources;
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(firstSource + this.#last);
+      const source = bytes.join('.');
+      if (!this.#clients.has(source)) return source;
+    }
+  }
+}
+
+/** RFC 9110 §15.5.20. */
+const misdirected = { status: 421 };
+
+/** Passes on bytes in both directions, as fast as they are read. */
+function join(socket: Socket, inner: Socket): void {
+  pass(socket, inner);
+  pass(inner, socket);
+}
+
+function pass(from: Socket, to: Socket): void {
+  from.on('data', (chunk) => {
+    if (!to.write(chunk)) from.pause();
+  });
+  to.on('drain', () => from.resume());
+  from.on('end', () => to.end());
+}

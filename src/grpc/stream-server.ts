@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { EveryReply } from '../http/engines/reply-headers.ts';
+import type { SlowRequests } from '../http/slow-requests.ts';
+import type { AddressOf, Dispatch } from '../http/types.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Connection } from './acceptor.ts';
+import { Call, type Method, trailersOnly } from './call.ts';
+import type { CallTotals } from './call-totals.ts';
+import type { GrpcGuard } from './guard.ts';
+import { HttpExchange } from './http-exchange.ts';
+import { codeOf } from './status.ts';
+
+/** The HTTP side of the listener. */
+export interface HttpSide {
+  readonly dispatch: Dispatch;
+  readonly addressOf: AddressOf;
+  /** Headers of every reply. */
+  readonly every: EveryReply;
+}
+
+interface StreamServerDeps {
+  readonly http: HttpSide;
+  readonly clock: Clock;
+  readonly maxMessage: number;
+  readonly guard: GrpcGuard;
+  readonly totals: CallTotals;
+  readonly slow?: SlowRequests;
+}
+
+type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connection: Connection) => void;
+
+const ignore = () => {};
+
+/** Excludes gRPC-Web, which is HTTP. */
+const grpcType = /^application\/grpc(?:[+;]|$)/i;
+
+/** Answers the streams of a connection: calls of gRPC by their methods, and all others by the routes of HTTP. */
+export function streamServer(methods: readonly Method[], deps: StreamServerDeps): Serve {
+  const { guard, totals, http, ...more } = deps;
+  const methodAt = new Map(methods.map((method) => [method.path, { method, row: totals.row(method.path) }]));
+  return (stream, headers, connection) => {
+    stream.on('error', ignore); // The 'close' event follows.
+    const now = deps.clock.monotonic();
+    const isCall = headers[':method'] === 'POST' && grpcType.test(headers['content-type'] ?? '');
+    const known = isCall ? methodAt.get(headers[':path']!) : undefined;
+    if (isCall && known === undefined) {
+      totals.unknown.count(codeOf.unimplemented, undefined);
+      stream.respond(unimplemented, { endStream: true });
+      guard.answeredUnread(stream);
+      return;
+    }
+    connection.busyAt = now;
+    if (known === undefined) {
+      const exchange = new HttpExchange(stream, headers, { ...http, connection, observer: guard, now });
+      guard.watch(exchange);
+      exchange.answer(http.dispatch);
+    } else {
+      const { method, row } = known;
+      guard.watch(new Call(method, stream, headers, { ...more, connection, observer: guard, row, now }));
+    }
+  };
+}
+
+const unimplemented = trailersOnly({
+  code: codeOf.unimplemented,
+  message: 'Unknown method',
+  trailers: [],
+});

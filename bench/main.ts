@@ -16,6 +16,7 @@ import { micro } from './micro.ts';
 import { mint } from './mint.ts';
 import { noisyNeighbour } from './noisy-neighbour.ts';
 import { otlp } from './otlp.ts';
+import { onePort } from './one-port.ts';
 import { overload } from './overload.ts';
 import { report } from './report.ts';
 import { retention } from './retention.ts';
@@ -31,6 +32,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['unleash', unleash],
   ['grpc', grpc],
   ['otlp', otlp],
+  ['one-port', onePort],
   ['hostile-grpc', hostileGrpc],
   ['coexist', coexist],
   ['overload', overload],

@@ -1,9 +1,4 @@
-import {
-  constants,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { ApiError } from '../contract/errors.ts';
 import { BodyInbox } from '../http/engines/body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from '../http/engines/head.ts';
@@ -121,13 +116,25 @@ export class HttpExchange implements Request, WatchedStream {
     return refusal && problem(refusal);
   }
 
+  /** `close` would end the stream first unless data waits, so that a truncated reply would seem complete. */
+  #break(): void {
+    this.#stream.destroy(new Error('The exchange was given up'));
+  }
+
   #take(chunk: Buffer): void {
     this.#received += chunk.length;
     this.#inbox.push(chunk, false);
     this.#deps.observer.grew(this, chunk.length);
   }
 
+  /** A stream that was reset ends too. A body of another length than declared is malformed (RFC 9113 §8.1.1). */
   #end(): void {
+    if (this.#stream.aborted) return;
+    const declared = this.header('content-length');
+    if (declared !== undefined && Number(declared) !== this.#received) {
+      this.#break();
+      return;
+    }
     this.#inbox.push(new Uint8Array(), true);
     this.#deps.observer.whole(this);
   }
@@ -177,7 +184,7 @@ export class HttpExchange implements Request, WatchedStream {
       }
       this.#stream.end();
     } catch {
-      this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      this.#break();
     } finally {
       pieces.stop();
     }

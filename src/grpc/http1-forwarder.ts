@@ -25,18 +25,21 @@ export class Http1Forwarder {
   readonly #clients = new Map<string, string>();
   #last = 0;
 
-  constructor(engine: HttpEngine, { dispatch, addressOf = (connected) => connected, ...http }: HttpOptions) {
+  constructor(engine: HttpEngine, options: HttpOptions) {
+    const { dispatch, headers, busyPaths, secondMs, addressOf = (connected) => connected } = options;
     this.#engine = engine;
     this.#options = {
-      ...http,
       host: loopback,
       port: 0,
+      dispatch,
+      ...(headers && { headers }),
+      ...(busyPaths && { busyPaths }),
+      ...(secondMs && { secondMs }),
+      // The source of no connection is that of another process of this machine, or of a client that has disconnected.
       addressOf: (source, request) => {
         const client = this.#clients.get(source);
         return client === undefined ? '' : addressOf(client, request);
       },
-      // Another process of this machine has connected, or the client has disconnected.
-      dispatch: (request) => (request.remoteAddress === '' ? misdirected : dispatch(request)),
     };
   }
 
@@ -84,9 +87,6 @@ export class Http1Forwarder {
     }
   }
 }
-
-/** RFC 9110 §15.5.20. */
-const misdirected = { status: 421 };
 
 /** Passes on bytes in both directions, as fast as they are read. */
 function join(socket: Socket, inner: Socket): void {

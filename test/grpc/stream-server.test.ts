@@ -17,6 +17,7 @@ afterEach(async () => {
 test.each([
   ['of an unknown method', '/Usage.Usage/Nothing', {}, { ':status': 200, 'grpc-status': '12' }],
   ['that is not gRPC', path, { 'content-type': 'text/plain' }, { ':status': 418, for: `POST ${path}` }],
+  ['of gRPC-Web', path, { 'content-type': 'application/grpc-web+proto' }, { ':status': 418 }],
   ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 418, for: `PUT ${path}` }],
 ])(
   'a request %s is answered at once, and closed even if its client does not end it',

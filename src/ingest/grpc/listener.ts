@@ -74,7 +74,7 @@ const sessionOptions = {
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const { host, maxReport, clock, tls, engine } = options;
-  const { dispatch, addressOf = (connected: string) => connected, headers, busyPaths = [] } = options;
+  const { addressOf = (connected: string) => connected } = options;
   const guard = new GrpcGuard({
     clock,
     maxBytes: options.maxBytes ?? Math.max(minBytes, 4 * maxReport),
@@ -88,10 +88,10 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const methods = [...reports.methods, ...health.methods, ...reflectionMethods];
   const totals = new CallTotals();
   const { slow } = options;
-  const http = { dispatch, addressOf, every: headersOfEveryReply(headers) };
+  const http = { dispatch: options.dispatch, addressOf, every: headersOfEveryReply(options.headers) };
   const parts = { clock, maxMessage: maxReport, guard, totals, http, ...(slow && { slow }) };
   const serve = streamServer(methods, parts);
-  const http1 = new Http1Forwarder(engine, { dispatch, addressOf, busyPaths, ...(headers && { headers }) });
+  const http1 = new Http1Forwarder(engine, options);
   const acceptor = await GrpcAcceptor.open({
     host,
     port: options.port,

@@ -6,7 +6,7 @@ import { bodyLimit } from '../support/routes.ts';
 import { json, refusalOf, type Target } from '../support/target.ts';
 
 /** Required handling of bodies by every engine: complete, too large, and truncated. */
-export function bodies({ start, open, ask }: Target): void {
+export function bodies({ open, ask }: Target): void {
   describe.concurrent('a body', () => {
     it('may have a declared length', async () => {
       const reply = await ask(post('/echo', 'hello'));
@@ -133,41 +133,6 @@ export function bodies({ start, open, ask }: Target): void {
     });
   });
 
-  describe.concurrent('a body that takes too long', () => {
-    it.each([
-      ['chunks', chunkedHead('/echo'), '1\r\na\r\n'],
-      ['a large declared length', declare('/echo-large', 1_000_000), 'a'],
-    ])('is refused although it still arrives, with %s', async (_, head, piece) => {
-      const hasty = await start({ secondMs: 10 });
-      const client = await open(hasty.port);
-      client.write(head);
-      const trickle = setInterval(() => client.write(piece), 5);
-      const reply = await client.read();
-      clearInterval(trickle);
-      expect([reply.status, json(reply).code, reply.headers.get('connection')]).toEqual([
-        408,
-        'body_too_slow',
-        'close',
-      ]);
-      await client.ended;
-      await hasty.stop();
-    });
-
-    it('of 1 MB is awaited while it makes progress', async () => {
-      const hasty = await start({ secondMs: 50 });
-      const client = await open(hasty.port);
-      client.write(declare('/echo-large', 1_000_000));
-      for (let piece = 0; piece < 100; piece += 1) {
-        client.write(Buffer.alloc(10_000));
-        await sleep(20);
-      }
-      expect((await client.read()).body.length).toBe(1_000_000);
-      client.write(get('/accept'));
-      expect((await client.read()).status).toBe(202);
-      await hasty.stop();
-    });
-  });
-
   describe.concurrent('a body that is too large', () => {
     it('is refused by its declared length, before it is sent', async () => {
       const client = await open();
@@ -241,4 +206,42 @@ export function bodies({ start, open, ask }: Target): void {
 function packed(path: string, body: string): Uint8Array {
   const bytes = gzipSync(body);
   return Buffer.concat([Buffer.from(declare(path, bytes.length, 'Content-Encoding: gzip\r\n')), bytes]);
+}
+
+/** Required behaviour of every engine, with its clients connected to it. */
+export function slowBodies({ start, open }: Target): void {
+  describe.concurrent('a body that takes too long', () => {
+    it.each([
+      ['chunks', chunkedHead('/echo'), '1\r\na\r\n'],
+      ['a large declared length', declare('/echo-large', 1_000_000), 'a'],
+    ])('is refused although it still arrives, with %s', async (_, head, piece) => {
+      const hasty = await start({ secondMs: 10 });
+      const client = await open(hasty.port);
+      client.write(head);
+      const trickle = setInterval(() => client.write(piece), 5);
+      const reply = await client.read();
+      clearInterval(trickle);
+      expect([reply.status, json(reply).code, reply.headers.get('connection')]).toEqual([
+        408,
+        'body_too_slow',
+        'close',
+      ]);
+      await client.ended;
+      await hasty.stop();
+    });
+
+    it('of 1 MB is awaited while it makes progress', async () => {
+      const hasty = await start({ secondMs: 50 });
+      const client = await open(hasty.port);
+      client.write(declare('/echo-large', 1_000_000));
+      for (let piece = 0; piece < 100; piece += 1) {
+        client.write(Buffer.alloc(10_000));
+        await sleep(20);
+      }
+      expect((await client.read()).body.length).toBe(1_000_000);
+      client.write(get('/accept'));
+      expect((await client.read()).status).toBe(202);
+      await hasty.stop();
+    });
+  });
 }

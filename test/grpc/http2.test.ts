@@ -1,0 +1,271 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2';
+import { connect as connectTls } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { bytesPerCall } from '../../src/grpc/guard.ts';
+import type { GrpcListener, GrpcOptions } from '../../src/ingest/grpc/listener.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { bodyLimit, testDispatch } from '../http/support/routes.ts';
+import { openGrpc } from '../support/open-grpc.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  // Node's session loops forever if it is destroyed while it reads.
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Opened {
+  readonly listener: GrpcListener;
+  readonly session: ClientHttp2Session;
+  /** Advances the time of the listener. */
+  pass(ms: number): void;
+}
+
+async function open(options: Partial<GrpcOptions> = {}, window = 1_048_576): Promise<Opened> {
+  let ahead = 0;
+  const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
+  const listener = await openGrpc({ dispatch: testDispatch(() => {}), clock, ...options });
+  closers.push(() => listener.close(0));
+  const session = connect(`http://127.0.0.1:${listener.port}`, { settings: { initialWindowSize: window } });
+  session.on('error', () => {});
+  closers.push(() => session.destroy());
+  const pass = (ms: number) => {
+    ahead += ms;
+  };
+  return { listener, session, pass };
+}
+
+function begin({ session }: Opened, headers: OutgoingHttpHeaders) {
+  const stream = session.request(headers, { endStream: false });
+  stream.on('error', () => {});
+  return stream;
+}
+
+/** Sends a request, and waits for its reply and the end of its stream. */
+async function ask(opened: Opened, headers: OutgoingHttpHeaders, body?: string | Uint8Array) {
+  const stream = begin(opened, headers);
+  stream.end(body);
+  return readReply(stream);
+}
+
+/** Unlike `once`, it resolves when the stream is reset. */
+function closeOf(stream: ReturnType<typeof begin>): Promise<void> {
+  return new Promise((resolve) => stream.once('close', resolve));
+}
+
+async function readReply(stream: ReturnType<typeof begin>) {
+  const parts: Buffer[] = [];
+  stream.on('data', (part: Buffer) => parts.push(part));
+  const closed = closeOf(stream);
+  const [headers] = await once(stream, 'response');
+  await closed;
+  const bytes = Buffer.concat(parts);
+  const json = () => JSON.parse(bytes.toString());
+  return { status: headers[':status'] as number, headers, bytes, json, reset: stream.rstCode };
+}
+
+const post = (path: string, more: OutgoingHttpHeaders = {}) => ({
+  ':method': 'POST',
+  ':path': path,
+  ...more,
+});
+
+describe('a request over HTTP/2', () => {
+  test('has its method, path, query, headers and address', async () => {
+    const opened = await open({ addressOf: (connected, { header }) => `${connected} by ${typeof header}` });
+    const target = '/describe?headers=host,x-twice,cookie,missing';
+    const head = { ':method': 'PUT', ':path': target, 'x-twice': ['1', '2'], cookie: ['a=1', 'b=2'] };
+    expect((await ask(opened, head)).json()).toEqual({
+      method: 'PUT',
+      path: '/describe',
+      query: 'headers=host,x-twice,cookie,missing',
+      remoteAddress: '127.0.0.1 by function',
+      headers: [`127.0.0.1:${opened.listener.port}`, '1, 2', 'a=1; b=2', null],
+    });
+  });
+
+  test.each([
+    ['empty', ''],
+    ['short', 'häßlich'],
+    ['of several frames', 'a'.repeat(60_000)],
+  ])('with a body that is %s is answered', async (_, body) => {
+    const reply = await ask(await open(), post('/echo'), body);
+    expect([reply.status, reply.bytes.toString()]).toEqual([200, body]);
+    expect(reply.headers).toMatchObject({
+      'content-length': String(Buffer.byteLength(body)),
+      'x-content-type-options': 'nosniff',
+      date: expect.any(String),
+    });
+  });
+
+  test('may have a compressed body', async () => {
+    const reply = await ask(await open(), post('/echo', { 'content-encoding': 'gzip' }), gzipSync('hello'));
+    expect(reply.bytes.toString()).toBe('hello');
+  });
+
+  test.each([
+    ['a declared length', { 'content-length': bodyLimit + 1 }],
+    ['no declared length', {}],
+  ])('with a body that is too large and has %s is refused, and others continue', async (_, headers) => {
+    const opened = await open();
+    const refused = await ask(opened, post('/echo', headers), Buffer.alloc(bodyLimit + 1));
+    expect([refused.status, refused.json().code]).toEqual([413, 'body_too_large']);
+    expect((await ask(opened, post('/echo'), 'next')).bytes.toString()).toBe('next');
+  });
+
+  test.each([
+    ['HEAD', '/text', 200, '9'],
+    ['GET', '/no-content', 204, undefined],
+    ['OPTIONS', '/preflight', 204, undefined],
+  ])('%s %s is answered without a body', async (method, path, status, length) => {
+    const reply = await ask(await open(), { ':method': method, ':path': path });
+    expect([reply.status, reply.headers['content-length'], reply.bytes.length]).toEqual([status, length, 0]);
+  });
+
+  test.each([
+    ['a path that resolves to another', { ':path': '/items/../describe' }, 400, 'invalid_path'],
+    ['two hosts', { ':path': '/describe', ':authority': 'a', host: 'b' }, 400, 'invalid_head'],
+    ['a malformed host', { ':path': '/describe', ':authority': 'a,b' }, 400, 'invalid_head'],
+    ['a long head', { ':path': '/describe', 'x-long': 'a'.repeat(16_384) }, 431, undefined],
+  ])('with %s is refused', async (_, headers, status, code) => {
+    const reply = await ask(await open(), headers);
+    expect([reply.status, code && reply.json().code]).toEqual([status, code]);
+  });
+
+  test('that is answered before its body is complete is closed', async () => {
+    const opened = await open();
+    const stream = begin(opened, post('/unread'));
+    stream.write('a');
+    expect(await readReply(stream)).toMatchObject({ status: 503, reset: constants.NGHTTP2_NO_ERROR });
+  });
+
+  test('whose body is shorter than declared is reset', async () => {
+    const opened = await open();
+    const stream = begin(opened, post('/echo', { 'content-length': 3 }));
+    const closed = closeOf(stream);
+    stream.resume().end('ab');
+    await closed;
+    expect(stream.rstCode).not.toBe(constants.NGHTTP2_NO_ERROR);
+  });
+
+  test('whose client disconnects in mid-body is given up', async () => {
+    const opened = await open();
+    const stream = begin(opened, post('/echo?left'));
+    stream.write('a');
+    await vi.waitUntil(() => opened.listener.unfinished().calls === 1);
+    stream.destroy(new Error('left'));
+    await vi.waitUntil(async () => (await ask(opened, { ':path': '/gone' })).json().includes('left'));
+    expect(opened.listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
+  });
+});
+
+describe('a reply in pieces over HTTP/2', () => {
+  const numbersIn = (body: Buffer) =>
+    Array.from({ length: body.length / 65_536 }, (_, at) => {
+      const piece = body.subarray(at * 65_536, (at + 1) * 65_536);
+      return piece.equals(Buffer.alloc(65_536, piece[0]!)) ? piece[0]! : undefined;
+    });
+
+  test('is complete, and then stopped', async () => {
+    const opened = await open();
+    const reply = await ask(opened, { ':path': '/pieces?whole' });
+    expect(numbersIn(reply.bytes)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+    expect((await ask(opened, { ':path': '/pieces/whole' })).json()).toEqual({ pieces: 20, stops: 1 });
+  });
+
+  test('is reset if a piece fails', async () => {
+    const opened = await open();
+    const reply = await ask(opened, { ':path': '/pieces?fails' });
+    expect(reply.reset).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+    expect((await ask(opened, { ':path': '/pieces/fails' })).json()).toEqual({ pieces: 3, stops: 1 });
+  });
+
+  test('waits for its client, and is stopped when that has disconnected', async () => {
+    const opened = await open({}, 65_535);
+    const stream = begin(opened, { ':path': '/many-pieces?left' });
+    stream.end();
+    await once(stream, 'response');
+    stream.close(constants.NGHTTP2_CANCEL);
+    await vi.waitUntil(async () => (await ask(opened, { ':path': '/pieces/left' })).json().stops === 1);
+    expect((await ask(opened, { ':path': '/pieces/left' })).json().pieces).toBeLessThan(100);
+  });
+
+  test('is not sent for HEAD', async () => {
+    const opened = await open();
+    const reply = await ask(opened, { ':method': 'HEAD', ':path': '/pieces?head' });
+    expect([reply.status, reply.bytes.length]).toEqual([200, 0]);
+    expect((await ask(opened, { ':path': '/pieces/head' })).json()).toEqual({ pieces: 0, stops: 1 });
+  });
+});
+
+describe('the guard of HTTP/2', () => {
+  test('ends a body that is too slow, and others continue', async () => {
+    const opened = await open();
+    const stream = begin(opened, post('/echo'));
+    stream.write('a');
+    await vi.waitUntil(() => opened.listener.unfinished().bytes > bytesPerCall);
+    opened.pass(29_000);
+    expect((await ask(opened, post('/echo'), 'quick')).status).toBe(200);
+    opened.pass(2_000);
+    const reply = await readReply(stream);
+    expect([reply.status, reply.json().code]).toEqual([408, 'body_too_slow']);
+  });
+
+  test('refuses the oldest of too many incomplete bodies', async () => {
+    const opened = await open({ maxBytes: 2.5 * bytesPerCall });
+    const first = begin(opened, post('/echo'));
+    const refused = readReply(first);
+    first.write('a');
+    await vi.waitUntil(() => opened.listener.unfinished().calls === 1);
+    for (const _ of [1, 2]) begin(opened, post('/echo')).write('a');
+    expect((await refused).json().code).toBe('backpressure');
+    expect(opened.listener.unfinished().calls).toBe(2);
+  });
+
+  test('resets a reply that is not read', async () => {
+    const opened = await open({}, 0);
+    const stream = begin(opened, { ':path': '/text' }).resume();
+    stream.end();
+    const closed = closeOf(stream);
+    await vi.waitUntil(() => opened.listener.unread() === 1, { timeout: 60_000 });
+    opened.pass(31_000);
+    await closed;
+    expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+  });
+});
+
+describe('TLS', () => {
+  const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
+  const tls = { certFile: pem('cert'), keyFile: pem('key') };
+  const text = 'GET /text HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+  test.each([
+    [['http/1.1'], 'HTTP/1.1 200'],
+    [undefined, 'HTTP/1.1 200'],
+    [['h2'], ''],
+  ])('with ALPN %j and HTTP/1.1 answers %j', async (protocols, answer) => {
+    const { listener } = await open({ tls });
+    const socket = connectTls({
+      ...{ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false },
+      ...(protocols && { ALPNProtocols: protocols }),
+    });
+    socket.on('error', () => {});
+    closers.push(() => socket.destroy());
+    await once(socket, 'secureConnect');
+    socket.write(text);
+    const answered = once(socket, 'data').then(([part]) => String(part).slice(0, answer.length || undefined));
+    expect(await Promise.race([answered, once(socket, 'close').then(() => '')])).toBe(answer);
+  });
+
+  test('with ALPN h2 answers HTTP/2', async () => {
+    const { listener } = await open({ tls });
+    const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
+    closers.push(() => session.destroy());
+    const stream = session.request({ ':path': '/text' });
+    expect((await once(stream.resume(), 'response'))[0]).toMatchObject({ ':status': 200 });
+    expect(session.alpnProtocol).toBe('h2');
+  });
+});

@@ -87,7 +87,8 @@ export class GrpcGuard implements StreamObserver {
   /** Ends slow calls; to be called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
-    for (const stream of this.#answered) stream.close();
+    // A stream that is closed while its answer waits can no longer be reset.
+    for (const stream of this.#answered) if (stream.writableLength === 0) stream.close();
     this.#dropUnread(now);
     for (const stream of this.#open) {
       if (now - stream.since >= messageTimeoutMs && stream.idle) this.#renew(stream, now);

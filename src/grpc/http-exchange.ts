@@ -162,7 +162,7 @@ export class HttpExchange implements Request, WatchedStream {
     else if (pieces !== undefined) void this.#sendPieces(pieces);
     else if (length <= maxPart) this.#stream.end(body);
     else void this.#sendPieces(partsOf(Buffer.from(body!)));
-    if (!this.#inbox.complete) this.#discardRest();
+    if (!this.#inbox.complete && !this.#stream.endAfterHeaders) this.#discardRest();
   }
 
   /** The client may keep sending for a moment: a reset could make it lose the reply. */

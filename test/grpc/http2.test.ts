@@ -225,10 +225,14 @@ describe('the guard of HTTP/2', () => {
     expect(opened.listener.unfinished().calls).toBe(2);
   });
 
-  test('resets a reply that is not read', async () => {
+  test.each([
+    ['to a complete request', { ':path': '/text' }],
+    ['to a request whose body is not complete', post('/nowhere')],
+  ])('resets a reply %s that is not read', async (_, headers) => {
     const opened = await open({}, 0);
-    const stream = begin(opened, { ':path': '/text' }).resume();
-    stream.end();
+    const stream = begin(opened, headers).resume();
+    if (headers[':path'] === '/text') stream.end();
+    else stream.write('a');
     const closed = closeOf(stream);
     await vi.waitUntil(() => opened.listener.unread() === 1, { timeout: 60_000 });
     opened.pass(31_000);

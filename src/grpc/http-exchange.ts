@@ -34,6 +34,8 @@ export class HttpExchange implements Request, WatchedStream {
   readonly #headers: IncomingHttpHeaders;
   readonly #deps: ExchangeDeps;
   readonly #inbox: BodyInbox;
+  /** Read at once: in Bun it also becomes true when the reply ends. */
+  readonly #isBodyless: boolean;
   #received = 0;
   /** Ends the wait for a client that does not read. */
   #released = () => {};
@@ -47,6 +49,7 @@ export class HttpExchange implements Request, WatchedStream {
     this.connection = deps.connection;
     this.since = deps.now;
     this.#stream = stream;
+    this.#isBodyless = stream.endAfterHeaders;
     this.#headers = headers;
     this.#deps = deps;
     this.#inbox = new BodyInbox(stream);
@@ -162,7 +165,7 @@ export class HttpExchange implements Request, WatchedStream {
     else if (pieces !== undefined) void this.#sendPieces(pieces);
     else if (length <= maxPart) this.#stream.end(body);
     else void this.#sendPieces(partsOf(Buffer.from(body!)));
-    if (!this.#inbox.complete && !this.#stream.endAfterHeaders) this.#discardRest();
+    if (!this.#inbox.complete && !this.#isBodyless) this.#discardRest();
   }
 
   /** The client may keep sending for a moment: a reset could make it lose the reply. */

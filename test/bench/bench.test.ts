@@ -112,6 +112,11 @@ describe('the benchmarks', () => {
     for (const grown of [grownAloneMb, grownMb]) expect(grown).toBeGreaterThanOrEqual(0);
   });
 
+  it('measure packets on one port', async () => {
+    const figures = await result('one-port');
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure the memory of incomplete gRPC calls', async () => {
     const figures = await result('hostile-grpc');
     expect(Object.keys(figures)).toEqual(['calls', 'beforeMb', 'duringMb', 'peakMb', 'afterMb']);

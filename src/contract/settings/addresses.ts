@@ -8,7 +8,10 @@ export const addresses = {
   listen: address('HTTP listener of all hosts without a listener of their own', {
     default: '127.0.0.1:8080',
   }),
-  grpcListen: address('gRPC listener', { default: '127.0.0.1:8081' }),
+  grpcListen: address(
+    'gRPC listener, which also serves the metrics host. With the address of an HTTP listener, both are one port',
+    { default: '127.0.0.1:8081' },
+  ),
   authListen: Type.Optional(address('HTTP listener of the token host')),
   apiListen: Type.Optional(address('HTTP listener of the management API')),
   metricsListen: Type.Optional(address('HTTP listener of the metrics host')),

@@ -8,6 +8,7 @@ import { grpc } from './grpc.ts';
 import { hostileGrpc } from './hostile-grpc.ts';
 import { hostileHttp } from './hostile-http.ts';
 import { hostileReports } from './hostile-reports.ts';
+import { importRows } from './import.ts';
 import { ingest } from './ingest.ts';
 import { invalidation } from './invalidation.ts';
 import { journal } from './journal.ts';
@@ -49,6 +50,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['backup', backup],
   ['report', report],
   ['export', exportRows],
+  ['import', importRows],
   ['scrape', scrape],
   ['watchers', watchers],
   ['cluster', cluster],

@@ -52,6 +52,11 @@ describe('the benchmarks', () => {
       expect(value, name).toBeGreaterThan(0);
   });
 
+  it('measure an import', async () => {
+    for (const [name, value] of Object.entries(await result('import')))
+      expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure logs of OpenTelemetry', async () => {
     for (const [name, value] of Object.entries(await result('otlp'))) expect(value, name).toBeGreaterThan(0);
   });

@@ -1,13 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runImport } from '../../src/cli/import/run-import.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { testContext } from '../cli/fixture.ts';
 import {
   type Binary,
   type Credentials,
   cleanUp,
   freshDirectory,
+  manage,
   startBinary,
   stop,
   token,
@@ -20,19 +23,64 @@ import { openShop, readChecks, type Shop } from '../support/shop.ts';
 const names = ['one', 'two'] as const;
 const counts = 20_000;
 const features = 50;
+const inTime = { timeout: 60_000, interval: 100 };
 
 let database: Postgres;
 let credentials: Credentials;
 let shop: Shop;
 const nodes: Binary[] = [];
 
-/** Imports a file through a node, into the environment Production. */
-async function importOn({ http }: Binary, path: string): Promise<Readonly<Record<string, number>>> {
+interface Watch {
+  readonly environment?: string;
+  /** Called before each part is sent, with the number of parts before it. */
+  readonly beforePart?: (parts: number) => Promise<void>;
+  /** Called when the client waits. */
+  readonly onWait?: () => Promise<void>;
+}
+
+/** Imports a file through a node. */
+async function importOn(
+  { http }: Binary,
+  path: string,
+  { environment = 'Production', beforePart, onWait }: Watch = {},
+): Promise<Readonly<Record<string, number>>> {
   const env = { FLAGMETER_URL: `http://${http}`, FLAGMETER_TOKEN: await token(http, credentials) };
-  const context = testContext({ env });
-  const target = ['--app', shop.application, '--environment', 'Production', '--format', 'csv', '--json'];
+  let parts = 0;
+  const context = {
+    ...testContext({ env }),
+    clock: systemClock,
+    async fetch(url: string, init: RequestInit) {
+      const isPart = url.endsWith('/imports');
+      if (isPart) await beforePart?.(parts);
+      if (isPart) parts += 1;
+      return fetch(url, init);
+    },
+    async sleep(ms: number) {
+      await onWait?.();
+      await pause(Math.min(ms, 100));
+    },
+  };
+  const target = ['--app', shop.application, '--environment', environment, '--format', 'csv', '--json'];
   expect(await runImport([path, ...target], context)).toBe(0);
   return JSON.parse(context.output.out);
+}
+
+/** Writes a file of checks of an hour ago. */
+function historyOf(checks: number): string {
+  const time = new Date(Date.now() - 3_600_000).toISOString();
+  const rows = Array.from({ length: counts }, (_, n) => `${time},flag-${n % features},on,${checks}`);
+  const path = join(freshDirectory(), 'history.csv');
+  writeFileSync(path, ['time,feature,variant,checks', ...rows].join('\n'));
+  return path;
+}
+
+/** Waits until each node reports this number of checks of every flag. */
+async function expectChecks(checks: number): Promise<void> {
+  const expected = Array(features).fill(checks);
+  for (const { http } of nodes) {
+    const read = async () => [...(await readChecks(http, shop)).values()];
+    await vi.waitFor(async () => expect(await read()).toEqual(expected), inTime);
+  }
 }
 
 needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000 }, () => {
@@ -54,21 +102,48 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
   });
 
   test('count a file once, although it is imported through both at the same time', async () => {
-    const time = new Date(Date.now() - 3_600_000).toISOString();
-    const rows = Array.from({ length: counts }, (_, n) => `${time},flag-${n % features},on,1`);
-    const path = join(freshDirectory(), 'history.csv');
-    writeFileSync(path, ['time,feature,variant,checks', ...rows].join('\n'));
-
+    const path = historyOf(1);
     await Promise.all(nodes.map((node) => importOn(node, path)));
-    const expected = Array(features).fill(counts / features);
-    for (const { http } of nodes) {
-      const read = async () => [...(await readChecks(http, shop)).values()];
-      await vi.waitFor(async () => expect(await read()).toEqual(expected), {
-        timeout: 60_000,
-        interval: 100,
-      });
-    }
+    await expectChecks(counts / features);
     expect(await importOn(nodes[1]!, path)).toMatchObject({ imported: 0, repeated: counts });
-    for (const { http } of nodes) expect([...(await readChecks(http, shop)).values()]).toEqual(expected);
+    await expectChecks(counts / features);
+  });
+
+  test('count a file once, although PostgreSQL is away in the middle', async () => {
+    let restarts = 0;
+    const summary = await importOn(nodes[0]!, historyOf(2), {
+      async beforePart(parts) {
+        if (parts === 3) await database.stop();
+      },
+      async onWait() {
+        if (database.isRunning) return;
+        restarts += 1;
+        await database.start();
+      },
+    });
+    expect(restarts).toBe(1);
+    expect(summary['imported']! + summary['repeated']!).toBe(counts);
+    await expectChecks((3 * counts) / features);
+  });
+
+  test('count a file again in an environment that was deleted and created again', async () => {
+    const path = historyOf(1);
+    const { http } = nodes[0]!;
+    const access = await token(http, credentials);
+    const environments = `/api/v2/applications/${shop.application}/environments`;
+    const create = () => manage(http, access, 'POST', environments, 201, { name: 'History' });
+    await create();
+    const again = { environment: 'History' };
+    expect(await importOn(nodes[0]!, path, again)).toMatchObject({ imported: counts });
+    await vi.waitFor(async () => {
+      expect(await importOn(nodes[1]!, path, again)).toMatchObject({ repeated: counts });
+    }, inTime);
+    await manage(http, access, 'DELETE', `${environments}/History`, 204);
+    await create();
+    expect(await importOn(nodes[1]!, path, again)).toMatchObject({ imported: counts });
+    await vi.waitFor(async () => {
+      expect(await importOn(nodes[0]!, path, again)).toMatchObject({ repeated: counts });
+    }, inTime);
+    await expectChecks((3 * counts) / features);
   });
 });

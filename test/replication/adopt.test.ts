@@ -19,7 +19,7 @@ import { createLog } from '../../src/runtime/log.ts';
 import { accountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openDigestSecret } from '../../src/storage/lmdb/instances.ts';
 import { transact } from '../../src/storage/lmdb/lmdb.ts';
-import { putMessage } from '../../src/storage/lmdb/messages.ts';
+import { isRemembered, permanentAt, putMessage } from '../../src/storage/lmdb/messages.ts';
 import { openReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
 import { unpack } from '../fixtures/stores/unpack.ts';
 import { needing } from '../support/needing.ts';
@@ -35,6 +35,8 @@ let data: string;
 
 const key = new PostgresKey(Buffer.alloc(32, 7));
 const identity = Buffer.alloc(16, 3);
+/** A part of an import: a permanent message. */
+const part = Buffer.alloc(16, 4);
 const sentAt = Date.UTC(2026, 0, 1);
 
 beforeAll(async () => {
@@ -47,7 +49,10 @@ beforeEach(async () => {
   data = join(temporaryDirectory(), 'data');
   unpack('layout-2', data);
   const usage = openReplicaStore(data);
-  transact(usage.lmdb, () => putMessage(usage, { identity, at: sentAt }));
+  transact(usage.lmdb, () => {
+    putMessage(usage, { identity, at: sentAt });
+    putMessage(usage, { identity: part, at: permanentAt });
+  });
   await usage.lmdb.close();
 });
 
@@ -178,7 +183,8 @@ describe('the store of a single machine', () => {
     await move();
     const usage = openReplicaStore(await joinAnother());
     const known = Array.from(usage.messageTimes.getKeys(), (each) => each.subarray(0, 16).toString('hex'));
-    expect(known).toContain(identity.toString('hex'));
+    for (const each of [identity, part]) expect(known).toContain(each.toString('hex'));
+    expect(isRemembered(usage, part)).toBe(true);
     await usage.lmdb.close();
   });
 

@@ -47,18 +47,13 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
-  it('measure messages of Unleash SDKs', async () => {
-    for (const [name, value] of Object.entries(await result('unleash')))
-      expect(value, name).toBeGreaterThan(0);
-  });
-
-  it('measure an import', async () => {
-    for (const [name, value] of Object.entries(await result('import')))
-      expect(value, name).toBeGreaterThan(0);
-  });
-
-  it('measure logs of OpenTelemetry', async () => {
-    for (const [name, value] of Object.entries(await result('otlp'))) expect(value, name).toBeGreaterThan(0);
+  it.each([
+    ['messages of Unleash SDKs', 'unleash'],
+    ['logs of OpenTelemetry', 'otlp'],
+    ['an import', 'import'],
+  ])('measure %s', async (_, name) => {
+    for (const [figure, value] of Object.entries(await result(name)))
+      expect(value, figure).toBeGreaterThan(0);
   });
 
   it('measure the data that nodes ship to PostgreSQL', async () => {

@@ -2,8 +2,9 @@ import { execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type InputOptions, rolldown } from 'rolldown';
+import { build } from 'rolldown';
 import { freshDirectory } from './binary.ts';
+import { buildPage } from './build-page.ts';
 import { skippedWorkspaces } from './workspaces.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -52,7 +53,7 @@ export function checkTypes(): string {
 
 /** Builds the program of a page with the installed package and the web SDK. @returns a script for a page */
 export function buildWebApp(): Promise<string> {
-  return compile(join(installPackage(), 'web-app'), { platform: 'browser' });
+  return buildPage(join(installPackage(), 'web-app.ts'));
 }
 
 /** Saves a program of a reader beside the installed package. @returns its path */
@@ -64,14 +65,7 @@ export function saveProgram(name: string, code: string): string {
 
 /** @returns such a program as a script for a page */
 export function buildProgram(name: string, code: string): Promise<string> {
-  return compile(saveProgram(`${name}.ts`, code).slice(0, -3), { platform: 'browser' });
-}
-
-async function compile(path: string, options: InputOptions): Promise<string> {
-  const build = await rolldown({ input: `${path}.ts`, ...options });
-  const { output } = await build.write({ file: `${path}.mjs`, format: 'esm' });
-  await build.close();
-  return output[0].code;
+  return buildPage(saveProgram(`${name}.ts`, code));
 }
 
 /** A server that evaluates flags with the installed package and the server SDK, in a process of its own. */
@@ -86,7 +80,11 @@ export interface ServerApp {
 /** @returns what starts such servers with options of `flagmeter` */
 export async function prepareServerApp(): Promise<(options: object) => Promise<ServerApp>> {
   const directory = installPackage();
-  await compile(join(directory, 'server-app'), { platform: 'node', external: [/^@/] });
+  const [input, file] = ['ts', 'mjs'].map((ending) => join(directory, `server-app.${ending}`)) as [
+    string,
+    string,
+  ];
+  await build({ input, platform: 'node', external: [/^@/], output: { file } });
   return async (options) => {
     const child = fork(join(directory, 'server-app.mjs'), [JSON.stringify(options)], { execArgv: [] });
     await once(child, 'message');

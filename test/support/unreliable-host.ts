@@ -10,18 +10,33 @@ export interface UnreliableHost {
   readonly url: string;
   /** `HOST:PORT` of the server. */
   target: string;
-  /** Requests since the last change of behaviour, without preflights. */
+  /** Requests to the server since the last change of behaviour, without preflights. */
   requests: number;
+  /** The request headers that preflights have named. */
+  readonly preflights: string[];
   /** The behaviours towards the next requests; the last one stays. */
   behave(...behaviours: readonly Behaviour[]): void;
   close(): void;
 }
 
-/** Starts one on a free port, which forwards. Its own answers are readable by pages of any origin. */
-export async function startUnreliableHost(target: string): Promise<UnreliableHost> {
+/** Answers a request in place of the server, if it is one for another service. */
+export type Elsewhere = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/**
+ * Starts one on a free port, which forwards. Its own answers are readable by pages of any origin.
+ * @param answerElsewhere another service on the same host (default: none)
+ */
+export async function startUnreliableHost(
+  target: string,
+  answerElsewhere: Elsewhere = () => false,
+): Promise<UnreliableHost> {
   let behaviours: Behaviour[] = ['forward'];
   const server = createServer((request, response) => {
-    if (request.method === 'OPTIONS') return pass(host.target, request, response);
+    if (answerElsewhere(request, response)) return;
+    if (request.method === 'OPTIONS') {
+      host.preflights.push(request.headers['access-control-request-headers'] ?? '');
+      return pass(host.target, request, response);
+    }
     host.requests += 1;
     const [now = 'forward', ...later] = behaviours;
     if (later.length > 0) behaviours = later;
@@ -35,6 +50,7 @@ export async function startUnreliableHost(target: string): Promise<UnreliableHos
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     target,
     requests: 0,
+    preflights: [],
     behave(...next) {
       behaviours = [...next];
       host.requests = 0;

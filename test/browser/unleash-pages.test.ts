@@ -1,0 +1,212 @@
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  createApplication,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { buildPage } from '../support/build-page.ts';
+import { countsOf, createEnvironment, type Owner } from '../support/environment.ts';
+import { needing } from '../support/needing.ts';
+import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
+import { skippedWorkspaces } from '../support/workspaces.ts';
+import { launchChromium } from './support/chromium.ts';
+import { unleashSite } from './support/unleash-site.ts';
+
+const { describe, test } = needing('chromium', { why: skippedWorkspaces.get('test/sources') });
+
+/** Pages with a function `start`. */
+const programs = ['client', 'react'] as const;
+
+describe("Unleash's SDK for pages", () => {
+  const data = `${freshDirectory()}/data`;
+  let browser: Browser;
+  const scripts = new Map<string, string>();
+  let credentials: Credentials;
+  let binary: Binary;
+  let owner: Owner;
+  const hosts: UnreliableHost[] = [];
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    for (const name of programs)
+      scripts.set(`/${name}`, await buildPage(join(import.meta.dirname, `../sources/pages/${name}.ts`)));
+    credentials = await prepare(data);
+    binary = await startBinary({ data });
+    const { http } = binary;
+    const access = await token(http, credentials);
+    const fields = { name: 'Shop', allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'] };
+    owner = { http, access, application: await createApplication(http, access, fields) };
+  });
+  afterAll(async () => {
+    await browser?.close();
+    for (const host of hosts) host.close();
+    cleanUp();
+  });
+
+  /** Opens a page with the SDK, which reports to an environment of its own through a host of its own, by default of another origin. */
+  async function open({
+    program = 'client' as (typeof programs)[number],
+    metricsInterval = 1,
+    isSameOrigin = false,
+  } = {}) {
+    const environment = await createEnvironment(owner);
+    const clientKey = `*:production.${environment.replace(' ', '-')}`;
+    const adopted = { token: clientKey, type: 'Frontend', environment };
+    const { http, access, application } = owner;
+    await manage(http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, adopted);
+    const host = await startUnreliableHost(owner.http, unleashSite(scripts));
+    hosts.push(host);
+    const page = await browser.newPage();
+    const answered = recordAnswers(page);
+    const origin = isSameOrigin ? host.url : host.url.replace('127.0.0.1', 'localhost');
+    await page.goto(`${origin}/${program}`);
+    const config = {
+      ...{ url: `${host.url}/api/frontend`, clientKey, appName: 'shop' },
+      ...{ metricsInterval, metricsIntervalInitial: 0, refreshInterval: 0 },
+    };
+    await page.evaluate(`start(${JSON.stringify(config)}).then((check) => { window.check = check; })`);
+    return { page, host, environment, answered };
+  }
+
+  const countsBecome = (environment: string, expected: object) =>
+    vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected), 30_000);
+
+  /** The counts after so many checks of each flag. */
+  const checksOf = (checkout: number, search = checkout, banner = checkout) => ({
+    checkout: [['enabled', checkout, 0]],
+    search: [['disabled', search, 0]],
+    banner: [['blue', banner, 0]],
+  });
+
+  test('counts each check after a preflight', async () => {
+    const { page, host, environment } = await open();
+    await page.evaluate('check(3)');
+    await countsBecome(environment, checksOf(3));
+    await page.evaluate('check(4)');
+    await countsBecome(environment, checksOf(7));
+    const headers = 'authorization,content-type,unleash-appname,unleash-connection-id,unleash-sdk';
+    expect([...new Set(host.preflights)]).toEqual([headers]);
+    await page.close();
+  });
+
+  test('for React counts what its reports contain', async () => {
+    const { page, environment, answered } = await open({ program: 'react' });
+    for (const products of [3, 4]) {
+      const before = answered.length;
+      await page.evaluate(`check(${products})`);
+      await vi.waitFor(() => expect(answered.length).toBeGreaterThan(before), 30_000);
+    }
+    // A component checks its flags each time it is rendered, and after it.
+    const sum = (read: (toggles: Toggles) => number) =>
+      answered.reduce((total, { toggles }) => total + read(toggles), 0);
+    await vi.waitFor(async () => {
+      const checkout = sum((toggles) => toggles['checkout']?.yes ?? 0);
+      const search = sum((toggles) => toggles['search']?.no ?? 0);
+      const banner = sum((toggles) => toggles['banner']?.variants['blue'] ?? 0);
+      expect(checkout).toBeGreaterThanOrEqual(7);
+      expect(await countsOf(owner, environment)).toEqual(checksOf(checkout, search, banner));
+    }, 30_000);
+    expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([202]));
+    await page.close();
+  });
+
+  describe.concurrent('during an outage', () => {
+    test.each<[string, Behaviour]>([
+      ['the server is unreachable', 'refuse'],
+      ['the server answers 503', 503],
+      ['the server answers 429', 429],
+    ])(
+      'does not repeat what it sends while %s, and what it sends later counts once',
+      async (_, behaviour) => {
+        const { page, host, environment } = await open();
+        await page.evaluate('check(1)');
+        await countsBecome(environment, checksOf(1));
+        host.behave(behaviour);
+        await page.evaluate('check(10)');
+        await vi.waitFor(() => expect(host.requests).toBeGreaterThan(0), 30_000);
+        host.behave('forward');
+        await page.evaluate('check(5)');
+        await countsBecome(environment, checksOf(6));
+        await page.close();
+      },
+    );
+
+    test('counts once what it sends while answers are lost', async () => {
+      const { page, host, environment } = await open();
+      host.behave('lose');
+      await page.evaluate('check(10)');
+      await countsBecome(environment, checksOf(10));
+      host.behave('forward', 'lose', 'forward');
+      // Chromium itself repeats a request whose answer is lost on a connection in use.
+      for (const count of [1, 2, 3]) {
+        await page.evaluate('check(1)');
+        await countsBecome(environment, checksOf(10 + count));
+      }
+      await page.close();
+    });
+  });
+
+  test('counts what it sends when the page is hidden', async () => {
+    const { page, environment } = await open({ metricsInterval: 3600 });
+    await page.evaluate(`(() => {
+      check(100);
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
+      document.dispatchEvent(new Event('visibilitychange'));
+    })()`);
+    await countsBecome(environment, checksOf(100));
+    await page.close();
+  });
+
+  // Chromium may drop a request of a closed page that needs a preflight. Requests to the page's own origin need none.
+  test.each<[string, (page: Page) => Promise<unknown>]>([
+    ['left', (page) => page.goto('about:blank')],
+    ['closed', (page) => page.close({ runBeforeUnload: true })],
+  ])('counts what it sends to the origin of the page when the page is %s', async (_, leave) => {
+    const { page, host, environment } = await open({ metricsInterval: 3600, isSameOrigin: true });
+    await page.evaluate('check(100)');
+    await leave(page);
+    await countsBecome(environment, checksOf(100));
+    expect(host.preflights).toEqual([]);
+    await page.close();
+  });
+
+  test('counts on after a restart of the server', async () => {
+    const { page, host, environment } = await open();
+    await page.evaluate('check(3)');
+    await countsBecome(environment, checksOf(3));
+    await stop(binary);
+    binary = await startBinary({ data });
+    owner = { ...owner, http: binary.http, access: await token(binary.http, credentials) };
+    host.target = binary.http;
+    await page.evaluate('check(4)');
+    await countsBecome(environment, checksOf(7));
+    await page.close();
+  });
+});
+
+type Toggles = Record<string, { yes: number; no: number; variants: Record<string, number> }>;
+
+interface Answered {
+  readonly status: number;
+  readonly toggles: Toggles;
+}
+
+/** Collects the answers to the reports of a page. */
+function recordAnswers(page: Page): readonly Answered[] {
+  const answered: Answered[] = [];
+  page.on('response', (response) => {
+    const request = response.request();
+    if (request.method() !== 'POST') return;
+    answered.push({ status: response.status(), toggles: request.postDataJSON().bucket.toggles });
+  });
+  return answered;
+}

@@ -1,0 +1,16 @@
+import { type IConfig, UnleashClient } from 'unleash-proxy-client';
+
+/** Starts Unleash's SDK for pages. @returns what checks each flag as often as a test wants */
+async function start(config: IConfig): Promise<(times: number) => void> {
+  const client = new UnleashClient(config);
+  await client.start();
+  return (times) => {
+    for (let each = 0; each < times; each += 1) {
+      client.isEnabled('checkout');
+      client.isEnabled('search');
+      client.getVariant('banner');
+    }
+  };
+}
+
+Object.assign(globalThis, { start });

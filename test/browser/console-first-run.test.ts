@@ -7,9 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
 
 const { describe, test } = needing('chromium');
 
@@ -186,12 +184,6 @@ test('explains silence after 30 seconds', async () => {
     .waitFor();
   await page.getByText('Not connected yet.').waitFor();
   expect(await page.getByText('✓ Connected.').count()).toBe(0);
-});
-
-test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
-  const { page } = await connect({}, { ...phone, colorScheme });
-  expect(await widthOf(page)).toBe(phone.viewport.width);
-  expect(await axeFaults(page)).toEqual([]);
 });
 
 test('shows the refusal of a name beside its field, and keeps the input', async () => {

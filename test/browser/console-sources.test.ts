@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
@@ -7,6 +9,7 @@ import { needing } from '../support/needing.ts';
 import { buildProgram, openFeatureSdks, saveProgram } from '../support/openfeature.ts';
 import { byHttp1 } from '../support/proxy-clients.ts';
 import { runProxy } from '../support/proxy-program.ts';
+import { skippedWorkspaces } from '../support/workspaces.ts';
 import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
@@ -16,6 +19,20 @@ import { startPageServer } from './support/pages.ts';
 const { test } = needing('chromium');
 
 const run = promisify(execFile);
+
+/** SDKs that take their exporters' settings from the environment. */
+const logsSdk = `import { logs } from '@opentelemetry/api-logs';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
+const processor = new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() });
+const sdk = new LoggerProvider({ resource, processors: [processor] });
+logs.setGlobalLoggerProvider(sdk);`;
+const metricsSdk = `import { metrics } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+const reader = new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() });
+const sdk = new MeterProvider({ resource, readers: [reader] });
+metrics.setGlobalMeterProvider(sdk);`;
 
 let console_: Console;
 beforeAll(async () => {
@@ -47,8 +64,9 @@ function bucket(flag: string): string {
 needing('chromium', 'nginx').test(
   'Unleash: adopts the refused token, and its rule passes the first bucket on',
   async () => {
-    const { page } = await connect('unleash');
+    const { page, packet } = await connect('unleash');
     expect(await axeFaults(page)).toEqual([]);
+    await packet({ search: { on: [7] } }); // Not of this kind of sender.
     const token = `default:production.${'a'.repeat(56)}`;
     // The rule as a reader pastes it: the upstream beside the server, and the rest into it.
     const [upstream, location] = (await page.locator('.connect-text').textContent())!.split('\n\n');
@@ -63,6 +81,7 @@ needing('chromium', 'nginx').test(
         body: bucket(flag),
       });
 
+    await page.getByText('Waiting for a message of an Unleash SDK').waitFor();
     expect(await send('checkout')).toMatchObject({ status: 404 });
     await page.getByText('An SDK sent a token that no application has adopted.').waitFor();
     await page.getByText('Adopt this token in step 2').waitFor();
@@ -74,19 +93,23 @@ needing('chromium', 'nginx').test(
     expect(await send('checkout')).toMatchObject({ status: 202 });
     await page.getByText('✓ Connected.').waitFor();
     await page.getByText('from billing-1 (billing (unleash-client-node').waitFor();
-    const counted = page.getByRole('list', { name: 'Counted flags' });
+    await page.getByText('from all senders').waitFor();
     await expect
-      .poll(() => counted.textContent())
-      .toBe('checkout blue: 2 checks; enabled: 3 checks; disabled: 1 check');
+      .poll(() => counted(page))
+      .toContain('checkout blue: 2 checks; enabled: 3 checks; disabled: 1 check');
     await page.getByText('Unleash does not report use and views').waitFor();
     expect(await axeFaults(page)).toEqual([]);
   },
 );
 
 test('Unleash: has a rule for each proxy with the address of the metrics host, and refuses a token twice', async () => {
-  const { page, application } = await connect('unleash');
+  const { page, application } = await connect('own');
+  await page.getByRole('link', { name: 'I use Unleash' }).press('Enter');
+  await page.getByText('2. The token of the services').waitFor();
+  expect(await page.locator(':focus').textContent()).toContain('I use Unleash');
   for (const name of ['nginx', 'nginx mirror', 'HAProxy', 'Caddy', 'Envoy']) {
     await page.getByRole('button', { name, exact: true }).press('Enter');
+    expect(await page.locator(':focus').textContent()).toBe(name);
     const rule = page.getByRole('region', { name: `The rule for ${name}`, exact: true });
     const { hostname, port } = new URL(console_.origin);
     await expect.poll(() => rule.textContent()).toMatch(new RegExp(`${hostname}(:|, port_value: )${port}`));
@@ -100,23 +123,6 @@ test('Unleash: has a rule for each proxy with the address of the metrics host, a
   await page.getByRole('alert').getByText('is a key of an application already').waitFor();
 });
 
-test('shows a message of one kind of sender only under this kind', async () => {
-  const { page, packet } = await connect('own');
-  await packet({ search: { on: [7] } });
-  await page.getByText('✓ Connected.').waitFor();
-  await page.getByRole('link', { name: 'I use Unleash' }).click();
-  await page.getByText('Waiting for a message of an Unleash SDK').waitFor();
-  const token = `default:production.${'c'.repeat(56)}`;
-  await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
-  await page.getByLabel('Servers').check();
-  await page.getByRole('button', { name: 'Adopt the token' }).click();
-  await page.getByText('not used yet').waitFor();
-  const sent = { method: 'POST', headers: headers(token), body: bucket('basket') };
-  expect((await fetch(`${console_.origin}/api/client/metrics`, sent)).status).toBe(202);
-  await page.getByText('1 message in the last day').waitFor();
-  await page.getByText('from all senders').waitFor();
-});
-
 /** The lines under a name, as a reader copies them. */
 async function linesOf(page: Page, name: string): Promise<string> {
   return (await page.getByRole('region', { name: `The ${name}`, exact: true }).textContent())!;
@@ -125,43 +131,75 @@ async function linesOf(page: Page, name: string): Promise<string> {
 const counted = (page: Page) => page.getByRole('list', { name: 'Counted flags' }).textContent();
 
 needing('chromium', openFeatureSdks).test(
-  'OpenFeature: its lines count an evaluation on a server',
+  'OpenFeature: its lines count on a server and on a page',
   async () => {
-    const { page } = await connect('openfeature');
+    const { page, context } = await connect('openfeature');
     await page.getByRole('button', { name: 'Create a Backend key' }).click();
     await page.getByText('is not shown again').waitFor();
-    const code = `import { InMemoryProvider } from '@openfeature/server-sdk';
+    const onServer = `import { InMemoryProvider } from '@openfeature/server-sdk';
 ${flagsOf('checkout')}
 ${await linesOf(page, 'lines for the program')}
 await OpenFeature.getClient().getBooleanValue('checkout', false);
 await OpenFeature.close();`;
-    const path = saveProgram('shown.mjs', code);
-    const variable = await linesOf(page, 'key as a variable');
-    await run('bash', ['-c', `${variable}\nexec "${process.execPath}" ${path}`]);
+    await runWith(await linesOf(page, 'key as a variable'), saveProgram('shown.mjs', onServer));
     await page.getByText('✓ Connected.').waitFor();
     await page.getByText('(my-service (flagmeter-openfeature/').waitFor();
     await expect.poll(() => counted(page)).toBe('checkout on: 1 check');
-  },
-);
 
-needing('chromium', openFeatureSdks).test(
-  'OpenFeature: its lines count an evaluation on a page',
-  async () => {
-    const { page, context } = await connect('openfeature');
     await page.getByRole('button', { name: 'Web page' }).click();
-    const code = `import { InMemoryProvider } from '@openfeature/web-sdk';
+    const onPage = `import { InMemoryProvider } from '@openfeature/web-sdk';
 ${flagsOf('banner')}
 ${await linesOf(page, 'lines for the program')}
 OpenFeature.getClient().getBooleanValue('banner', false);
 await meter.flush();`;
     const pages = await startPageServer();
     onTestFinished(() => pages.close());
-    const script = await buildProgram('shown-web', code);
+    const script = await buildProgram('shown-web', onPage);
     pages.put('/', { html: `<!doctype html><title>A shop</title><script type="module">${script}</script>` });
     await (await context.newPage()).goto(pages.origin);
     await page.bringToFront();
+    await expect.poll(() => counted(page)).toContain('banner on: 1 check');
+  },
+);
+
+/** Runs a program with the variables that the page shows. */
+const runWith = (variables: string, path: string) =>
+  run('bash', ['-c', `${variables}\nexec "${process.execPath}" ${path}`]);
+
+const sourcesModules = { why: skippedWorkspaces.get('test/sources') };
+
+needing('chromium', sourcesModules).test(
+  'OpenTelemetry: its variables and lines count as events and in sums',
+  async () => {
+    const { page } = await connect('opentelemetry');
+    const wrong = { method: 'POST', headers: headers('fm_be_wrong'), body: '{}' };
+    expect((await fetch(`${console_.origin}/v1/logs`, wrong)).status).toBe(404);
+    await page.getByText('A message had an unknown key.').waitFor();
+    await page.getByRole('button', { name: 'Create a Backend key' }).click();
+    await page.getByText('is not shown again').waitFor();
+    const directory = freshDirectory();
+    symlinkSync(join(import.meta.dirname, '../../node_modules'), join(directory, 'node_modules'));
+    const path = join(directory, 'shown.mjs');
+    for (const [name, sdk, shown] of [
+      ['Log events', logsSdk, 'checkout on: 1 check'],
+      ['Metrics', metricsSdk, 'checkout on: 2 checks'],
+    ] as const) {
+      await page.getByRole('button', { name, exact: true }).click();
+      const code = `import { InMemoryProvider } from '@openfeature/server-sdk';
+import { detectResources, envDetector } from '@opentelemetry/resources';
+const resource = detectResources({ detectors: [envDetector] });
+${sdk}
+${await linesOf(page, 'lines for the program')}
+${flagsOf('checkout')}
+await OpenFeature.setProviderAndWait(provider);
+await OpenFeature.getClient().getBooleanValue('checkout', false);
+await sdk.shutdown();`;
+      writeFileSync(path, code);
+      await runWith(await linesOf(page, 'environment variables'), path);
+      await expect.poll(() => counted(page)).toBe(shown);
+    }
     await page.getByText('✓ Connected.').waitFor();
-    await expect.poll(() => counted(page)).toBe('banner on: 1 check');
+    await page.getByText('OpenTelemetry does not report use and views').waitFor();
   },
 );
 
@@ -171,13 +209,12 @@ function flagsOf(name: string): string {
   return `const provider = new InMemoryProvider(${JSON.stringify(flags)});`;
 }
 
-test.each([
-  ['openfeature', 'light'],
-  ['unleash', 'dark'],
-] as const)('%s fits a phone and passes axe-core, in %s mode', async (use, colorScheme) => {
-  const { page } = await connect(use, { ...phone, colorScheme });
-  if (use !== 'unleash') await page.getByRole('button', { name: 'Create a Backend key' }).click();
-  await page.locator('.connect-text').first().waitFor();
-  expect(await widthOf(page)).toBe(phone.viewport.width);
-  expect(await axeFaults(page)).toEqual([]);
+test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
+  const { page, application } = await connect('unleash', { ...phone, colorScheme });
+  for (const use of ['unleash', 'openfeature&with=web', 'own']) {
+    await page.goto(`${console_.origin}/apps/${application}/Production/connect?use=${use}`);
+    await page.locator('.connect-text').first().waitFor();
+    expect(await widthOf(page)).toBe(phone.viewport.width);
+    expect(await axeFaults(page)).toEqual([]);
+  }
 });

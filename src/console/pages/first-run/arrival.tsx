@@ -26,7 +26,7 @@ export function Arrival({ app, env, source }: ArrivalProps) {
   const query = { environment: env, unnamed: true };
   const path = withQuery(resource('applications', app, 'ingest'), query);
   const { data } = usePoll<IngestReport>(path, everyMs);
-  const unattributed = useUnattributed(2000);
+  const unattributed = useUnattributed(everyMs);
   const seen = watch({ source, since: since.value, now: now.value, ledger: data, unattributed });
   return (
     <section class="stack" aria-labelledby="connect-arrival">

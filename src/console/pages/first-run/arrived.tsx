@@ -47,6 +47,7 @@ interface CountedProps {
   readonly isAlone: boolean;
 }
 
+const everyMs = 1000;
 const minuteMs = 60_000;
 const maxFlags = 5;
 
@@ -55,7 +56,7 @@ function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
   const first = useSignal(Math.floor(Date.parse(arrivedAt) / minuteMs) * minuteMs);
   const from = isAlone ? undefined : new Date(first.value).toISOString();
   const query = { environment: env, step: isAlone ? 'day' : 'minute', from };
-  const { data } = usePoll<UsageReport>(withQuery(resource('applications', app, 'usage'), query), 2000);
+  const { data } = usePoll<UsageReport>(withQuery(resource('applications', app, 'usage'), query), everyMs);
   const flags = data?.features ?? [];
   if (flags.length === 0)
     return <p>It named no flag yet. The counts appear here as soon as a message has some.</p>;

@@ -1,6 +1,7 @@
 import type { Note } from '../../../contract/notes.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import { openFeatureTargets } from './openfeature.ts';
+import { openTelemetryTargets } from './opentelemetry.ts';
 import { ownTargets } from './snippets.ts';
 import type { Target } from './target.ts';
 import { unleashTargets } from './unleash.ts';
@@ -80,6 +81,29 @@ export const sources: readonly Source[] = [
     sent: (route, userAgent) => route === 'telemetry' || ownPackage.test(userAgent ?? ''),
     advice: { unknown_key: unknownKey },
     hints: ['The package sends ten seconds after the first evaluation of a flag.', blocked],
+  },
+  {
+    id: 'opentelemetry',
+    label: 'I use OpenTelemetry',
+    hint: 'Settings of its exporter.',
+    choice: 'Exporter',
+    targets: openTelemetryTargets,
+    adoptsTokens: false,
+    message: 'a request of an exporter',
+    patienceMs: 90_000,
+    sent: (route) => route === 'otlp',
+    advice: {
+      unknown_key: unknownKey,
+      unknown_environment: {
+        meaning: 'The resource names no environment of the application.',
+        remedy: 'Set deployment.environment.name as in step 3, or create that environment.',
+      },
+    },
+    hints: [
+      'Exporters send metrics once a minute, and log events after some seconds.',
+      'The SDK of the service must have a provider of logs or metrics, and evaluate a flag.',
+    ],
+    omits: 'OpenTelemetry does not report use and views: they stay 0.',
   },
   {
     id: 'own',

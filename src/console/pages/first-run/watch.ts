@@ -50,7 +50,7 @@ export function watch({ source, since, now, ledger, unattributed }: Waiting): Wa
     ({ at, route, userAgent }) => isShown(at) && source.sent(route, userAgent),
   );
   if (!late && refused.length === 0 && unknown.length === 0)
-    return { kind: 'waiting', leftMs: since + source.patienceMs - now };
+    return { kind: 'waiting', leftMs: source.patienceMs - Math.max(0, now - since) };
   return {
     kind: 'trouble',
     refused: refused.slice(0, maxShown),

@@ -59,7 +59,7 @@ export function* overviewReport(
   { verdicts, bases }: Remembered,
   task: OverviewTask,
 ): Reading<Overview> {
-  const kinds = yield* verdicts.of(task);
+  const judged = yield* verdicts.of(task, task.environment.number);
   return yield* fromSnapshot(store.lmdb, function* (at) {
     const { environment, range, now } = task;
     const [base, sights] = yield* readKnown(store, task, bases, at);
@@ -67,7 +67,7 @@ export function* overviewReport(
     const ledger = yield* readLedger(store, task, base, at);
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
     const { start, width, length, spark } = gridOf(range);
-    const said = { declared: task.declared, kinds };
+    const said = { declared: task.declared, ...judged };
     const features = rowsOf(base.names, counted.totals, sights, said, spark.length);
     const { checks, used, viewed } = counted.totals.series;
     return {
@@ -78,6 +78,7 @@ export function* overviewReport(
       at: timeText(now),
       completeThrough: timeText(now),
       ...fieldsOf(task.fresh),
+      checksOnly: [...judged.checksOnly],
       totals: { ...counted.total, ...receivedIn(ledger, hours) },
       before: showBefore(task.comparison, counted, sights, ledger),
       ...(yield* countUsers(store, task, base, sights, at)),

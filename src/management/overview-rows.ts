@@ -5,15 +5,14 @@ import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
 import type { Names, Sights, Totals } from './overview-totals.ts';
 import { minuteText } from './report-range.ts';
+import type { AllVerdicts } from './verdicts.ts';
 
 /** Maximum number of variants in a row. */
 const maxVariants = 8;
 
 /** The declarations and verdicts in the rows. */
-interface Said {
+interface Said extends Pick<AllVerdicts, 'kinds' | 'checksOnlyBy'> {
   readonly declared: readonly FeatureDeclaration[];
-  /** The verdicts, by feature. */
-  readonly kinds: ReadonlyMap<string, VerdictKind>;
 }
 
 /**
@@ -24,13 +23,14 @@ export function rowsOf(
   names: Names,
   totals: Totals,
   sights: Sights,
-  { declared, kinds }: Said,
+  { declared, kinds, checksOnlyBy }: Said,
   points: number,
 ): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const variants = variantsOf(names, totals);
   const seen = names.features.map((feature, number) => {
     const declaration = declarations.get(feature);
+    const checksOnly = checksOnlyBy.get(feature);
     return {
       feature,
       checks: variants[number]!.reduce((sum, [, checks]) => sum + checks, 0),
@@ -42,6 +42,7 @@ export function rowsOf(
       lastSeenAt: seenAt(sights.last[number]!),
       ...showDeclaration(declaration),
       verdict: verdictOf(feature, kinds),
+      ...(checksOnly && { checksOnly: [...checksOnly] }),
     };
   });
   const known = new Set(names.features);

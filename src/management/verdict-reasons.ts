@@ -1,3 +1,4 @@
+import { checksOnlyOf, checksOnlyText } from '../contract/checks-only.ts';
 import type { Verdict } from '../contract/shapes/verdict.ts';
 import type { ReasonCode, VerdictKind } from '../contract/verdicts.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
@@ -22,7 +23,15 @@ export interface Figures {
 
 /** The reasons for a judgement as sentences, the most important first. */
 export function reasonsOf(facts: VerdictFacts, judgement: Judgement, figures: Figures): readonly Reason[] {
-  return explain[judgement.kind](facts, judgement, figures);
+  const reasons = explain[judgement.kind](facts, judgement, figures);
+  const sources = checksOnlyIn(facts, judgement);
+  if (sources.length === 0) return reasons;
+  return [...reasons, reason('checks_only', checksOnlyText(sources), sources)];
+}
+
+/** The sources of its senders, if none of them reports use and views. */
+export function checksOnlyIn(facts: VerdictFacts, judgement: Judgement): string[] {
+  return checksOnlyOf(inThese(facts, judgement).flatMap(({ askers }) => askers));
 }
 
 type Explain = (facts: VerdictFacts, judgement: Judgement, figures: Figures) => readonly Reason[];
@@ -71,7 +80,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
   ],
   permanent: (facts, { otherwise }, figures) => [
     reason('permanent', 'The team has declared it permanent.'),
-    ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
+    ...(otherwise === undefined ? [] : explain[otherwise.kind](facts, otherwise, figures)),
   ],
   snoozed: (facts, { otherwise }, figures) => [
     ...timed(
@@ -79,7 +88,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
       facts.declaration?.snoozedUntil ?? null,
       (at) => `The verdict is snoozed until ${at}.`,
     ),
-    ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
+    ...(otherwise === undefined ? [] : explain[otherwise.kind](facts, otherwise, figures)),
   ],
   new: (facts, { since }) =>
     timed('new', since, (at) =>

@@ -8,7 +8,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { showSender } from './senders-report.ts';
 import { actionsOf, type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
-import { type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
+import { checksOnlyIn, type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
 import { factsWithAskers, placesAt, type VerdictsTask } from './verdicts.ts';
 
 export interface VerdictTask extends VerdictsTask {
@@ -37,6 +37,7 @@ export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Sa
       environments: [...judgement.environments],
       reasons: [...reasonsOf(facts, judgement, figures)],
       actions: [...actionsOf(judgement.kind, facts)],
+      checksOnly: checksOnlyIn(facts, judgement),
       senders: latestAskers(known),
       declared: declaration !== undefined,
     };

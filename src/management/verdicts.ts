@@ -1,3 +1,4 @@
+import { checksOnlyOf, isChecksOnly } from '../contract/checks-only.ts';
 import type { VerdictKind } from '../contract/verdicts.ts';
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { SeenSender } from '../storage/lmdb/senders.ts';
@@ -28,6 +29,20 @@ interface Remembered {
   readonly places: readonly Place[];
   /** The verdicts by feature, each with its declaration. */
   readonly kinds: Map<string, { readonly said: string; readonly kind: VerdictKind }>;
+  /** By the number of an environment. */
+  readonly sources: Map<number, Sources>;
+}
+
+/** The sources that report checks only: see `checksOnlyOf`. */
+interface Sources {
+  readonly checksOnly: readonly string[];
+  readonly checksOnlyBy: ReadonlyMap<string, readonly string[]>;
+}
+
+const noSources: Sources = { checksOnly: [], checksOnlyBy: new Map() };
+
+export interface AllVerdicts extends Sources {
+  readonly kinds: ReadonlyMap<string, VerdictKind>;
 }
 
 /** The verdicts on all features of applications. Sights may be up to 20 seconds old; declarations are current. */
@@ -39,8 +54,11 @@ export class Verdicts {
     this.#store = store;
   }
 
-  /** The kind of verdict on every feature of an application, declared or seen. */
-  of(task: VerdictsTask): Reading<ReadonlyMap<string, VerdictKind>> {
+  /**
+   * The kind of verdict on every feature of an application, declared or seen.
+   * @param environment the number of an environment, to find the sources there that report checks only
+   */
+  of(task: VerdictsTask, environment?: number): Reading<AllVerdicts> {
     const store = this.#store;
     const { declared, now } = task;
     const recall = () => this.#recall(task);
@@ -49,7 +67,7 @@ export class Verdicts {
       const known = recall() ?? remember(yield* placesAt(store, task.environments, now, at));
       const declarations = new Map(declared.map((each) => [each.name, each]));
       const seen = known.places.flatMap(({ sights }) => [...sights.keys()]);
-      const verdicts = new Map<string, VerdictKind>();
+      const kinds = new Map<string, VerdictKind>();
       for (const name of new Set([...declarations.keys(), ...seen])) {
         const declaration = declarations.get(name);
         const said = saidBy(declaration);
@@ -58,10 +76,13 @@ export class Verdicts {
           verdict = { said, kind: judgeIn(store, task, known.places, name, declaration, at).kind };
           known.kinds.set(name, verdict);
         }
-        verdicts.set(name, verdict.kind);
-        if (verdicts.size % stride === 0) yield;
+        kinds.set(name, verdict.kind);
+        if (kinds.size % stride === 0) yield;
       }
-      return verdicts;
+      const place = known.places.find(({ number }) => number === environment);
+      if (place !== undefined && !known.sources.has(place.number))
+        known.sources.set(place.number, yield* sourcesAt(store, place, now, at));
+      return { kinds, ...(known.sources.get(environment ?? -1) ?? noSources) };
     });
   }
 
@@ -71,7 +92,7 @@ export class Verdicts {
   }
 
   #remember(task: VerdictsTask, places: readonly Place[]): Remembered {
-    const known: Remembered = { readAt: task.now, places, kinds: new Map() };
+    const known: Remembered = { readAt: task.now, places, kinds: new Map(), sources: new Map() };
     if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
     this.#remembered.set(keyOf(task), known);
     return known;
@@ -108,6 +129,25 @@ export function* placesAt(
     places.push({ name, number, sights, reporters: sendersAt(store, number, environmentOrdinal, now, at) });
   }
   return places;
+}
+
+/** The senders of each feature are read only if the environment has such a source. */
+function* sourcesAt(
+  store: UsageTables,
+  { number, sights, reporters }: Place,
+  now: number,
+  at: Snapshot,
+): Reading<Sources> {
+  if (!reporters.some(isChecksOnly)) return noSources;
+  const checksOnlyBy = new Map<string, readonly string[]>();
+  let left = stride;
+  for (const [feature, { ordinal }] of sights) {
+    const sources = checksOnlyOf(sendersAt(store, number, ordinal, now, at));
+    if (sources.length > 0) checksOnlyBy.set(feature, sources);
+    left = left === 0 ? stride : left - 1;
+    if (left === 0) yield;
+  }
+  return { checksOnly: checksOnlyOf(reporters), checksOnlyBy };
 }
 
 /** The facts about a feature, with the senders that checked it. */

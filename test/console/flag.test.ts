@@ -39,7 +39,8 @@ describe('the heading of a verdict', () => {
 
   it.each(verdictKinds)('of %s has a text and a tone, with and without a time', (kind) => {
     expect(headingOf({ kind, since: null, environments: [] }, null, words)).toMatch(/^[A-Z][a-z ,:]+$/);
-    expect(toneOf[kind]).toBeDefined();
+    expect(toneOf(kind, true)).toBeDefined();
+    expect(toneOf(kind, false)).not.toBe('good');
   });
 
   it("formats the time of a reason in the reader's locale", () => {

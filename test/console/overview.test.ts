@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { changeOf, drawnOf, trendOf } from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
-import { countStates, isIn, stateText } from '../../src/console/pages/overview/states.ts';
+import { countStates, hintOf, isIn, markOf, stateText } from '../../src/console/pages/overview/states.ts';
 import { sparkOf } from '../../src/console/parts/chart/sparkline.tsx';
 import type { Overview, OverviewFeature } from '../../src/contract/shapes/overview.ts';
 
@@ -97,7 +97,11 @@ describe('flags', () => {
 
   test('show their state', () => {
     expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
-    expect(stateText(row('a', { verdict: 'in_use', declared: false }))).toBe('in use · undeclared');
+    const misspelt = row('a', { verdict: 'in_use', declared: false });
+    expect([stateText(misspelt), markOf(misspelt)]).toEqual(['in use · undeclared', 'undeclared']);
+    expect(hintOf(misspelt)).toBe('Not declared: the name may be misspelt');
+    expect([markOf(row('a')), hintOf(row('a'))]).toEqual(['in_use', undefined]);
+    expect(hintOf(row('a', { verdict: 'not_seen' }))).toMatch(/^Silence is its only basis/);
   });
 
   test('keep their order while a reader looks at one of them', () => {

@@ -108,7 +108,7 @@ test('the list, the overview and the flag page have the same verdicts', async ()
     const all = { only: { archived: undefined, declared: undefined, stale: undefined, verdict: undefined } };
     const page = { limit: 200, after: undefined };
     const list = finish(featuresReport(usage, { ...task, ...all, page })).items;
-    const overview = finish(new Verdicts(usage).of(task));
+    const overview = finish(new Verdicts(usage).of(task)).kinds;
     for (const { name, verdict } of list) {
       expect([name, verdict]).toEqual([name, overview.get(name)]);
       expect(finish(verdictReport(usage, { ...task, feature: name }))).toMatchObject({ kind: verdict });

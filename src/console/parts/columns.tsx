@@ -1,3 +1,4 @@
+import { checksOnlyText } from '../../contract/checks-only.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
 import type { Column } from './table.tsx';
@@ -14,6 +15,16 @@ export function Ago({ at }: { readonly at: string | null }) {
     <time dateTime={at} title={format.time(at)}>
       {format.relative(Math.min(Date.parse(at), now.value), now.value)}
     </time>
+  );
+}
+
+/** In place of a count that the sources do not report. */
+export function NotReported({ sources }: { readonly sources: readonly string[] }) {
+  return (
+    <span class="quiet" title={checksOnlyText(sources)}>
+      <span aria-hidden="true">–</span>
+      <span class="hidden">not reported</span>
+    </span>
   );
 }
 

@@ -80,6 +80,12 @@ const OverviewFeature = Type.Object({
   permanent: flag('Whether it is meant to stay.'),
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   verdict: verdictKind('Kind of its verdict; the verdict itself has the reasons.'),
+  checksOnly: Type.Optional(
+    listOf(
+      text('A source, such as Unleash.'),
+      'Present if its senders in this environment do not report use and views: `used` and `viewed` are unknown, not 0.',
+    ),
+  ),
 });
 export type OverviewFeature = Static<typeof OverviewFeature>;
 
@@ -112,6 +118,10 @@ export const Overview = shape(
     at: time('Time of computation. The bucket with this time is incomplete.'),
     completeThrough: time('Everything accepted before this time is included.'),
     mayBeCounting: Type.Optional(mayBeCounting),
+    checksOnly: listOf(
+      text('A source, such as Unleash.'),
+      'The sources of the environment, if none of its senders reports use and views; empty otherwise.',
+    ),
     totals: Type.Object(totals),
     before: orNull(
       Type.Object(Before.properties, {
@@ -156,6 +166,7 @@ export const Overview = shape(
     step: 'day',
     at: '2026-01-26T12:00:00.000Z',
     completeThrough: '2026-01-26T12:00:00.000Z',
+    checksOnly: [],
     totals: { checks: 5, used: 3, viewed: 2, accepted: 5, refused: 0 },
     before: exampleBefore,
     users: { count: 2, from: '2026-01-25', to: '2026-01-26' },

@@ -78,6 +78,10 @@ export const Verdict = shape(
     environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
     reasons: listOf(Reason, 'Reasons, the most important first.'),
     actions: listOf(oneOf(verdictActions, 'Suggested action.'), 'Suggested actions, the best first.'),
+    checksOnly: listOf(
+      text('A source, such as Unleash.'),
+      'The sources of its senders in these environments, if none of them reports use and views; empty otherwise.',
+    ),
     senders: listOf(Sender, 'The last senders that checked it, up to 5.'),
     declared: flag('Whether the team has declared it. An undeclared name may be a typing error.'),
     nearest: orNull(
@@ -105,6 +109,7 @@ export const Verdict = shape(
       },
     ],
     actions: ['copy', 'snooze', 'permanent', 'archive'],
+    checksOnly: [],
     senders: [exampleSender],
     declared: true,
     nearest: null,

@@ -1,3 +1,4 @@
+import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { ComparedVariant, Comparison } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
@@ -10,6 +11,7 @@ import { useRange } from '../../parts/range.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
 import { Choice } from './choice.tsx';
+import { useChecksOnly } from './senders.tsx';
 
 const events = ['used', 'viewed'] as const;
 const names = { used: 'Used', viewed: 'Viewed' };
@@ -30,6 +32,7 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
     base: query['base'],
   });
   const { data, error } = usePoll<Comparison>(path, live ? everyMs : undefined);
+  const sources = useChecksOnly(place);
   return (
     <section class="flag-comparison" aria-labelledby="flag-comparison">
       <div class="head flag-bar">
@@ -55,7 +58,11 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
       </div>
       <Reason error={error} what="The comparison" />
       {data === undefined && error === undefined && <p class="quiet">Comparing …</p>}
-      {data !== undefined && <Compared name={place.name} comparison={data} />}
+      {data !== undefined && sources.length > 0 && data.variants.every(({ rate }) => !rate) ? (
+        <p class="callout">{checksOnlyText(sources)}</p>
+      ) : (
+        data !== undefined && <Compared name={place.name} comparison={data} />
+      )}
     </section>
   );
 }

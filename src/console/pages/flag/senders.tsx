@@ -1,3 +1,4 @@
+import { checksOnlyOf, checksOnlyText, isChecksOnly } from '../../../contract/checks-only.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders, Sender } from '../../../contract/shapes/verdict.ts';
 import { flagAddress, useQuery } from '../../address.ts';
@@ -22,9 +23,16 @@ const columns: readonly Column<Sender>[] = [
   { key: 'how', title: 'Route', value: ({ transport, route }) => `${route}, ${transport}` },
 ];
 
+/** The sources of the flag in its environment, if none of them reports use and views. */
+export function useChecksOnly(place: FlagPlace): readonly string[] {
+  const { data } = usePoll<FeatureSenders>(flagPath(place, 'senders'), everyMs);
+  return checksOnlyOf(data?.items.filter(({ environment }) => environment === place.environment) ?? []);
+}
+
 /** The senders that still request the flag. */
 export function Senders({ place }: { readonly place: FlagPlace }) {
   const { data, error } = usePoll<FeatureSenders>(flagPath(place, 'senders'), everyMs);
+  const sources = checksOnlyOf(data?.items.filter(isChecksOnly) ?? []);
   return (
     <section aria-labelledby="flag-senders">
       <h2 id="flag-senders">Senders</h2>
@@ -41,11 +49,7 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
           empty="No sender has requested it yet, in any environment."
         />
       )}
-      {data?.items.some(({ route }) => route === 'unleash' || route === 'otlp') && (
-        <p class="quiet">
-          Unleash SDKs and OpenTelemetry report checks only. They do not report use and views.
-        </p>
-      )}
+      {sources.length > 0 && <p class="quiet">{checksOnlyText(sources)}</p>}
       {data?.othersLeftOut && <p class="quiet">There were more senders than are recorded.</p>}
     </section>
   );

@@ -1,5 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
@@ -10,13 +11,14 @@ import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Swatch } from '../../parts/chart/figures.tsx';
 import { bucketAt, bucketsOf, type ChartKind } from '../../parts/chart/series.ts';
-import { countColumn } from '../../parts/columns.tsx';
+import { countColumn, NotReported } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { boundsQuery } from '../../range.ts';
 import type { FlagPlace } from './change.tsx';
 import { Choice } from './choice.tsx';
+import { useChecksOnly } from './senders.tsx';
 import { type Measure, markersOf, measures, seriesOf, tonesOf, variantsOf } from './traffic.ts';
 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
@@ -43,6 +45,7 @@ export function TrafficSection({ place, detail }: TrafficProps) {
   });
   const { data, error } = usePoll<UsageReport>(path, live ? liveMs : undefined);
   const usage = data?.features[0];
+  const sources = useChecksOnly(place);
   const buckets = useMemo(() => bucketsOf(bounds), [bounds]);
   const series = useMemo(() => seriesOf(usage, buckets, measure), [usage, buckets, measure]);
   const markers = useMemo(() => markersOf(detail, environment), [detail, environment]);
@@ -62,20 +65,26 @@ export function TrafficSection({ place, detail }: TrafficProps) {
         <Choice label="Chart" values={kinds} value={kind} onChange={(kind) => change({ kind })} />
       </div>
       <Reason error={error} what="The figures" />
-      <Chart
-        title={`${names[measure]} by variant`}
-        buckets={buckets}
-        series={series}
-        kind={kind}
-        unfinishedFrom={current.value}
-        markers={markers}
-        onZoom={zoom}
-        csv={`${name}-${measure}`}
-      />
+      {measure !== 'checks' && isUnknown(usage, measure, sources) ? (
+        <p class="empty">{checksOnlyText(sources)}</p>
+      ) : (
+        <Chart
+          title={`${names[measure]} by variant`}
+          buckets={buckets}
+          series={series}
+          kind={kind}
+          unfinishedFrom={current.value}
+          markers={markers}
+          onZoom={zoom}
+          csv={`${name}-${measure}`}
+        />
+      )}
       {data !== undefined && usage === undefined && (
         <p class="quiet">No sender has requested it in this environment and range.</p>
       )}
-      {data !== undefined && usage !== undefined && <Funnel name={name} report={data} usage={usage} />}
+      {data !== undefined && usage !== undefined && (
+        <Funnel name={name} report={data} usage={usage} checksOnly={sources} />
+      )}
     </section>
   );
 }
@@ -88,11 +97,18 @@ interface FunnelProps {
   readonly name: string;
   readonly report: UsageReport;
   readonly usage: FeatureUsage;
+  readonly checksOnly: readonly string[];
 }
 
 /** The share of the checks of each variant that led to a use and to a view. */
-function Funnel({ name, report, usage }: FunnelProps) {
+function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
   const tones = tonesOf(usage);
+  const step = (key: 'used' | 'viewed', title: string): Column<Variant> => {
+    const column = countColumn(key, title);
+    if (isUnknown(usage, key, checksOnly))
+      return { ...column, value: () => undefined, cell: () => <NotReported sources={checksOnly} /> };
+    return { ...column, cell: (row) => <Step part={row[key]} of={row.checks} /> };
+  };
   const columns: readonly Column<Variant>[] = [
     {
       key: 'variant',
@@ -106,8 +122,8 @@ function Funnel({ name, report, usage }: FunnelProps) {
       ),
     },
     countColumn('checks', 'Checks'),
-    { ...countColumn('used', '→ Used'), cell: (row) => <Step part={row.used} of={row.checks} /> },
-    { ...countColumn('viewed', '→ Viewed'), cell: (row) => <Step part={row.viewed} of={row.checks} /> },
+    step('used', '→ Used'),
+    step('viewed', '→ Viewed'),
     countColumn('uniqueUsers', 'Users ≈'),
   ];
   const last = Date.parse(report.to) - 1;
@@ -121,6 +137,7 @@ function Funnel({ name, report, usage }: FunnelProps) {
         rowKey={({ variant }) => variant}
         csv={`${name}-variants`}
       />
+      {checksOnly.length > 0 && <p class="quiet">{checksOnlyText(checksOnly)}</p>}
       <p class="quiet">
         Shares of the checks. The flag had ≈{format.full(usage.uniqueUsers)} users (± 2 %) on the UTC days{' '}
         {format.days(report.from, last)}. A user of several variants counts once here, and once for each
@@ -128,6 +145,15 @@ function Funnel({ name, report, usage }: FunnelProps) {
       </p>
     </div>
   );
+}
+
+/** Whether a figure is missing because no sender reports it. */
+function isUnknown(
+  usage: FeatureUsage | undefined,
+  key: 'used' | 'viewed',
+  checksOnly: readonly string[],
+): boolean {
+  return checksOnly.length > 0 && (usage?.[key] ?? 0) === 0;
 }
 
 /** A count with its share as a number and as a bar. */

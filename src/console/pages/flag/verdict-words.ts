@@ -20,8 +20,10 @@ const beginnings: Readonly<Record<VerdictKind, string>> = {
   new: 'New',
 };
 
-/** The tone of each verdict. */
-export const toneOf: Readonly<Record<VerdictKind, 'good' | 'warn' | 'bad' | 'quiet'>> = {
+type Tone = 'good' | 'warn' | 'bad' | 'quiet';
+
+/** The tone of each verdict on a declared flag. */
+const tones: Readonly<Record<VerdictKind, Tone>> = {
   safe_to_remove: 'warn',
   not_seen: 'quiet',
   one_variant: 'warn',
@@ -32,6 +34,11 @@ export const toneOf: Readonly<Record<VerdictKind, 'good' | 'warn' | 'bad' | 'qui
   snoozed: 'quiet',
   new: 'good',
 };
+
+/** The tone of a verdict. An undeclared name may be misspelt, so nothing about it is good. */
+export function toneOf(kind: VerdictKind, isDeclared: boolean): Tone {
+  return tones[kind] === 'good' && !isDeclared ? 'warn' : tones[kind];
+}
 
 /** A verdict as a sentence. */
 export function headingOf(

@@ -20,7 +20,7 @@ interface SectionProps {
 /** The verdict on the flag, its reasons, and the next steps. */
 export function VerdictSection({ place, detail }: SectionProps) {
   const { data, error } = usePoll<Verdict>(flagPath(place, 'verdict'), everyMs);
-  const tone = data === undefined ? 'quiet' : toneOf[data.kind];
+  const tone = data === undefined ? 'quiet' : toneOf(data.kind, detail.declared);
   return (
     <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
       <h2 id="flag-verdict">

@@ -5,10 +5,11 @@ import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { toneOf } from '../../parts/chart/series.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
+import { NotReported } from '../../parts/columns.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { isUnfinished, trendOf } from './figures.ts';
 import { variantsText } from './rows.ts';
-import { stateText } from './states.ts';
+import { hintOf, markOf, stateText } from './states.ts';
 
 interface ColumnOptions {
   readonly app: string;
@@ -45,8 +46,8 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       cell: ({ spark }) => <Trend spark={spark} unfinished={unfinished} />,
     },
     count('checks', 'Checks', ({ checks }) => checks),
-    rate('used', 'Used', ({ used }) => used),
-    rate('viewed', 'Viewed', ({ viewed }) => viewed),
+    rate('used', 'Used'),
+    rate('viewed', 'Viewed'),
     {
       key: 'users',
       title: 'Users',
@@ -71,7 +72,11 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       key: 'state',
       title: 'State',
       value: stateText,
-      cell: (row) => <span class={`overview-kind overview-kind-${row.verdict}`}>{stateText(row)}</span>,
+      cell: (row) => (
+        <span class={`overview-kind overview-kind-${markOf(row)}`} title={hintOf(row)}>
+          {stateText(row)}
+        </span>
+      ),
     },
   ];
 }
@@ -87,19 +92,27 @@ function count(key: string, title: string, of: (row: OverviewFeature) => number)
 }
 
 /** A part of the checks: a share in the table, a count in the CSV file. */
-function rate(key: string, title: string, of: (row: OverviewFeature) => number): Column<OverviewFeature> {
+function rate(key: 'used' | 'viewed', title: string): Column<OverviewFeature> {
   return {
     key,
     title,
     number: true,
-    value: (row) => (row.checks === 0 ? undefined : of(row) / row.checks),
-    csv: of,
-    cell: (row) => (
-      <span title={`${format.full(of(row))} of ${format.full(row.checks)} checks`}>
-        {format.rate(of(row), row.checks)}
-      </span>
-    ),
+    value: (row) => (row.checks === 0 || isUnknown(row, key) ? undefined : row[key] / row.checks),
+    csv: (row) => (isUnknown(row, key) ? undefined : row[key]),
+    cell: (row) =>
+      isUnknown(row, key) ? (
+        <NotReported sources={row.checksOnly ?? []} />
+      ) : (
+        <span title={`${format.full(row[key])} of ${format.full(row.checks)} checks`}>
+          {format.rate(row[key], row.checks)}
+        </span>
+      ),
   };
+}
+
+/** Whether a count is missing because no sender reports it. */
+function isUnknown({ checksOnly = [], ...row }: OverviewFeature, key: 'used' | 'viewed'): boolean {
+  return checksOnly.length > 0 && row[key] === 0;
 }
 
 function Trend({ spark, unfinished }: { readonly spark: readonly number[]; readonly unfinished: boolean }) {

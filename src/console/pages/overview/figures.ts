@@ -19,6 +19,11 @@ export function isFigure(text: string | undefined): text is Figure {
   return (figures as readonly (string | undefined)[]).includes(text);
 }
 
+/** Whether a figure is missing because no sender reports it. */
+export function isUnknown({ checksOnly, totals }: Overview, figure: Figure): boolean {
+  return (figure === 'used' || figure === 'viewed') && checksOnly.length > 0 && totals[figure] === 0;
+}
+
 /** A figure of the range, and its comparison with the range before. */
 export interface Compared {
   readonly value: number;

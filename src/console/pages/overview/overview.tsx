@@ -2,6 +2,7 @@
  * src/console/pages/overview: the flags of an environment. overview.tsx is the page; figures.ts, rows.ts and states.ts compute.
  */
 import { useMemo, useRef } from 'preact/hooks';
+import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
 import { applicationSettingsAddress, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
@@ -14,7 +15,7 @@ import type { InEnvironment } from '../../place.ts';
 import { boundsQuery } from '../../range.ts';
 import { useTitle } from '../../title.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
-import { drawnOf, type Figure, isFigure } from './figures.ts';
+import { drawnOf, type Figure, isFigure, isUnknown } from './figures.ts';
 import { FlagsTable } from './flags-table.tsx';
 import { countStates, isState, pressing, type State, states } from './states.ts';
 import { Tiles } from './tiles.tsx';
@@ -74,15 +75,19 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
             shown={shown}
             onShow={(figure) => change({ show: figure === 'checks' ? undefined : figure })}
           />
-          <Chart
-            title={drawn.title}
-            buckets={drawn.buckets}
-            series={drawn.series}
-            unfinishedFrom={drawn.unfinishedFrom}
-            kind="stacked"
-            height={200}
-            onZoom={range.zoom}
-          />
+          {isUnknown(overview, shown) ? (
+            <p class="empty">{checksOnlyText(overview.checksOnly)}</p>
+          ) : (
+            <Chart
+              title={drawn.title}
+              buckets={drawn.buckets}
+              series={drawn.series}
+              unfinishedFrom={drawn.unfinishedFrom}
+              kind="stacked"
+              height={200}
+              onZoom={range.zoom}
+            />
+          )}
         </>
       )}
       {overview.mayBeCounting && (

@@ -1,4 +1,5 @@
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { silenceOf } from '../../../contract/verdicts.ts';
 
 /** The states that flags can be filtered by. */
 export const states = {
@@ -41,6 +42,20 @@ export function isIn({ feature, verdict, declared }: OverviewFeature, state: Sta
 export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<State, number> {
   const all = Object.keys(states) as State[];
   return new Map(all.map((state) => [state, features.filter((feature) => isIn(feature, state)).length]));
+}
+
+/** The mark of a flag in the table. An undeclared name may be misspelt, so nothing about it is good. */
+export function markOf(feature: OverviewFeature): string {
+  return feature.verdict === 'in_use' && isIn(feature, 'undeclared') ? 'undeclared' : feature.verdict;
+}
+
+/** What a reader should know about the state of a flag. */
+export function hintOf(feature: OverviewFeature): string | undefined {
+  const hints = [
+    isIn(feature, 'undeclared') ? 'Not declared: the name may be misspelt' : undefined,
+    silenceOf(feature.verdict),
+  ];
+  return hints.filter((hint) => hint !== undefined).join('. ') || undefined;
 }
 
 /** The state of a flag in the table. */

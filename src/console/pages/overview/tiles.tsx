@@ -1,7 +1,8 @@
+import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
 import { type Range, rangeLabel } from '../../range.ts';
-import { changeOf, compared, type Figure, figures, names } from './figures.ts';
+import { changeOf, compared, type Figure, figures, isUnknown, names } from './figures.ts';
 
 interface TilesProps {
   readonly overview: Overview;
@@ -43,6 +44,12 @@ interface FigureProps {
 /** The total of a figure, and its change from the same time span before. */
 function Total({ overview, figure, range }: FigureProps) {
   const { value, against, before } = compared(overview, figure);
+  if (isUnknown(overview, figure))
+    return (
+      <span class="overview-tile-line">
+        <span class="overview-tile-note">{checksOnlyText(overview.checksOnly)}</span>
+      </span>
+    );
   const change = against === undefined ? undefined : changeOf(against, before);
   const { from, to } = overview.users;
   return (

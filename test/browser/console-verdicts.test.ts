@@ -1,0 +1,159 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { Overview } from '../../src/contract/shapes/overview.ts';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+const token = `default:production.${'f'.repeat(56)}`;
+
+let console: Console;
+let shop: Sender;
+let billing: Sender;
+
+/** A flag in use, one that is safe to remove, one that was declared only, and a misspelt one. */
+async function fillShop(): Promise<void> {
+  shop = await openSender(console, 'Shop');
+  for (const name of ['checkout', 'old-banner', 'next-year'])
+    await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name });
+  await shop.report(daysAgo(40), { 'old-banner': { on: [10], off: [5] } });
+  const used = { on: [60, 30, 20], off: [40, 10] };
+  for (const ago of [20, 0])
+    await shop.report(daysAgo(ago), { checkout: used, chekcout: { on: [3], off: [1] } });
+}
+
+/** An application whose only sender is an SDK of Unleash. */
+async function fillBilling(): Promise<void> {
+  billing = await openSender(console, 'Billing');
+  const adopted = { token, type: 'Backend', environment: 'Production' };
+  await console.manage('POST', `/api/v2/applications/${billing.application}/keys/adopt`, 201, adopted);
+  const [start, stop] = [new Date(Date.now() - 60_000), new Date()];
+  const toggles = { invoices: { yes: 3, no: 1, variants: {} } };
+  const answer = await fetch(`${console.origin}/api/client/metrics`, {
+    method: 'POST',
+    headers: { authorization: token, 'content-type': 'application/json' },
+    body: JSON.stringify({ appName: 'billing', instanceId: 'billing-1', bucket: { start, stop, toggles } }),
+  });
+  expect(answer.status).toBe(202);
+}
+
+beforeAll(async () => {
+  console = await openConsole();
+  await Promise.all([fillShop(), fillBilling()]);
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+const flags = ({ application }: Sender, query = '') => `/apps/${application}/Production/flags${query}`;
+const flag = ({ application }: Sender, name: string) => `/apps/${application}/Production/flag?name=${name}`;
+const grid = (page: Page) => page.getByRole('grid');
+const rowOf = (page: Page, name: string) =>
+  grid(page)
+    .locator('[data-index]')
+    .filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+const names = (page: Page) => grid(page).getByRole('rowheader').allInnerTexts();
+/** Keeps a screenshot for people, if they ask for one. */
+async function keep(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS'];
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+describe('the verdict', () => {
+  test('is a column and a filter of the flags, and the same on the page of the flag', async () => {
+    const { page } = await console.visit(flags(shop));
+    await rowOf(page, 'old-banner').getByText('safe to remove').waitFor();
+    const misspelt = rowOf(page, 'chekcout').getByText('in use · undeclared');
+    expect(await misspelt.getAttribute('title')).toMatch(/may be misspelt/);
+    expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
+    expect(await rowOf(page, 'next-year').getByText('new').count()).toBe(1);
+    await page.getByLabel('State').selectOption({ label: 'safe to remove (1)' });
+    await expect.poll(() => names(page)).toEqual(['old-banner']);
+    expect(page.url()).toContain('state=safe_to_remove');
+    await page.getByRole('link', { name: 'old-banner' }).first().click();
+    await page.getByRole('heading', { name: /^Safe to remove: no sign of use since/ }).waitFor();
+    await page.getByText(/used to check it, and still reports?\./).waitFor();
+  });
+
+  test('on an undeclared flag is not good news, and links to the similar declared one', async () => {
+    const { page } = await console.visit(flag(shop, 'chekcout'));
+    await page.locator('.flag-verdict.panel-warn').waitFor();
+    await page.getByText('it may be misspelt').waitFor();
+    expect(await page.getByRole('link', { name: 'checkout', exact: true }).count()).toBe(1);
+    expect(await page.getByText('It is not declared.').count()).toBe(1);
+  });
+});
+
+describe('a source that reports checks only', () => {
+  test('is named in the API, and changes no verdict', async () => {
+    const below = `/api/v2/applications/${billing.application}`;
+    const overview = (await console.manage(
+      'GET',
+      `${below}/overview?environment=Production`,
+      200,
+    )) as Overview;
+    expect(overview).toMatchObject({
+      checksOnly: ['Unleash'],
+      features: [{ feature: 'invoices', checks: 4, used: 0, verdict: 'new', checksOnly: ['Unleash'] }],
+    });
+    const verdict = await console.manage('GET', `${below}/features/invoices/verdict`, 200);
+    expect(verdict).toMatchObject({
+      kind: 'new',
+      checksOnly: ['Unleash'],
+      reasons: [
+        { code: 'new' },
+        { code: 'checks_only', text: 'Unleash does not report used or viewed.', names: ['Unleash'] },
+        { code: 'undeclared' },
+      ],
+    });
+    const other = await console.manage(
+      'GET',
+      `/api/v2/applications/${shop.application}/overview?environment=Production`,
+      200,
+    );
+    expect(other).toMatchObject({ checksOnly: [] });
+  });
+
+  test('is named in place of counts of 0', async () => {
+    const { page } = await console.visit(flags(billing));
+    const tiles = page.getByRole('group', { name: 'What the chart shows' });
+    const used = tiles.getByRole('button', { name: /^Used/ });
+    await used.getByText('Unleash does not report used or viewed.').waitFor();
+    expect(await rowOf(page, 'invoices').getByText('not reported').count()).toBe(2);
+    await page.goto(console.origin + flag(billing, 'invoices'));
+    const funnel = page.getByRole('table', { name: 'From checks to uses and views, by variant' });
+    await expect.poll(() => funnel.getByText('not reported').count()).toBe(4);
+    await page
+      .getByRole('region', { name: 'Comparison' })
+      .getByText('Unleash does not report used or viewed.')
+      .waitFor();
+    await page.locator('.flag-verdict').getByText('Unleash does not report used or viewed.').waitFor();
+  });
+});
+
+test.each(['light', 'dark'] as const)('passes axe-core in %s mode', async (colorScheme) => {
+  const { page } = await console.visit(flags(shop), { colorScheme });
+  await rowOf(page, 'old-banner').waitFor();
+  await keep(page, `verdicts-${colorScheme}`);
+  expect(await axeFaults(page)).toEqual([]);
+  for (const [sender, name] of [
+    [shop, 'old-banner'],
+    [shop, 'chekcout'],
+    [billing, 'invoices'],
+  ] as const) {
+    await page.goto(console.origin + flag(sender, name));
+    await page.locator('.flag-verdict li').first().waitFor();
+    await page.getByRole('heading', { name: 'Senders' }).waitFor();
+    await keep(page, `verdict-${name}-${colorScheme}`);
+    if (name === 'invoices') expect(await axeFaults(page)).toEqual([]);
+  }
+  await page.goto(console.origin + flags(billing));
+  await rowOf(page, 'invoices').waitFor();
+  await keep(page, `checks-only-${colorScheme}`);
+});

@@ -44,6 +44,8 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PATCH ${features}/:feature invalid_time`]: withBody({ snoozedUntil: 'tomorrow' }),
   [`POST ${notes} invalid_time`]: withBody({ text: 'Rollout', at: 'now' }),
   [`POST ${notes} unknown_environment`]: withBody({ text: 'Rollout', environment: 'Nowhere' }),
+  [`GET ${features} invalid_query`]: afterPath('?environment='),
+  [`GET ${features}/:feature/verdict invalid_query`]: afterPath('?environment='),
   [`GET ${features}/:feature/senders invalid_query`]: afterPath('?environment='),
   [`GET ${features}/:feature/senders not_found`]: async (_world, { path }) => ({
     path: path.replace('/senders', '-none/senders'),

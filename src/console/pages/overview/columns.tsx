@@ -72,11 +72,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       key: 'state',
       title: 'State',
       value: stateText,
-      cell: (row) => (
-        <span class={`overview-kind overview-kind-${markOf(row)}`} title={hintOf(row)}>
-          {stateText(row)}
-        </span>
-      ),
+      cell: (row) => <StateOf row={row} />,
     },
   ];
 }
@@ -160,6 +156,14 @@ function Variants({ row }: { readonly row: OverviewFeature }) {
         {first} {format.percent(most / all)}
       </span>
       <span class="hidden">{text}</span>
+    </span>
+  );
+}
+
+function StateOf({ row }: { readonly row: OverviewFeature }) {
+  return (
+    <span class={`overview-kind overview-kind-${markOf(row)}`} title={hintOf(row)}>
+      {stateText(row)}
     </span>
   );
 }

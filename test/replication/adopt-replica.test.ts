@@ -16,8 +16,10 @@ import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { failing } from './failing-connection.ts';
-import { copyOf, ended, expectCounts, logged, newDatabase, postgres, start } from './nodes.ts';
+import { copyOf, ended, expectCounts, logged, newDatabase, postgres, start, startPostgres } from './nodes.ts';
 import { connect, initPostgres, type TestNode } from './test-node.ts';
+
+startPostgres();
 
 const { describe, it } = needing('postgresql');
 

@@ -14,8 +14,11 @@ import {
   postgres,
   restart,
   start,
+  startPostgres,
 } from './nodes.ts';
 import { connect, type TestNode } from './test-node.ts';
+
+startPostgres();
 
 const { describe, it } = needing('postgresql');
 

@@ -10,8 +10,10 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { transact } from '../../src/storage/lmdb/lmdb.ts';
 import { finish } from '../support/finish.ts';
 import { needing } from '../support/needing.ts';
-import { expectCounts, kill, newDatabase, postgres, start } from './nodes.ts';
+import { expectCounts, kill, newDatabase, postgres, start, startPostgres } from './nodes.ts';
 import { environment, minute, type TestNode } from './test-node.ts';
+
+startPostgres();
 
 const { describe, it } = needing('postgresql');
 

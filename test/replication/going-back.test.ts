@@ -19,8 +19,11 @@ import {
   postgres,
   restart,
   start,
+  startPostgres,
 } from './nodes.ts';
 import { connect } from './test-node.ts';
+
+startPostgres();
 
 const { describe, it } = needing('postgresql');
 

@@ -3,9 +3,11 @@ import { loggedMint } from '../../src/replication/entry.ts';
 import { LogAppender } from '../../src/replication/log.ts';
 import { findInstance, type Mint } from '../../src/storage/lmdb/instances.ts';
 import { needing } from '../support/needing.ts';
-import { expectCounts, newDatabase, postgres, start } from './nodes.ts';
+import { expectCounts, newDatabase, postgres, start, startPostgres } from './nodes.ts';
 import { cuttingRelay } from './postgres/relay.ts';
 import { connect } from './test-node.ts';
+
+startPostgres();
 
 const { describe, it } = needing('postgresql');
 

@@ -2,21 +2,24 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Postgres } from '../support/postgres.ts';
 import { initPostgres, TestNode, type TestNodeOptions } from './test-node.ts';
 
-/** Nodes on databases of one PostgreSQL, for the tests of a file. They stop after each test. */
+/** Nodes on databases of one PostgreSQL. They stop after each test. */
 export let postgres: Postgres;
 let running: TestNode[] = [];
 
-beforeAll(async () => {
-  postgres = await Postgres.start();
-}, 60_000);
+/** Starts PostgreSQL for the tests of a file. Each file calls it, because files may share this module. */
+export function startPostgres(): void {
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+  }, 60_000);
 
-afterEach(async () => {
-  const nodes = running;
-  running = [];
-  await Promise.all(nodes.map((node) => node.kill()));
-});
+  afterEach(async () => {
+    const nodes = running;
+    running = [];
+    await Promise.all(nodes.map((node) => node.kill()));
+  });
 
-afterAll(() => postgres.close());
+  afterAll(() => postgres.close());
+}
 
 /** Initialises a database. @returns its URL */
 export async function newDatabase(): Promise<string> {

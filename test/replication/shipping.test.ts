@@ -2,7 +2,20 @@ import { expect, vi } from 'vitest';
 import { defaultSettings } from '../../src/replication/settings.ts';
 import { needing } from '../support/needing.ts';
 import type { FaultKind } from './faulty-session.ts';
-import { begin, ended, expectCounts, kill, logged, newDatabase, postgres, restart, start } from './nodes.ts';
+import {
+  begin,
+  ended,
+  expectCounts,
+  kill,
+  logged,
+  newDatabase,
+  postgres,
+  restart,
+  start,
+  startPostgres,
+} from './nodes.ts';
+
+startPostgres();
 
 const { describe, it } = needing('postgresql');
 

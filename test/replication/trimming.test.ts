@@ -7,8 +7,10 @@ import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { needing } from '../support/needing.ts';
-import { expectCounts, logged, newDatabase, postgres, start } from './nodes.ts';
+import { expectCounts, logged, newDatabase, postgres, start, startPostgres } from './nodes.ts';
 import { connect, type TestNode } from './test-node.ts';
+
+startPostgres();
 
 const { describe, test } = needing('postgresql');
 

@@ -57,6 +57,7 @@ export const house = [
   'src/ingest/snippet',
   'src/ingest/reports',
   'src/ingest/otlp',
+  'src/ingest/unleash/message',
   'src/ingest/identities',
   'src/ingest',
   'src/ingest/ledger',

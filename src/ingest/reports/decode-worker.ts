@@ -6,15 +6,26 @@ import { failureOf, type Outcome } from '../../runtime/thread-calls.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
 import { decodeOtlp, isOtlp, type OtlpFormat } from '../otlp/formats.ts';
 import type { OtlpRequest } from '../otlp/request.ts';
+import {
+  decodeUnleash,
+  isUnleash,
+  type PackedMessage,
+  packMessage,
+  type UnleashFormat,
+} from '../unleash/message/parts.ts';
 import { condense } from './condense.ts';
 import { type FormatName, formats } from './formats.ts';
 import type { CondensedReport } from './report.ts';
 
 /** The formats of large bodies. */
-export type LargeFormat = FormatName | OtlpFormat;
+export type LargeFormat = FormatName | OtlpFormat | UnleashFormat;
 
 /** A decoded body, in arrays. */
-export type Decoding<Format extends LargeFormat> = Format extends OtlpFormat ? OtlpRequest : CondensedReport;
+export type Decoding<Format extends LargeFormat> = Format extends OtlpFormat
+  ? OtlpRequest
+  : Format extends UnleashFormat
+    ? PackedMessage
+    : CondensedReport;
 
 export interface DecodeTask {
   readonly format: LargeFormat;
@@ -37,8 +48,9 @@ export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unkn
   try {
     const body = new SentBody(sent, layers, limit).unpack();
     bytes = body.length;
-    const value = isOtlp(format) ? decodeOtlp(format, body) : condense(formats[format].decode(body));
+    const value = decodeBody(format, body);
     const memory = Object.values(value)
+      .flat()
       .filter(ArrayBuffer.isView)
       .map(({ buffer }) => buffer);
     const decoded: Decoded = { bytes, ok: true, value };
@@ -49,4 +61,10 @@ export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unkn
   } finally {
     setImmediate(collectGarbage);
   }
+}
+
+function decodeBody(format: LargeFormat, body: Uint8Array): Decoding<LargeFormat> {
+  if (isOtlp(format)) return decodeOtlp(format, body);
+  if (isUnleash(format)) return packMessage(decodeUnleash(format, body));
+  return condense(formats[format].decode(body));
 }

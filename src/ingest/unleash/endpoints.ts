@@ -5,7 +5,7 @@ import { intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { preflight } from '../telemetry/cors.ts';
 import { cors, preflightOperation } from '../telemetry/endpoint.ts';
-import type { UnleashKind } from './message.ts';
+import type { UnleashKind } from './message/message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
 /** The routes of Unleash for servers and for Edge. @param maxReport maximum length of a decompressed body in bytes */

@@ -1,38 +1,41 @@
 import { createHash } from 'node:crypto';
-import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
-import { decodeText, parseJson, readBody } from '../../http/body.ts';
 import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
+import { readSent, type SentBody } from '../../http/sent-body.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { parseSentTime } from '../../runtime/rfc3339.ts';
-import type { Batch } from '../../storage/commit/batch.ts';
 import { type Digest, digestWords } from '../../storage/commit/records.ts';
-import type { Application, Environment } from '../../storage/lmdb/records.ts';
-import type { Retention } from '../../storage/lmdb/retention.ts';
 import type { CountingDeps } from '../count-once.ts';
-import { countedAt } from '../counted-at.ts';
 import { keyOf } from '../declared.ts';
-import { checkJsonEntries } from '../json-entries.ts';
-import type { AttributedSource } from '../ledger/ledger.ts';
-import type { MessageHandler } from '../pipeline.ts';
+import type { LongMessages, MessageHandler } from '../pipeline.ts';
 import { allowOrigin } from '../telemetry/cors.ts';
-import { readMessage, type SdkHeaders, type UnleashKind, type UnleashMessage } from './message.ts';
+import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
+import { type SdkHead, type UnleashContent, type UnleashKind, withHeaders } from './message/message.ts';
+import { decodeUnleash, type PackedMessage, type UnleashFormat, unpackPart } from './message/parts.ts';
 
-export interface UnleashDeps extends CountingDeps {
-  readonly retention: Retention;
+export interface UnleashDeps extends CountingDeps, CountingParts {
+  readonly decoder: UnleashDecoder;
   readonly maxBody: number;
   readonly maxReport: number;
 }
 
-interface UnleashSender {
-  readonly holder: KeyHolder;
-  /** The environment that the token stands for. */
-  readonly environment: Environment;
+/** Decodes large messages in another thread. */
+interface UnleashDecoder extends Pick<LongMessages<never, never, never>, 'inTurn'> {
+  /** @param unpacked receives the length of the body, even if it is then refused @throws {ApiError} */
+  decode(body: SentBody, format: UnleashFormat, unpacked: (bytes: number) => void): Promise<PackedMessage>;
 }
 
-const source = { route: 'unleash', transport: 'http' } as const;
+/** A decoded message. */
+interface Received {
+  readonly head: PackedMessage['head'];
+  readonly content: UnleashContent | undefined;
+  /** The content of a large message. */
+  readonly parts: readonly Uint8Array[];
+  /** Set once the parts are resolved. */
+  counting?: UnleashCounting;
+}
 
 /**
  * Handles messages of Unleash SDKs and of Edge, in the steps of `Pipeline`. The token is in a header, so a body without a known one
@@ -43,7 +46,7 @@ export function unleashHandler(
   deps: UnleashDeps,
   kind: UnleashKind,
   forPages: boolean,
-): MessageHandler<Request, UnleashMessage, UnleashSender, Reply> {
+): MessageHandler<Request, Received, UnleashSender, Reply> {
   const originOf = (request: Request) => (forPages ? request.header('origin') || undefined : undefined);
   const resolve = (request: Request) => {
     const sender = findSender(deps, request, forPages);
@@ -56,40 +59,86 @@ export function unleashHandler(
     const holder = token === undefined ? undefined : deps.keys.findKey(token);
     return { appKey: token, environment: holder?.key.environment };
   };
+  const format: UnleashFormat = `unleash-${kind}`;
   return {
     ...source,
     address: (request) => request.remoteAddress,
     read(request, budget) {
       const { type } = resolve(request).holder.key;
-      return readBody(request, type === 'Backend' ? deps.maxReport : deps.maxBody, budget);
+      return readSent(request, type === 'Backend' ? deps.maxReport : deps.maxBody, budget);
     },
     idempotencyKey: () => undefined,
+    long: longMessages(deps, format),
     check(body, request) {
-      checkJsonEntries(body);
-      return readMessage(kind, parseJson(decodeText(body)), sdkHeadersOf(request));
+      const message = decodeUnleash(format, body);
+      return { head: withHeaders(message, headersOf(request)), content: message, parts: [] };
     },
     resolve: (_, request) => resolve(request), // The key may have been deleted meanwhile.
-    count: (message, sender, request) => ({
-      durable: count(deps, message, sender, request),
-      answer: { status: 202, headers: allowOrigin(originOf(request)) },
-    }),
+    count(message, sender, request) {
+      message.counting ??= countingOf(deps, message, sender, request);
+      return {
+        durable: count(deps, message, message.counting, sender),
+        answer: { status: 202, headers: allowOrigin(originOf(request)) },
+      };
+    },
     refuse: (refusal, request) =>
       problem(refusal, refusal.status === 403 ? {} : allowOrigin(originOf(request))),
     userAgent: (request) => request.header('user-agent'),
     origin: (request) => request.header('origin'),
-    claimedSender: ({ instance }, request) => ({ ...claimOf(request), instanceName: instance }),
+    claimedSender: ({ head }, request) => ({ ...claimOf(request), instanceName: head.instance }),
     peek: (request) => claimOf(request),
   };
 }
 
-function sdkHeadersOf(request: Request): SdkHeaders {
-  const read = (name: string) => request.header(name) ?? request.header(`x-${name}`);
+/** Large messages are decoded in another thread, and resolved part by part. */
+function longMessages(
+  deps: UnleashDeps,
+  format: UnleashFormat,
+): LongMessages<Request, Received, UnleashSender> {
   return {
-    appName: read('unleash-appname'),
-    connection: read('unleash-connection-id'),
-    instance: read('unleash-instanceid'),
-    sdk: read('unleash-sdk'),
+    inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
+    async decode(body, request, unpacked) {
+      const { head, parts, entries } = await deps.decoder.decode(body, format, unpacked);
+      return { message: { head: withHeaders(head, headersOf(request)), content: undefined, parts }, entries };
+    },
+    async prepare(message, sender, request, nextStep) {
+      message.counting = countingOf(deps, message, sender, request);
+      for (const part of message.parts) {
+        addPart(deps, message.counting, sender, unpackPart(part));
+        await nextStep();
+      }
+    },
   };
+}
+
+function countingOf(deps: UnleashDeps, { head }: Received, sender: UnleashSender, request: Request) {
+  return new UnleashCounting(deps, head, sender, keyOf(request) ?? '', deps.clock.now());
+}
+
+/** Some versions of SDKs put `x-` before the names of their headers. */
+function headersOf(request: Request): SdkHead {
+  const read = (name: string) => request.header(`unleash-${name}`) ?? request.header(`x-unleash-${name}`);
+  const [appName, connection] = [read('appname'), read('connection-id')];
+  return { appName, connection, instance: read('instanceid'), sdk: read('sdk') };
+}
+
+/** Resolves a part. Its new names and senders go with the next batch, even if the message is then refused. */
+function addPart(
+  { laneOf }: UnleashDeps,
+  counting: UnleashCounting,
+  { holder }: UnleashSender,
+  part: UnleashContent,
+): void {
+  const found: Sink = { series: [], senders: [], folded: 0, dropped: 0 };
+  counting.add(part, found);
+  if (found.series.length === 0 && found.senders.length === 0) return;
+  const { number } = holder.application;
+  laneOf(number)
+    .addBefore(number, (batch) => {
+      batch.series.push(...found.series);
+      batch.senders.push(...found.senders);
+    })
+    .catch(() => {}); // If the batch is rolled back, they go with the next one.
 }
 
 /** The refusals of senders, with their details. */
@@ -117,99 +166,32 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
 
 /** Adds a message to a batch. Resolves when it is on disk. */
 function count(
-  deps: UnleashDeps,
-  message: UnleashMessage,
+  { laneOf, ledger }: UnleashDeps,
+  { head, content }: Received,
+  counting: UnleashCounting,
   { holder, environment }: UnleashSender,
-  request: Request,
 ): Promise<void> {
   const { application } = holder;
   const place = {
     ...source,
-    userAgent: userAgentOf(message),
-    instance: message.instance,
+    userAgent: userAgentOf(head),
+    instance: head.instance,
     application,
     environment,
   };
-  return deps.laneOf(application.number).submit(application.number, (batch) => {
-    const token = keyOf(request) ?? '';
-    const notes = new Set(message.notes);
-    addUsages(deps, message, place, environmentsOf(holder, environment, token), batch, notes);
-    deps.ledger.accepted(place, batch);
-    for (const note of notes) deps.ledger.noted(place, note, batch);
+  return laneOf(application.number).submit(application.number, (batch) => {
+    if (content !== undefined) counting.add(content, batch);
+    counting.addTo(batch, identityOf(application.number, environment.number, head));
+    ledger.accepted(place, batch);
+    const notes = new Set<LedgerNote>([...head.notes, ...counting.notes]);
+    for (const note of notes) ledger.noted(place, note, batch);
   });
 }
 
 /** The sender as the ledger shows it: service, SDK and platform. */
-function userAgentOf({ appName, sdk, platform }: UnleashMessage): string | undefined {
+function userAgentOf({ appName, sdk, platform }: Received['head']): string | undefined {
   const more = [sdk, platform].filter((each) => each !== undefined).join('; ');
   return more === '' ? appName : `${appName ?? 'unnamed'} (${more})`;
-}
-
-/**
- * Finds the environment of an entry that names one as Unleash does. The name in the token means the environment that the token
- * stands for. Any other is one of the application with the same name.
- */
-function environmentsOf({ environments }: KeyHolder, own: Environment, token: string) {
-  const ownName = /^[^:]*:([^.]+)\./.exec(token)?.[1];
-  return (name: string | undefined): Environment | undefined => {
-    if (name === undefined || name === ownName || name === own.name) return own;
-    const alike = () =>
-      [...environments.values()].find((each) => each.name.toLowerCase() === name.toLowerCase());
-    return environments.get(name) ?? alike();
-  };
-}
-
-function addUsages(
-  { clock, dictionary, senders, retention }: UnleashDeps,
-  message: UnleashMessage,
-  { application, environment: own }: AttributedSource & { readonly environment: Environment },
-  environmentOf: (name: string | undefined) => Environment | undefined,
-  batch: Batch,
-  notes: Set<LedgerNote>,
-): void {
-  const now = clock.now();
-  const { folded, dropped } = batch;
-  const identity = identityOf(application, own, message);
-  const askerOf = (appName: string | undefined, { number }: Environment) =>
-    senders.ofNamed(batch, number, { ...source, name: appName ?? '', version: message.sdk ?? null }, now);
-  askerOf(message.appName, own);
-  const [counts, measurements]: [number[], number[]] = [[], []];
-  for (const { appName, environment: name, at: sentAt, checks } of message.usages) {
-    const environment = environmentOf(name);
-    if (environment === undefined) {
-      notes.add('environment_unknown');
-      continue;
-    }
-    const { bucket, moved } = countedAt(sentAt ?? now, now, retention);
-    if (moved) notes.add('time_moved');
-    const series = dictionary.of(environment.number);
-    const asker = askerOf(appName ?? message.appName, environment);
-    for (const { feature, variant, checks: sum } of checks) {
-      const ref = series.variant(feature, variant, batch);
-      if (ref === undefined) continue;
-      asker.asked(feature, ref, series, batch);
-      if (identity === undefined) batch.counts.add(ref, bucket, sum, 0, 0);
-      else counts.push(ref, sum);
-    }
-  }
-  const { bucket, at } = countedAt(message.usages[0]?.at ?? now, now, retention);
-  const series = dictionary.of(own.number);
-  for (const [metric, value] of message.counters) {
-    const ref = series.metric(metric, batch);
-    if (ref === undefined) continue;
-    if (identity === undefined) batch.measurements.add(ref, bucket, value, at);
-    else measurements.push(ref, value);
-  }
-  for (const [metric, value] of message.gauges) {
-    const ref = series.metric(metric, batch);
-    if (ref !== undefined) batch.measurements.add(ref, bucket, value, at);
-  }
-  if (identity !== undefined) {
-    const sent = { environment: own.number, bucket, at: now, measuredAt: at, counts, measurements };
-    batch.cumulative.addMessage({ identity, ...sent });
-  }
-  if (batch.folded > folded) notes.add('series_folded');
-  if (batch.dropped > dropped) notes.add('name_dropped');
 }
 
 /** What all browsers give as their instance. */
@@ -220,15 +202,15 @@ const anyBrowser = 'browser';
  * identifies its sender only together with a start that is finer than a second: processes may share it.
  */
 function identityOf(
-  { number }: Application,
-  environment: Environment,
-  { appName, connection, instance, start }: UnleashMessage,
+  application: number,
+  environment: number,
+  { appName, connection, instance, start }: Received['head'],
 ): Digest | undefined {
   if (start === undefined) return undefined;
   const isOwn = instance !== undefined && instance !== anyBrowser && /\.\d/.test(start);
   if (connection === undefined && !isOwn) return undefined;
   const sender = connection === undefined ? ['instance', instance] : ['connection', connection];
-  const text = JSON.stringify(['unleash', number, environment.number, appName ?? '', ...sender, start]);
+  const text = JSON.stringify(['unleash', application, environment, appName ?? '', ...sender, start]);
   const [a, b, c] = digestWords(createHash('sha256').update(text).digest());
   // Digests of about the same time are beside each other in the store.
   const seconds = Math.floor((parseSentTime(start)?.at ?? 0) / 1000);

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readMessage, type UnleashKind } from '../../../src/ingest/unleash/message.ts';
+import { readMessage, type UnleashKind, withHeaders } from '../../../src/ingest/unleash/message/message.ts';
 
-const noHeaders = { appName: undefined, connection: undefined, instance: undefined, sdk: undefined };
-const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body, noHeaders);
+const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body);
 const [start, stop] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:00:00.000Z'];
 
 /** The checks of one flag, by variant. */
@@ -71,6 +70,11 @@ test.each<[string, object, number | undefined, readonly string[]]>([
   expect([usages[0]!.at, [...notes]]).toEqual([at, expected]);
 });
 
+test.each(['soon', 7, true, []])('a bucket that is %j is omitted and noted', (bucket) => {
+  const { usages, notes } = read({ bucket });
+  expect([usages, [...notes]]).toEqual([[], ['value_dropped']]);
+});
+
 test('a message has the sender of its body, else that of its headers', () => {
   const body = {
     appName: 'billing',
@@ -81,7 +85,7 @@ test('a message has the sender of its body, else that of its headers', () => {
   };
   const headers = { appName: 'other', connection: 'c-2', instance: 'i-2', sdk: 'unleash-client-node:6.12.1' };
   const sdk = 'unleash-client-node 6.12.1';
-  expect(readMessage('metrics', { ...body, bucket: null }, headers)).toMatchObject({
+  expect(withHeaders(read({ ...body, bucket: null }), headers)).toMatchObject({
     ...{
       appName: 'billing',
       instance: 'i-1',
@@ -92,7 +96,7 @@ test('a message has the sender of its body, else that of its headers', () => {
     },
     usages: [],
   });
-  expect(readMessage('register', {}, headers)).toMatchObject({
+  expect(withHeaders(read({}, 'register'), headers)).toMatchObject({
     appName: 'other',
     connection: 'c-2',
     instance: 'i-2',

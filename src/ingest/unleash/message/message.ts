@@ -1,6 +1,6 @@
-import { ApiError } from '../../contract/errors.ts';
-import type { LedgerNote } from '../../contract/notes.ts';
-import { parseSentTime } from '../../runtime/rfc3339.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import type { LedgerNote } from '../../../contract/notes.ts';
+import { parseSentTime } from '../../../runtime/rfc3339.ts';
 
 /** The checks of one variant of a flag. */
 export interface Checks {
@@ -11,7 +11,7 @@ export interface Checks {
 
 /** What a message reports of one service in one environment at one time. */
 export interface UnleashUsage {
-  /** Name of the service. */
+  /** Name of the service; `undefined` for that of the message. */
   readonly appName: string | undefined;
   /** The environment as Unleash names it; `undefined` for that of the token. */
   readonly environment: string | undefined;
@@ -22,8 +22,15 @@ export interface UnleashUsage {
 
 export type Value = readonly [metric: string, value: number];
 
+/** What a message counts. */
+export interface UnleashContent {
+  readonly usages: readonly UnleashUsage[];
+  readonly counters: readonly Value[];
+  readonly gauges: readonly Value[];
+}
+
 /** A message of an Unleash SDK or of Edge, without what cannot be counted. */
-export interface UnleashMessage {
+export interface UnleashMessage extends UnleashContent {
   /** Name of the service or of the Edge that sent it. */
   readonly appName: string | undefined;
   readonly instance: string | undefined;
@@ -35,39 +42,43 @@ export interface UnleashMessage {
   readonly platform: string | undefined;
   /** Start of the bucket as sent. The SDK keeps it until the bucket is confirmed, and adds to the bucket. */
   readonly start: string | undefined;
-  readonly usages: readonly UnleashUsage[];
-  readonly counters: readonly Value[];
-  readonly gauges: readonly Value[];
   readonly notes: ReadonlySet<LedgerNote>;
 }
 
 /** What a message is about, by its route. */
 export type UnleashKind = 'register' | 'metrics' | 'bulk';
 
-/** Headers with which SDKs identify themselves: some versions put `x-` before the names. */
-export interface SdkHeaders {
-  readonly appName: string | undefined;
-  readonly connection: string | undefined;
-  readonly instance: string | undefined;
-  readonly sdk: string | undefined;
-}
+/** What identifies a sender. SDKs send it in headers as well, and some only there. */
+export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk'>;
 
 /** Reads a parsed body. @throws {ApiError} `invalid_body` if it is not an object */
-export function readMessage(kind: UnleashKind, body: unknown, headers: SdkHeaders): UnleashMessage {
+export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   if (!isFields(body)) throw new ApiError('invalid_body', 'The body must be an object');
   const notes = new Set<LedgerNote>();
-  const appName = textOf(body['appName']) ?? headers.appName;
-  const bucket = kind === 'metrics' && isFields(body['bucket']) ? body['bucket'] : undefined;
+  const sent = kind === 'metrics' ? body['bucket'] : undefined;
+  const bucket = isFields(sent) ? sent : undefined;
+  if (sent != null && bucket === undefined) notes.add('value_dropped');
   return {
-    appName,
-    instance: textOf(body['instanceId']) ?? headers.instance,
-    connection: textOf(body['connectionId']) ?? headers.connection,
-    sdk: named(textOf(body['sdkVersion']) ?? headers.sdk),
+    appName: textOf(body['appName']),
+    instance: textOf(body['instanceId']),
+    connection: textOf(body['connectionId']),
+    sdk: sdkOf(textOf(body['sdkVersion'])),
     platform: platformOf(body),
     start: startOf(bucket),
-    usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, appName, notes),
+    usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, notes),
     ...(kind === 'register' ? { counters: [], gauges: [] } : impactValues(body['impactMetrics'], notes)),
     notes,
+  };
+}
+
+/** Completes what identifies the sender. @param headers of the request */
+export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead): Head {
+  return {
+    ...head,
+    appName: head.appName ?? headers.appName,
+    connection: head.connection ?? headers.connection,
+    instance: head.instance ?? headers.instance,
+    sdk: head.sdk ?? sdkOf(headers.sdk),
   };
 }
 
@@ -97,7 +108,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** `unleash-client-node:6.12.1` as a name and a version. */
-function named(sdk: string | undefined): string | undefined {
+function sdkOf(sdk: string | undefined): string | undefined {
   return sdk?.replace(/[:@/](?=v?\d)/, ' ');
 }
 
@@ -111,11 +122,7 @@ function startOf(bucket: Fields | undefined): string | undefined {
   return start == null ? undefined : (textOf(start) ?? JSON.stringify(start));
 }
 
-function bucketUsages(
-  bucket: Fields | undefined,
-  appName: string | undefined,
-  notes: Notes,
-): readonly UnleashUsage[] {
+function bucketUsages(bucket: Fields | undefined, notes: Notes): readonly UnleashUsage[] {
   if (bucket === undefined) return [];
   const [start, stop] = [timeOf(bucket['start'], notes), timeOf(bucket['stop'], notes)];
   const isReversed = start !== undefined && stop !== undefined && stop < start;
@@ -123,7 +130,7 @@ function bucketUsages(
   const at = isReversed ? undefined : (stop ?? start);
   const checks: Checks[] = [];
   for (const [flag, sent] of entriesOf(bucket['toggles'], notes)) addChecks(checks, flag, sent, notes);
-  return [{ appName, environment: undefined, at, checks }];
+  return [{ appName: undefined, environment: undefined, at, checks }];
 }
 
 function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {

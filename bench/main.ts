@@ -23,6 +23,7 @@ import { report } from './report.ts';
 import { retention } from './retention.ts';
 import { scrape } from './scrape.ts';
 import { start } from './start.ts';
+import { switchOver } from './switch-over.ts';
 import { token, verify } from './tokens.ts';
 import { unleash } from './unleash.ts';
 import { watchers } from './watchers.ts';
@@ -31,6 +32,7 @@ import { wear } from './wear.ts';
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['unleash', unleash],
+  ['switch-over', switchOver],
   ['grpc', grpc],
   ['otlp', otlp],
   ['one-port', onePort],

@@ -1,0 +1,164 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { cleanUp, manage, startBinary, stop, token as tokenFor, usage } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { type Service, startService } from './service.ts';
+
+const token = `default:production.${'f'.repeat(56)}`;
+
+/** What the gateway does to reports, by the part of the run (0 to 1). Some answers are lost throughout. */
+const faults = [
+  { from: 0.15, to: 0.22, fault: 503 },
+  { from: 0.22, to: 0.3, fault: 429 },
+  { from: 0.3, fault: 'unreachable', seconds: 20 },
+] as const;
+const lostAnswers = 0.1;
+
+/** When the server is restarted, cleanly and not. */
+const restarts = [
+  { at: 0.75, signal: 'SIGTERM' },
+  { at: 0.85, signal: 'SIGKILL' },
+] as const;
+
+interface Run {
+  readonly begun: number;
+  readonly seconds: number;
+  /** Address of the server. */
+  http: string;
+  readonly outcomes: Map<string, number>;
+}
+
+/**
+ * Services with the published SDK of Unleash change over to flagmeter, which refuses, is unreachable, restarts and loses answers
+ * meanwhile. Every check must count once.
+ */
+export const switchOver: Benchmark = {
+  summary: 'services with the SDK of Unleash change over while answers are lost: sent and counted checks',
+  usage: '[--json] [--services 100] [--seconds 75] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const options = readOptions(args, { services: 100, seconds: 75 }, { services: 3, seconds: 24 });
+    try {
+      const service = await startService(options.binary);
+      const path = `/api/v2/applications/${service.applicationId}/keys/adopt`;
+      const body = { token, type: 'Backend', environment: 'Production' };
+      await manage(service.http, service.accessToken, 'POST', path, 201, body);
+      const run: Run = {
+        begun: Date.now(),
+        seconds: options.seconds,
+        http: service.http,
+        outcomes: new Map(),
+      };
+      const gateway = await openGateway(run);
+      const sdks = Array.from({ length: options.services }, (_, n) =>
+        startSdk(gateway.url, n, options.seconds),
+      );
+      let server: Awaited<ReturnType<typeof startBinary>> = service;
+      for (const { at, signal } of restarts) {
+        await Bun.sleep(Math.max(0, run.begun + at * 1000 * run.seconds - Date.now()));
+        await stop(server, signal);
+        server = await startBinary({ data: service.data, args: ['--rate', '0'] });
+        run.http = server.http;
+      }
+      const sent = new Map<string, number>();
+      for (const { counts } of await Promise.all(sdks))
+        for (const [flag, checks] of Object.entries(counts)) sent.set(flag, (sent.get(flag) ?? 0) + checks);
+      gateway.close();
+      const counted = await countedChecks(server.http, service);
+      const total = (all: ReadonlyMap<string, number>) =>
+        [...all.values()].reduce((sum, each) => sum + each, 0);
+      const same = [...sent].every(([flag, checks]) => counted.get(flag) === checks);
+      if (!same) process.exitCode = 1;
+      show(
+        options.json,
+        {
+          services: options.services,
+          sent: total(sent),
+          counted: total(counted),
+          ...Object.fromEntries(run.outcomes),
+        },
+        [
+          ['services', 'checks sent', 'counted'],
+          [`${options.services}`, `${total(sent)}`, `${total(counted)}`],
+          [
+            `${same ? 'every flag has the same' : 'THE COUNTS DIFFER'}; reports: ${[...run.outcomes].map((each) => each.join(' ')).join(', ')}`,
+          ],
+        ],
+      );
+      await stop(server);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+interface Checked {
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+async function startSdk(url: string, n: number, seconds: number): Promise<Checked> {
+  const script = join(import.meta.dirname, 'switch-over-sdk.mjs');
+  const command = ['node', script, url, token, `service-${n}`, `${seconds}`];
+  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
+  const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  if (code !== 0) throw new Error(`service ${n} ended with ${code}`);
+  return JSON.parse(text) as Checked;
+}
+
+/** Forwards reports to the server of the moment, with faults. */
+async function openGateway(run: Run) {
+  const server = createServer((incoming, outgoing) => {
+    const name = forward(run, incoming, outgoing);
+    run.outcomes.set(name, (run.outcomes.get(name) ?? 0) + 1);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** @returns what happens to the report */
+function forward(run: Run, incoming: IncomingMessage, outgoing: ServerResponse): string {
+  const fault = faultAt((Date.now() - run.begun) / 1000, run.seconds);
+  if (fault === 'unreachable') {
+    incoming.socket.destroy();
+    return fault;
+  }
+  if (fault !== undefined) {
+    incoming.resume().on('end', () => outgoing.writeHead(fault, { 'retry-after': '1' }).end());
+    return `${fault}`;
+  }
+  const loses = Math.random() < lostAnswers;
+  const { method, url, headers } = incoming;
+  const forwarded = request(`http://${run.http}${url}`, { method, headers }, (answer) => {
+    if (loses) answer.resume().on('end', () => incoming.socket.destroy());
+    else answer.pipe(outgoing.writeHead(answer.statusCode!, answer.headers));
+  });
+  forwarded.on('error', () => incoming.socket.destroy());
+  incoming.pipe(forwarded);
+  return loses ? 'answer lost' : 'forwarded';
+}
+
+function faultAt(elapsed: number, seconds: number): 503 | 429 | 'unreachable' | undefined {
+  return faults.find((each) => {
+    const end = 'seconds' in each ? each.from * seconds + each.seconds : each.to * seconds;
+    return elapsed >= each.from * seconds && elapsed < end;
+  })?.fault;
+}
+
+async function countedChecks(
+  http: string,
+  { credentials, applicationId }: Service,
+): Promise<Map<string, number>> {
+  const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
+  const query = { environment: 'Production', step: 'hour', from, to } as const;
+  const { features } = await usage(http, await tokenFor(http, credentials), applicationId, query);
+  note(`${features.length} flags counted`);
+  return new Map(
+    features.map(({ feature, variants }) => [feature, variants.reduce((sum, { checks }) => sum + checks, 0)]),
+  );
+}

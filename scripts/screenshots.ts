@@ -33,7 +33,7 @@ const pictures: readonly Picture[] = [
     name: 'first-run',
     path: '/Production/connect?use=unleash',
     application: 'Warehouse',
-    screen,
+    screen: { viewport: { width: 1280, height: 1300 } },
     when: 'Adopt the token',
   },
   { name: 'phone', path: '/Production/flags?range=7d', screen: phone, when: 'checkout-redesign' },

@@ -12,6 +12,7 @@ import { shareLogFormat } from '../runtime/worker-log.ts';
 import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
 import { builtIn } from '../serve/built-in.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../serve/config.ts';
+import type { Served } from '../serve/listeners.ts';
 import { warnOfOpenFiles } from '../serve/open-files.ts';
 import { forgetPasswordRequests } from '../serve/password-reset.ts';
 import { publicUrls } from '../serve/public-urls.ts';
@@ -155,8 +156,11 @@ async function openOrPrepare(
   return openAccountTables(data);
 }
 
+/** The gRPC listener is not named again for a host that another listener serves. */
 function readyLine({ listeners, grpc }: BoundListeners): string {
-  const [first, ...others] = listeners.map(({ listener, hosts }) => ({
+  const firstOf = (host: Served) => listeners.find(({ hosts }) => hosts.includes(host));
+  const named = listeners.filter((each) => each.hosts.some((host) => firstOf(host) === each));
+  const [first, ...others] = named.map(({ listener, hosts }) => ({
     address: authority(listener.host, listener.port),
     name: hosts.join('+'),
   }));

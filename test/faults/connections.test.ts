@@ -87,6 +87,8 @@ test.each([
   ['a request, and then nothing', 'http', [], Buffer.from(health)],
   ['nothing', 'http', [], Buffer.alloc(0)],
   ['half a handshake of TLS', 'http', tls, halfHandshake],
+  ['half a head to one port', 'grpc', [], halfHead],
+  ['a request to one port, and then nothing', 'grpc', [], Buffer.from(health)],
   ['half a preface of HTTP/2', 'grpc', [], Buffer.from('PR')],
 ])(
   'an address that sends %s on more connections than there are files keeps no other one out',

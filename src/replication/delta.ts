@@ -180,15 +180,15 @@ export function emptyContent(): DeltaContent {
 
 /** Encodes a delta: the number of the format (u8), then its columns as deflated MessagePack. */
 export function encodeDelta(delta: Delta): Buffer {
-  const isLater = delta.cumulative.length + delta.totals.length > 0 || hasSummaries(delta);
+  const isLater = delta.cumulative.length + delta.totals.length > 0 || hasImported(delta);
   const needsLater = isLater || hasLaterRoute(delta);
   const packed = packr.pack((needsLater ? format : earlierFormat).pack(delta));
   return Buffer.concat([Buffer.of(needsLater ? deltaFormat : 1), deflateSync(packed, { level: 1 })]);
 }
 
-/** Whether it has measurements of an imported part, which earlier releases take for values. */
-function hasSummaries({ messages }: Delta): boolean {
-  return messages.some(({ at, measurements }) => at === permanentAt && measurements.length > 0);
+/** Whether it has parts of imports, which earlier releases misread. */
+function hasImported({ messages }: Delta): boolean {
+  return messages.some(({ at }) => at === permanentAt);
 }
 
 /** Whether it has a route that earlier releases do not know. */

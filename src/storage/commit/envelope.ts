@@ -2,10 +2,11 @@ import { Packr } from 'msgpackr';
 import { assert } from '../../runtime/assert.ts';
 import type { HashedId, HashedMint, HashedUse } from '../lmdb/instances.ts';
 import type { LedgerLine } from '../lmdb/ledger.ts';
+import { permanentAt } from '../lmdb/messages.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { Total } from '../lmdb/totals.ts';
-import { type RecordRange, type SealedRecords, sealedFrom, wholeOf } from './record-buffer.ts';
+import { eachRecord, type RecordRange, type SealedRecords, sealedFrom, wholeOf } from './record-buffer.ts';
 
 /** An identity whose data is to be deleted. */
 export interface Forgotten {
@@ -68,7 +69,7 @@ export interface Envelope {
 /*
  * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
  * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1, which earlier
- * releases read, lacks the last kind and running totals. It is written while there are none of either.
+ * releases read, lacks the last kind and running totals. It is written while there are none of either, and no parts of imports.
  */
 const version = 2;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages', 'cumulative'] as const;
@@ -79,7 +80,8 @@ const packr = new Packr({ useRecords: false });
 
 /** The parts of a frame's body, to be written in order before the batch is released. */
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
-  const written = envelope.cumulative === undefined && envelope.totals.length === 0 ? 1 : version;
+  const isLater = envelope.cumulative !== undefined || envelope.totals.length > 0 || hasImported(envelope);
+  const written = isLater ? version : 1;
   const head = Buffer.alloc(4 * (1 + kindsOf(written).length));
   head.writeUInt32LE(written, 0);
   const parts: Uint8Array[] = [head];
@@ -91,6 +93,15 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   const { batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals } = envelope;
   parts.push(packr.pack([batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals]));
   return parts;
+}
+
+/** Whether it has parts of imports, whose records earlier releases misread. */
+function hasImported({ messages, batch }: Envelope): boolean {
+  let found = false;
+  eachRecord(messages, batch, (at) => {
+    if (at === permanentAt) found = true;
+  });
+  return found;
 }
 
 /**

@@ -137,8 +137,9 @@ describe('a file', () => {
     let parts = 0;
     const interrupted = await run(path, '--format csv', admin.application, (async (url, init) => {
       if (String(url).endsWith('/imports')) parts += 1;
+      const isThird = parts === 3;
       const response = await fetch(url, init);
-      if (parts === 3) process.emit('SIGINT');
+      if (isThird) process.emit('SIGINT');
       return response;
     }) as typeof fetch);
     expect(interrupted.failure).toMatchObject({

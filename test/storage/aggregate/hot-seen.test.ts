@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
+import { encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { permanentAt } from '../../../src/storage/lmdb/messages.ts';
 import { seenOf } from '../../../src/storage/lmdb/seen.ts';
@@ -130,7 +131,9 @@ test('an imported part moves the first-seen time of its series back, and nothing
     part.counts.add(seriesRef(environment, ordinal), bucketOf(bucketWidth.day, minute), 1, 0, 0);
   }
   part.messages.add([1, environment, 0, 0], permanentAt, from, part.extent);
-  aggregator.write(part.seal());
+  const sealed = part.seal();
+  expect(Buffer.concat(encodeEnvelope(sealed)).readUInt32LE(0)).toBe(2); // Earlier releases refuse it.
+  aggregator.write(sealed);
   expect(read(store)).toEqual([
     [1, -day, day],
     [2, 0, 0],

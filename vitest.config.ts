@@ -69,6 +69,7 @@ const system = {
   test: {
     ...limits,
     name: 'system',
+    setupFiles: ['test/support/end-left-processes.ts'],
     include: [
       'test/{binary,browser}/**/*.test.ts',
       ...ofWorkspace('test/independent', 'bucket'),
@@ -84,7 +85,7 @@ const proofs = {
     ...system.test,
     name: 'proofs',
     include: ['test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts', ...slowNodeTests],
-    setupFiles: unit.test.setupFiles,
+    setupFiles: [...unit.test.setupFiles, ...system.test.setupFiles],
     exclude: [...longPackageTests, ...longAlertTests],
   },
 };

@@ -56,7 +56,8 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-const running = new Set<ChildProcess>();
+/** Started and not yet ended. */
+export const running = new Set<ChildProcess>();
 const directories = new Set<string>();
 
 /** Makes an empty temp directory, which `cleanUp` removes. */

@@ -1,8 +1,8 @@
 import { initialize } from 'unleash-client';
 
-// A service with the published SDK of Unleash for Node: `node bench/switch-over-sdk.mjs URL TOKEN NAME SECONDS`. It checks flags, and
-// ends when everything is confirmed. It prints the number of its checks by flag.
-const [url, token, appName, seconds] = process.argv.slice(2);
+// A service with the published SDK of Unleash for Node: `node bench/switch-over-sdk.mjs URL TOKEN NAME`. It checks flags until its
+// standard input ends, and ends itself when everything is confirmed. It prints the number of its checks by flag.
+const [url, token, appName] = process.argv.slice(2);
 const flag = (name, enabled) => ({
   ...{ name, enabled, type: 'release', project: 'default', stale: false, impressionData: false },
   ...{ strategies: [{ name: 'default', parameters: {} }], variants: [] },
@@ -20,9 +20,12 @@ sdk.on('sent', ({ bucket }) => {
   for (const { yes, no } of Object.values(bucket?.toggles ?? {})) confirmed += yes + no;
 });
 await new Promise((resolve) => sdk.once('ready', resolve));
-const end = Date.now() + Number(seconds) * 1000;
+let isOver = false;
+process.stdin.resume().on('end', () => {
+  isOver = true;
+});
 const timer = setInterval(() => {
-  if (Date.now() < end) {
+  if (!isOver) {
     const names = Object.keys(counts);
     const name = names[Math.floor(Math.random() * names.length)];
     sdk.isEnabled(name);

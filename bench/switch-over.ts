@@ -22,7 +22,11 @@ const restarts = [
 ] as const;
 
 interface Run {
-  readonly begun: number;
+  /** Unix ms: when all services had registered. */
+  begun: number;
+  /** Names of the services that have registered. */
+  readonly registered: Set<string>;
+  readonly services: number;
   readonly seconds: number;
   /** Address of the server. */
   http: string;
@@ -37,31 +41,33 @@ export const switchOver: Benchmark = {
   summary: 'services with the SDK of Unleash change over while answers are lost: sent and counted checks',
   usage: '[--json] [--services 100] [--seconds 75] [--small] [--binary dist/flagmeter]',
   async run(args) {
-    const options = readOptions(args, { services: 100, seconds: 75 }, { services: 3, seconds: 24 });
+    const options = readOptions(args, { services: 100, seconds: 75 }, { services: 3, seconds: 30 });
     try {
       const service = await startService(options.binary);
       const path = `/api/v2/applications/${service.applicationId}/keys/adopt`;
       const body = { token, type: 'Backend', environment: 'Production' };
       await manage(service.http, service.accessToken, 'POST', path, 201, body);
       const run: Run = {
-        begun: Date.now(),
+        begun: Number.POSITIVE_INFINITY,
+        registered: new Set(),
+        services: options.services,
         seconds: options.seconds,
         http: service.http,
         outcomes: new Map(),
       };
       const gateway = await openGateway(run);
-      const sdks = Array.from({ length: options.services }, (_, n) =>
-        startSdk(gateway.url, n, options.seconds),
-      );
+      const sdks = Array.from({ length: options.services }, (_, n) => startSdk(gateway.url, n));
       let server: Awaited<ReturnType<typeof startBinary>> = service;
       for (const { at, signal } of restarts) {
-        await Bun.sleep(Math.max(0, run.begun + at * 1000 * run.seconds - Date.now()));
+        await until(run, at);
         await stop(server, signal);
         server = await startBinary({ data: service.data, args: ['--rate', '0'] });
         run.http = server.http;
       }
+      await until(run, 1);
+      for (const { finish } of sdks) finish();
       const sent = new Map<string, number>();
-      for (const { counts } of await Promise.all(sdks))
+      for (const { counts } of await Promise.all(sdks.map(({ checked }) => checked)))
         for (const [flag, checks] of Object.entries(counts)) sent.set(flag, (sent.get(flag) ?? 0) + checks);
       gateway.close();
       const counted = await countedChecks(server.http, service);
@@ -96,18 +102,27 @@ interface Checked {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-async function startSdk(url: string, n: number, seconds: number): Promise<Checked> {
+/** Waits for all services to register, and then for a part of the run. */
+async function until(run: Run, part: number): Promise<void> {
+  while (Date.now() < run.begun + part * 1000 * run.seconds) await Bun.sleep(50);
+}
+
+function startSdk(url: string, n: number) {
   const script = join(import.meta.dirname, 'switch-over-sdk.mjs');
-  const command = ['node', script, url, token, `service-${n}`, `${seconds}`];
-  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
-  const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  if (code !== 0) throw new Error(`service ${n} ended with ${code}`);
-  return JSON.parse(text) as Checked;
+  const command = ['node', script, url, token, `service-${n}`];
+  const child = Bun.spawn(command, { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
+  const ended = Promise.all([new Response(child.stdout).text(), child.exited]);
+  const checked = ended.then(([text, code]) => {
+    if (code !== 0) throw new Error(`service ${n} ended with ${code}`);
+    return JSON.parse(text) as Checked;
+  });
+  return { checked, finish: () => void child.stdin.end() };
 }
 
 /** Forwards reports to the server of the moment, with faults. */
 async function openGateway(run: Run) {
   const server = createServer((incoming, outgoing) => {
+    if (incoming.url?.endsWith('/register')) register(run, incoming);
     const name = forward(run, incoming, outgoing);
     run.outcomes.set(name, (run.outcomes.get(name) ?? 0) + 1);
   });
@@ -119,6 +134,11 @@ async function openGateway(run: Run) {
       server.close();
     },
   };
+}
+
+function register(run: Run, { headers }: IncomingMessage): void {
+  run.registered.add(`${headers['unleash-appname'] ?? headers['x-unleash-appname']}`);
+  if (run.registered.size === run.services && run.begun === Number.POSITIVE_INFINITY) run.begun = Date.now();
 }
 
 /** @returns what happens to the report */

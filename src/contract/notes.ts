@@ -45,6 +45,10 @@ export const ledgerNotes = {
     meaning: 'Of a histogram, only the count and the sum were counted',
     remedy: 'None: they are counters whose names end in `_count` and `_sum`',
   },
+  gauge_undeclared: {
+    meaning: 'A gauge is not declared as one, so its values are shown added up',
+    remedy: 'Declare the metric as a gauge. That also applies to the values counted so far',
+  },
   environment_unknown: {
     meaning: 'Entries of an environment that the application does not have were omitted',
     remedy: 'Create the environment, or send them with a token that was adopted for one',

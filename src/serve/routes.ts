@@ -142,6 +142,7 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
 
 function metricsRoutes(core: Core, server: string): readonly Route[] {
   const { config, clock, log, counting, reportKinds, instances, retention, decoder, snippet } = core;
+  const { metricsOf } = core.directory;
   const { maxBody, maxReport } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return [
@@ -151,7 +152,7 @@ function metricsRoutes(core: Core, server: string): readonly Route[] {
       instances,
       retention,
       reportKinds,
-      ...{ decoder, store: core.usage },
+      ...{ decoder, store: core.usage, metricsOf },
       snippet,
       maxBody,
       maxReport,

@@ -3,7 +3,7 @@ import type { LedgerNote } from '../../contract/notes.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { Digest } from '../../storage/commit/records.ts';
 import type { SeriesSink } from '../../storage/commit/series-dictionary.ts';
-import type { Environment } from '../../storage/lmdb/records.ts';
+import type { Environment, MetricDeclaration } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
 import type { SenderSight } from '../../storage/lmdb/senders.ts';
 import type { CountingDeps } from '../count-once.ts';
@@ -25,6 +25,8 @@ type Head = Pick<UnleashMessage, 'appName' | 'sdk'>;
 
 export interface CountingParts extends Pick<CountingDeps, 'dictionary' | 'senders'> {
   readonly retention: Retention;
+  /** The declared metrics of an application, by name. */
+  metricsOf(applicationId: string): ReadonlyMap<string, Pick<MetricDeclaration, 'kind'>>;
 }
 
 /** Counts a message: its names are resolved to series, part by part, and then everything is added to one batch. */
@@ -33,6 +35,7 @@ export class UnleashCounting {
   readonly #parts: CountingParts;
   readonly #head: Head;
   readonly #own: Environment;
+  readonly #application: string;
   readonly #environmentOf: (name: string | undefined) => Environment | undefined;
   /** Unix ms. */
   readonly #now: number;
@@ -54,6 +57,7 @@ export class UnleashCounting {
     this.#parts = parts;
     this.#head = head;
     this.#own = environment;
+    this.#application = holder.application.id;
     this.#environmentOf = environmentsOf(holder, environment, token);
     this.#now = now;
   }
@@ -73,6 +77,8 @@ export class UnleashCounting {
         if (ref !== undefined) rows.push(ref, value);
       }
     }
+    const declared = this.#parts.metricsOf(this.#application);
+    if (gauges.some(([metric]) => declared.get(metric)?.kind !== 'gauge')) this.notes.add('gauge_undeclared');
     if (sink.folded > folded) this.notes.add('series_folded');
     if (sink.dropped > dropped) this.notes.add('name_dropped');
   }

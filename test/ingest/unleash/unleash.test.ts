@@ -179,6 +179,24 @@ describe('a bucket', () => {
     await service.stop();
   });
 
+  test('with a gauge is noted until the gauge is declared', async () => {
+    const { service, shop } = await openUnleash();
+    const impactMetrics = [{ name: 'queue', type: 'gauge', samples: [{ value: 7 }] }];
+    const send = (start: string) =>
+      post(service, '/client/metrics', message({ checkout: { yes: 1 } }, { start, impactMetrics }));
+    const counts = async () =>
+      (await ledger(service, shop))
+        .filter(({ code }) => code === 'gauge_undeclared')
+        .map(({ count }) => count);
+    expect((await send(at(-60))).status).toBe(202);
+    expect(await counts()).toEqual([1]);
+    const metric = `/api/v2/applications/${shop.application}/metrics/queue`;
+    await manage(service.http, shop.access, 'PUT', metric, 201, { kind: 'gauge' });
+    expect((await send(at(-30))).status).toBe(202);
+    expect(await counts()).toEqual([1]);
+    await service.stop();
+  });
+
   test('may be null, and a registration counts nothing', async () => {
     const { service, shop } = await openUnleash();
     const bodies = [

@@ -32,6 +32,7 @@ test('refuses a range whose end is before its start', async () => {
 });
 
 test('shows why the server refuses a range, without a retry', async () => {
+  await shop.packet({ checkout: { on: [1] } });
   const ancient = '?range=1h&from=1000-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
   const { page } = await console_.visit(address(ancient));
   await page.getByText('from must not be before 1970-01-01T00:00:00Z').waitFor();

@@ -76,6 +76,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     }),
   }),
 
+  'POST /applications/:id/keys/adopt invalid_body': withBody(adopted({ token: 'two words' })),
   'POST /applications/:id/keys/adopt conflict': async () => ({ again: () => ({}) }),
   'POST /applications/:id/keys/adopt unknown_environment': withBody(adopted({ environment: 'Nowhere' })),
   'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),

@@ -157,7 +157,12 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
   },
   register: {
     schema: Type.Object(
-      { ...sender, sdkVersion: Type.Optional(Type.String()) },
+      {
+        ...sender,
+        sdkVersion: Type.Optional(Type.String()),
+        strategies: Type.Optional(Type.Array(Type.String(), { description: 'Not read.' })),
+        started: Type.Optional(Type.String({ description: 'Not read.' })),
+      },
       { component: 'UnleashRegistration' },
     ),
     example: {

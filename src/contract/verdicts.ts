@@ -46,8 +46,8 @@ export const verdictRules = {
   },
   cannot_tell: {
     basis: 'silence',
-    meaning: 'silent, but so is a sender that could use it',
-    when: 'Not seen for 30 days, and an environment that has seen it has no sender that reports, or a sender that checked it in the last 90 days has stopped reporting. Of a feature that was never seen: no environment has a sender that reports. *A job that runs once a quarter looks the same as one that was removed.*',
+    meaning: 'silent, but its senders are silent too, or their times are wrong',
+    when: 'Not seen for 30 days, and an environment that has seen it has no sender that reports, or a sender that checked it in the last 90 days has stopped reporting, or a sender still names it in reports of earlier times. Of a feature that was never seen: no environment has a sender that reports. *A job that runs once a quarter looks the same as one that was removed.*',
   },
   safe_to_remove: {
     basis: 'senders',
@@ -88,6 +88,8 @@ export const reasonCodes = {
   senders_unknown: 'The senders that checked it are not known.',
   never_seen: 'It was declared, and never seen.',
   nothing_reports: 'Nothing reports in an environment.',
+  named_late:
+    'Senders still name it, in reports of earlier times, so their clocks may be wrong. `names` has them.',
   sender_silent: 'A sender that checked it no longer reports. `names` has it.',
   silence: 'Its silence does not prove that it is no longer used.',
   last_seen: 'It was last seen at a time.',

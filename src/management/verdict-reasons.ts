@@ -9,6 +9,7 @@ import {
   type EnvironmentFacts,
   goneAskers,
   type Judgement,
+  lateAskers,
   reporting,
   type VerdictFacts,
 } from './verdict.ts';
@@ -196,15 +197,25 @@ function silenceOf(facts: VerdictFacts, environment: EnvironmentFacts): readonly
       ? said
       : [reason('nothing_reports', `Nothing is known to have reported in ${name}.`)];
   }
+  const late = namesOf(lateAskers(facts, environment));
   const gone = latestFirst(goneAskers(facts, environment)).slice(0, mostNamed);
-  return gone.flatMap((sender) =>
-    timed(
-      'sender_silent',
-      lastOf([sender]),
-      (at) => `${nameOf(sender)} checked it in ${name}, last at ${at}, and no longer reports.`,
-      [nameOf(sender)],
+  return [
+    ...namedLate(name, late),
+    ...gone.flatMap((sender) =>
+      timed(
+        'sender_silent',
+        lastOf([sender]),
+        (at) => `${nameOf(sender)} checked it in ${name}, last at ${at}, and no longer reports.`,
+        [nameOf(sender)],
+      ),
     ),
-  );
+  ];
+}
+
+function namedLate(environment: string, names: readonly string[]): readonly Reason[] {
+  if (names.length === 0) return [];
+  const text = `${listed(names)} still ${names.length === 1 ? 'names' : 'name'} it in ${environment}, at earlier times: a clock may be wrong.`;
+  return [reason('named_late', text, names)];
 }
 
 function inThese({ environments }: VerdictFacts, judgement: Judgement): readonly EnvironmentFacts[] {

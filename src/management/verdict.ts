@@ -82,6 +82,11 @@ export function goneAskers(
   return askers.filter((asker) => !still.has(programOf(asker)));
 }
 
+/** The senders that named a feature lately, whatever the time they gave: a clock may be wrong, or a report may arrive late. */
+export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: EnvironmentFacts) {
+  return askers.filter(({ last }) => now - last * slotMs <= quietMs);
+}
+
 /**
  * Whether the senders that checked a feature are known. Those beyond the limit are not, and neither are those of imported counts.
  * After 90 days they are forgotten, and count as switched off.
@@ -131,11 +136,14 @@ function isAskedAfterArchiving(facts: VerdictFacts, { lastSeenAt, ...sight }: Si
   return isRecent(facts, { ...sight, lastSeenAt }) && lastSeenAt > (declaration.archivedAt ?? 0);
 }
 
-/** Silence counts only if every sender that checked the feature is known and still reports. */
+/** Silence counts only if every sender that checked the feature is known, still reports, and does not name it. */
 function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Judgement {
   const since = latest(seen.map(({ sight }) => sight.lastSeenAt));
   const silent = seen.filter(
-    (each) => reporting(facts, each.reporters).length === 0 || goneAskers(facts, each).length > 0,
+    (each) =>
+      reporting(facts, each.reporters).length === 0 ||
+      goneAskers(facts, each).length > 0 ||
+      lateAskers(facts, each).length > 0,
   );
   if (silent.length > 0) return { kind: 'cannot_tell', since, ...named(silent) };
   const isSafe = seen.every((each) => areAskersKnown(facts, each));

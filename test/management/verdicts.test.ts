@@ -42,6 +42,7 @@ async function open() {
       features: Readonly<Record<string, Readonly<Record<string, number>>>>,
       ua = 'web/2.3',
       environment = 'Production',
+      time = clock.now(),
     ) {
       const [json] = openTransports(service, { ua });
       const stats = Object.entries(features).map(([feature, variants]) => ({
@@ -50,7 +51,7 @@ async function open() {
           Object.entries(variants).map(([variant, checkCount]) => [variant, { checkCount }]),
         ),
       }));
-      await json!.usage({ appKey, environment, time: new Date(clock.now()).toISOString(), stats });
+      await json!.usage({ appKey, environment, time: new Date(time).toISOString(), stats });
     },
   };
 }
@@ -115,6 +116,23 @@ test('the verdict is cannot_tell if nothing reports, or if a sender that checked
       { code: 'undeclared' },
     ],
   });
+});
+
+test('the verdict is cannot_tell while a sender whose clock is wrong names it', async () => {
+  const { clock, report, verdict } = await open();
+  clock.advance(40 * dayMs);
+  await report({ search: { on: 1 } });
+  await report({ checkout: { on: 1 } }, 'kiosk/1.0', 'Production', Date.UTC(2021, 0, 1));
+  const reasons = [{ code: 'named_late', names: ['kiosk 1.0'] }, {}, {}, { code: 'undeclared' }];
+  expect(await verdict('checkout')).toMatchObject({
+    kind: 'cannot_tell',
+    environments: ['Production'],
+    reasons,
+  });
+  clock.advance(31 * dayMs);
+  await report({ search: { on: 1 } });
+  await report({ search: { on: 1 } }, 'kiosk/1.0');
+  expect(await verdict('checkout')).toMatchObject({ kind: 'safe_to_remove' });
 });
 
 test('one_variant is reported with its environments, unless snoozed, permanent or archived', async () => {

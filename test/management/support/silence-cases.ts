@@ -84,8 +84,15 @@ export const silenceCases: readonly VerdictCase[] = [
   ],
   [
     'silent, asked for by servers beyond the limit',
-    factsOf([place('P', { sight: silent, reporters: [others], askers: [others] })]),
+    factsOf([place('P', { sight: silent, reporters: [others], askers: [sender('__other__', 40)] })]),
     'not_seen',
+    40,
+    'P',
+  ],
+  [
+    'silent by the times of a report that has just arrived',
+    factsOf([place('P', { sight: silent, reporters: [api], askers: [api] })]),
+    'cannot_tell',
     40,
     'P',
   ],

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
 import { buildConsole } from './scripts/build/console.ts';
-import { notePackages } from './scripts/build/contents.ts';
+import { checkCompiledCode, notePackages } from './scripts/build/contents.ts';
 import { buildLmdb } from './scripts/build/lmdb.ts';
 import { buildOpenFeature } from './scripts/build/openfeature.ts';
 import { findRuntime } from './scripts/build/runtime.ts';
@@ -97,7 +97,7 @@ async function buildExecutable(
       __filename: JSON.stringify(`${embedded}module.js`),
       ...forBrowsers,
     },
-    plugins: [embedAddon(addon), embedPiscinaWorker, leaveOutNice],
+    plugins: [embedAddon(addon), embedPiscinaWorker, keepKeyDecoder, leaveOutNice],
     compile: {
       target: platform.bun,
       outfile,
@@ -112,6 +112,7 @@ async function buildExecutable(
   // Compiled C does not show among the modules.
   const inside = new Set(['node_modules/lmdb']);
   notePackages(metafile, inside);
+  checkCompiledCode(metafile);
   return inside;
 }
 
@@ -182,6 +183,24 @@ const embedPiscinaWorker: BunPlugin = {
       if (!source.includes(lookup)) throw new Error(`${path} does not start its worker as expected any more`);
       const worker = JSON.stringify(`${embedded}node_modules/piscina/dist/worker.js`);
       return { contents: source.replace(lookup, worker), loader: 'js' };
+    });
+  },
+};
+
+/**
+ * For Bun, ordered-binary compiles its decoder of string keys at run time, from the text of one of its functions among others. The
+ * bundler renames variables in that function, but not where the compiled code declares them. It gets the text of the source instead.
+ */
+const keepKeyDecoder: BunPlugin = {
+  name: 'keep-key-decoder',
+  setup(build) {
+    build.onLoad({ filter: /ordered-binary\/index\.js$/ }, async ({ path }) => {
+      const source = await Bun.file(path).text();
+      const [decoder] = /^function finishUtf8\(.*?^\}/ms.exec(source) ?? [];
+      const text = 'finishUtf8.toString()';
+      if (decoder === undefined || source.split(text).length !== 2)
+        throw new Error(`${path} does not compile its decoder as expected any more`);
+      return { contents: source.replace(text, () => JSON.stringify(decoder)), loader: 'js' };
     });
   },
 };

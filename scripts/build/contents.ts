@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 /**
  * Records the npm packages in a bundle: their notices must be shipped with it.
  * @param inside directories such as `node_modules/lmdb`, which is added to
@@ -8,4 +10,27 @@ export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Se
     const [folder] = /^.*\bnode_modules\/(@[^/]+\/)?[^/]+/.exec(path) ?? [];
     if (folder !== undefined) inside.add(folder.slice(folder.indexOf('node_modules/')));
   }
+}
+
+/** The modules that may compile code at run time: it refers to its own names and to globals only. */
+const compilers = [
+  'msgpackr/struct.js',
+  'msgpackr/unpack.js',
+  'ordered-binary/index.js', // See `keepKeyDecoder` in `build.ts`.
+  'piscina/dist/worker.js',
+];
+
+/**
+ * Checks which modules in a bundle compile code at run time. The bundler renames variables, but not within texts.
+ * @throws {Error} if there are others than the known ones
+ */
+export function checkCompiledCode(metafile: Bun.BuildMetafile | undefined): void {
+  const found = Object.keys(metafile?.inputs ?? {}).filter(
+    (path) => existsSync(path) && /(?<![.\w])(?:Function|eval)\(/.test(readFileSync(path, 'utf8')),
+  );
+  const unknown = found.find((path) => !compilers.some((name) => path.endsWith(`node_modules/${name}`)));
+  if (unknown !== undefined)
+    throw new Error(
+      `${unknown} compiles code at run time: check that it uses no variable of the module, which the bundler may rename`,
+    );
 }

@@ -151,7 +151,9 @@ export async function startProcess(
     };
   } catch (error) {
     child.kill('SIGKILL');
-    throw new Error(`${command} did not get ready: ${(error as Error).message}\n${errors}`);
+    // Vitest would take the frames of the process's stack for our own, and fail to open their files.
+    const output = errors.replace(/^ +at /gm, '| at ');
+    throw new Error(`${command} did not get ready: ${(error as Error).message}\n${output}`);
   }
 }
 

@@ -40,9 +40,18 @@ describe("OpenFeature's server SDK on two nodes", () => {
     owner = { http, access, application: await createApplication(http, access, { name: 'Shop' }) };
     const { key } = await createKey(http, access, owner.application, 'Backend');
     environment = await createEnvironment(owner);
+    // A node refuses a new key until it knows of it, and what is refused is not sent again.
+    for (const node of nodes) await vi.waitFor(async () => expect(await report(node, key)).toBe(200), 60_000);
     host = await startUnreliableHost(http);
     app = await (await prepareServerApp())({ url: host.url, key, environment, seconds: 3600 });
   });
+
+  /** Sends a report that counts nothing. @returns the status */
+  async function report({ http }: Binary, appKey: string): Promise<number> {
+    const body = JSON.stringify({ appKey, environment, time: new Date().toISOString(), stats: [] });
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(`http://${http}/api/usage/stats`, { method: 'POST', headers, body })).status;
+  }
 
   afterAll(async () => {
     app?.kill();

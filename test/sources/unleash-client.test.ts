@@ -31,6 +31,7 @@ const definitions = {
   features: [
     flag('checkout', true),
     flag('search', false),
+    flag('theme', false),
     flag('banner', true, [
       { name: 'blue', weight: 1000, weightType: 'fix', payload: { type: 'string', value: '' } },
     ]),
@@ -56,7 +57,9 @@ function startSdk(url: string): Unleash {
   return sdk;
 }
 
-/** Checks each flag once. */
+const fallback = { name: 'fallback', enabled: false };
+
+/** Checks each flag once, and `checkout` twice. */
 function check(sdk: Unleash): void {
   expect([sdk.isEnabled('checkout'), sdk.isEnabled('search'), sdk.getVariant('banner').name]).toEqual([
     true,
@@ -64,6 +67,7 @@ function check(sdk: Unleash): void {
     'blue',
   ]);
   sdk.getVariant('checkout');
+  for (const flag of ['theme', 'missing']) sdk.getVariant(flag, {}, fallback);
 }
 
 async function checks(service: LocalService, { application }: Shop) {
@@ -109,6 +113,8 @@ test.each<[string, Fault[]]>([
       'checkout/enabled': 2 * checked,
       'search/disabled': checked,
       'banner/blue': checked,
+      'theme/fallback': checked,
+      'missing/fallback': checked,
     });
   await service.stop();
 });

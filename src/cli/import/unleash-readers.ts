@@ -1,4 +1,5 @@
 import { isName } from '../../contract/names.ts';
+import { withoutVariant } from '../../contract/unleash-checks.ts';
 import { Failure } from '../failure.ts';
 import { cellsOf, TimeReader, wholeOf } from './cells.ts';
 import { type RowReader, Table, wrong } from './rows.ts';
@@ -6,7 +7,7 @@ import { type RowReader, Table, wrong } from './rows.ts';
 /** Maximum number of rows of Unleash that have variants: they are in memory. */
 const maxCovered = 4_000_000;
 
-/** The part of each `yes` that variants cover, by the row of `client_metrics_env`. */
+/** The checks of variants by the row of `client_metrics_env`, whose `yes` and `no` include them. */
 export class Covered {
   readonly #counts = new Map<string, number>();
   /** Set after the first reading of the file. */
@@ -53,7 +54,7 @@ class UnleashTable extends Table {
 }
 
 /**
- * Reads `client_metrics_env` of Unleash. `no` counts as `disabled`, and the part of `yes` that no variant covers as `enabled`.
+ * Reads `client_metrics_env` of Unleash. What no variant covers counts as `enabled` and `disabled` (see `withoutVariant`).
  * @throws {Failure} if the header lacks a column
  */
 export function unleashReader(path: string, header: string, covered: Covered): RowReader {
@@ -68,9 +69,9 @@ export function unleashReader(path: string, header: string, covered: Covered): R
       const [on, off] = [wholeOf(cells[yes]!), wholeOf(cells[no]!)];
       if (on < 0 || off < 0) return wrong.count;
       const { environment, time, feature, key } = row;
-      const enabled = Math.max(0, on - covered.of(key));
+      const { enabled, disabled } = withoutVariant(on, off, covered.of(key));
       if (enabled > 0) count(environment, time, feature, 'enabled', enabled, 0, 0);
-      if (off > 0) count(environment, time, feature, 'disabled', off, 0, 0);
+      if (disabled > 0) count(environment, time, feature, 'disabled', disabled, 0, 0);
       return undefined;
     },
   };

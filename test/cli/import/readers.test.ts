@@ -208,7 +208,7 @@ describe('tables of Unleash', () => {
     ]);
   });
 
-  it('count the part of yes that no variant covers as enabled', () => {
+  it('count what no variant covers as enabled and disabled', () => {
     const covered = new Covered();
     const reader = unleashVariantsReader('v.csv', variants, covered);
     const rows = [
@@ -225,8 +225,9 @@ describe('tables of Unleash', () => {
     covered.isComplete = true;
     rowsOf(reader, ...rows); // A second reading covers nothing more.
     const main = unleashReader('m.csv', metrics, covered);
-    expect(rowsOf(main, `${key},5,2`, `${key.replace('web', 'app')},6,0`)).toEqual([
+    expect(rowsOf(main, `${key},5,2`, `${key.replace('web', 'app')},6,3`)).toEqual([
       ['production', noon, 'checkout', 'enabled', 1, 0, 0],
+      ['production', noon, 'checkout', 'disabled', 2, 0, 0],
       ['production', noon, 'checkout', 'disabled', 2, 0, 0],
     ]);
   });

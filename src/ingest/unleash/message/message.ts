@@ -1,5 +1,6 @@
 import { ApiError } from '../../../contract/errors.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
+import { withoutVariant } from '../../../contract/unleash-checks.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
 
 /** The checks of one variant of a flag. */
@@ -160,10 +161,7 @@ function timeOf(sent: unknown, notes: Notes): number | undefined {
 /** The name that SDKs give to the absence of a variant, also while the flag is enabled. */
 const noVariant = 'disabled';
 
-/**
- * Adds the checks of a flag. `no` counts as `disabled`, each variant under its name, and the part of `yes` without a variant as
- * `enabled`.
- */
+/** Adds the checks of a flag: each variant under its name, and the rest as `enabled` and `disabled` (see `withoutVariant`). */
 function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes): void {
   if (!isFields(sent)) {
     notes.add('value_dropped');
@@ -179,8 +177,13 @@ function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes):
     add(variant, checks);
     served += checks;
   }
-  add('enabled', countOf(sent['yes'], notes) - served);
-  add(noVariant, countOf(sent['no'], notes));
+  const { enabled, disabled } = withoutVariant(
+    countOf(sent['yes'], notes),
+    countOf(sent['no'], notes),
+    served,
+  );
+  add('enabled', enabled);
+  add(noVariant, disabled);
 }
 
 const maxCount = 2_147_483_647;

@@ -5,7 +5,7 @@ import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { longestText } from './key-index.ts';
 import { checkPlan, planOf } from './plans.ts';
-import { hashSecret, keyPrefix, newId, newKeyText, tokenPrefix } from './secrets.ts';
+import { hashSecret, isOwnSecret, keyPrefix, newId, newKeyText, tokenPrefix } from './secrets.ts';
 
 /** A new key with its text. The text of a Backend key is not stored. */
 export interface NewKey {
@@ -40,15 +40,17 @@ export interface AdoptedToken {
 }
 
 /**
- * Adopts a token of another service, such as Unleash, as a key. Only its hash is kept, whatever its type.
+ * Adopts a token of another service, such as Unleash, as a key. Only its hash is kept, whatever its type. Its default name differs
+ * from that of a created key, so a name finds one key.
  * @throws {ApiError} `not_found` (application), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
  */
 export function adoptKey(
   directory: Directory,
   applicationId: string,
-  { token, type, name = type, environment }: AdoptedToken,
+  { token, type, name = `Adopted ${type}`, environment }: AdoptedToken,
 ): Promise<ApplicationKey> {
-  if (!tokenPattern.test(token) || token.length > longestText) throw new ApiError('invalid_body', tokenRule);
+  if (!tokenPattern.test(token) || token.length > longestText || isOwnSecret(token))
+    throw new ApiError('invalid_body', tokenRule);
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     if (draft.has('applicationKeys', hashSecret(token))) throw new ApiError('conflict', adoptedBefore);
@@ -60,7 +62,7 @@ export function adoptKey(
 /** A token is sent as a header. */
 const tokenPattern = /^[!-~]+$/;
 
-export const tokenRule = `A token has 1 to ${longestText} printable ASCII characters without spaces`;
+export const tokenRule = `A token has 1 to ${longestText} printable ASCII characters without spaces. Keys of flagmeter (fm_…) cannot be adopted`;
 export const adoptedBefore = 'The token is a key of an application already';
 
 /** @throws {ApiError} `invalid_name`, `plan_limit` */

@@ -10,6 +10,8 @@ const keyMarks: Readonly<Record<KeyType, string>> = {
   Backend: 'fm_be_',
 };
 
+const secretMark = 'fm_secret_';
+
 /** Length of the prefix that identifies a key: its type and six digits. */
 const shownLength = 12;
 
@@ -37,9 +39,14 @@ export function tokenPrefix(token: string): string {
   return token.slice(0, open.length + (token.length - open.length >= 32 ? 4 : 0));
 }
 
+/** Whether a text begins like a key or a client secret of this service. */
+export function isOwnSecret(text: string): boolean {
+  return [...Object.values(keyMarks), secretMark].some((mark) => text.startsWith(mark));
+}
+
 /** A client secret: 256 random bits. */
 export function newClientSecret(randomBytes: RandomBytes): string {
-  return `fm_secret_${hex(randomBytes(32))}`;
+  return `${secretMark}${hex(randomBytes(32))}`;
 }
 
 /** SHA-256 of a secret's UTF-8 text, hex. Sufficient for secrets of at least 128 random bits; not for passwords. */

@@ -55,7 +55,7 @@ export const adoptCommand: Command = {
   flags: [
     flag('environment NAME', 'Environment that the token stands for', { required: true }),
     flag('type TYPE', 'Type of the key', { required: true, values: valuesOf(type) }),
-    flag('name NAME', 'Key name'),
+    flag('name NAME', 'Key name', { more: 'default: Adopted and the type' }),
     ...[appFlag, urlFlag, jsonFlag],
   ],
 };

@@ -128,9 +128,17 @@ describe('an adopted token', () => {
     expect(directory.findKey(token)?.key).toMatchObject({ id: made.json.id, text: null });
   });
 
+  test('is not named like a key that was created', async () => {
+    const { call, path } = await open();
+    const { name: _, ...unnamed } = wanted;
+    expect((await call('POST', `${path}/adopt`, unnamed)).json.name).toBe('Adopted Frontend');
+  });
+
   test.each([
     ['another application has adopted it', { ...wanted }, 409, 'conflict'],
     ['it has a space', { ...wanted, token: 'a b' }, 400, 'invalid_body'],
+    ['it is a key of this service', { ...wanted, token: `fm_be_${'0'.repeat(40)}` }, 400, 'invalid_body'],
+    ['it is a client secret', { ...wanted, token: `fm_secret_${'0'.repeat(64)}` }, 400, 'invalid_body'],
     ['it is too long', { ...wanted, token: 'a'.repeat(513) }, 400, 'invalid_body'],
     [
       'the environment does not exist',

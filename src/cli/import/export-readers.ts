@@ -2,7 +2,7 @@ import { originalText } from '../../contract/csv-text.ts';
 import { isName } from '../../contract/names.ts';
 import { fieldsOf, jsonOf } from '../send.ts';
 import { cellsOf, numberOf, TimeReader, timeOf, wholeOf } from './cells.ts';
-import { type RowReader, type RowSink, Table, type Values, wrong } from './rows.ts';
+import { FileTotal, type RowReader, type RowSink, Table, type Values, wrong } from './rows.ts';
 
 const usageColumns = ['time', 'feature', 'variant', 'checks'] as const;
 const valueColumns = ['sum', 'count', 'last', 'lastAt', 'min', 'max'] as const;
@@ -21,6 +21,7 @@ function usageReader(path: string, header: string): RowReader {
     table.column(name),
   ) as Columns;
   const times = new TimeReader();
+  const total = new FileTotal();
   return {
     read(line, sink) {
       const cells = table.cells(line);
@@ -31,6 +32,7 @@ function usageReader(path: string, header: string): RowReader {
         originalText(cells[feature]!),
         originalText(cells[variant]!),
         [wholeOf(cells[checks]!), wholeOf(cells[used] ?? '0'), wholeOf(cells[viewed] ?? '0')],
+        total,
         sink,
       );
     },
@@ -66,6 +68,7 @@ type Texts = [string, string, string, string, string, string];
 /** Reads an export of usage or of measurements as NDJSON. */
 export function ndjsonReader(): RowReader {
   const times = new TimeReader();
+  const total = new FileTotal();
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
   const number = (value: unknown) => (typeof value === 'number' ? value : Number.NaN);
   const whole = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(-1, value as number) : -1);
@@ -85,7 +88,8 @@ export function ndjsonReader(): RowReader {
         return addMeasurement(environment, time, [text(row['metric']), feature, variant], values, sink);
       }
       const { checks, used = 0, viewed = 0 } = row;
-      return addCount(environment, time, feature, variant, [whole(checks), whole(used), whole(viewed)], sink);
+      const counts = [whole(checks), whole(used), whole(viewed)] as const;
+      return addCount(environment, time, feature, variant, counts, total, sink);
     },
   };
 }
@@ -96,12 +100,14 @@ function addCount(
   feature: string,
   variant: string,
   [checks, used, viewed]: readonly [number, number, number],
+  total: FileTotal,
   sink: RowSink,
 ): string | undefined {
   if (Number.isNaN(time)) return wrong.time;
   if (!isName(feature)) return wrong.feature;
   if (!isName(variant)) return wrong.variant;
   if (checks < 0 || used < 0 || viewed < 0) return wrong.count;
+  if (!total.add(checks + used + viewed)) return wrong.total;
   sink.count(environment, time, feature, variant, checks, used, viewed);
   return undefined;
 }

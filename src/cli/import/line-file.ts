@@ -1,17 +1,25 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { Failure } from '../failure.ts';
 
+/** A line without a text. */
+export interface Unreadable {
+  readonly reason: string;
+}
+
+const notText: Unreadable = { reason: 'not UTF-8' };
+const tooLong: Unreadable = { reason: 'longer than 1 MiB' };
+
 /** Some lines of a file. */
 export interface Lines {
   /** The number of the first one, from 1. */
   readonly first: number;
-  /** Without line ends; `undefined` for a line that is not UTF-8. */
-  readonly texts: readonly (string | undefined)[];
-  /** The bytes of these lines. */
+  /** Without line ends. */
+  readonly texts: readonly (string | Unreadable)[];
+  /** The bytes of these lines. Without lines, the beginning of a line that is too long. */
   readonly bytes: Uint8Array;
 }
 
-/** Also the maximum length of a line. */
+/** Lines up to this length are read, and none of twice this length. */
 const chunkBytes = 1024 * 1024;
 const lineFeed = 10;
 
@@ -39,27 +47,31 @@ export class LineFile {
     throw new Failure('failed', `Cannot import ${path}: not a regular file`);
   }
 
-  /** Reads the lines from the beginning. @throws {Failure} if the file has changed, or a line is too long */
+  /** Reads the lines from the beginning. @throws {Failure} if the file has changed */
   *lines(): Generator<Lines> {
     const memory = Buffer.alloc(2 * chunkBytes);
     let [length, at, first] = [0, 0, 1];
+    let isCut = false;
     for (;;) {
       this.#checkUnchanged();
       const read = readSync(this.#file, memory, length, chunkBytes, at);
       at += read;
       length += read;
       const end = read === 0 ? length : memory.subarray(0, length).lastIndexOf(lineFeed) + 1;
-      if (end > 0) {
+      if (end > 0 || (read === 0 && isCut)) {
         const bytes = memory.subarray(0, end);
         const texts = textsOf(bytes);
+        if (isCut) texts[0] = tooLong;
+        isCut = false;
         yield { first, texts, bytes };
         first += texts.length;
       }
       if (read === 0) return;
       memory.copyWithin(0, end, length);
       length -= end;
-      if (length > chunkBytes)
-        throw new Failure('failed', `Cannot import ${this.path}: line ${first} is too long`);
+      if (length <= chunkBytes) continue;
+      yield { first, texts: [], bytes: memory.subarray(0, length) };
+      [length, isCut] = [0, true];
     }
   }
 
@@ -76,11 +88,11 @@ export class LineFile {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function textsOf(bytes: Buffer): readonly (string | undefined)[] {
+function textsOf(bytes: Buffer): (string | Unreadable)[] {
   const whole = decode(bytes);
   const texts = whole?.split('\n') ?? linesOf(bytes).map(decode);
   if (texts.at(-1) === '') texts.pop();
-  return texts.map((text) => (text?.endsWith('\r') ? text.slice(0, -1) : text));
+  return texts.map((text) => (text?.endsWith('\r') ? text.slice(0, -1) : (text ?? notText)));
 }
 
 function linesOf(bytes: Buffer): Buffer[] {

@@ -1,4 +1,5 @@
 import { Failure } from '../failure.ts';
+import { printable } from '../show.ts';
 import { cellsOf } from './cells.ts';
 
 export const importFormats = ['csv', 'ndjson', 'unleash'] as const;
@@ -51,21 +52,37 @@ export const wrong = {
   number: 'a value is not a number',
   lastAt: 'lastAt is not valid',
   range: 'last is not between min and max',
+  total: 'the counts of the file up to here exceed 2^53 - 1',
 } as const;
+
+/** Adds up the counts of a file, so that no cell that they are added to exceeds what a number holds exactly. */
+export class FileTotal {
+  #total = 0;
+
+  /** @returns false if the total would be too large; it is then unchanged */
+  add(count: number): boolean {
+    if (count > Number.MAX_SAFE_INTEGER - this.#total) return false;
+    this.#total += count;
+    return true;
+  }
+}
 
 /** Reads the cells of the columns that a header names. */
 export class Table {
   readonly #names: readonly string[];
 
-  /** @throws {Failure} if the header lacks a column */
+  /** @throws {Failure} if the header lacks a column, or repeats one */
   constructor(path: string, header: string, required: readonly string[]) {
-    this.#names = cellsOf(header) ?? [];
-    const missing = required.filter((name) => !this.#names.includes(name));
-    if (missing.length === 0) return;
-    throw new Failure(
-      'failed',
-      `Cannot import ${path}: its first line lacks the columns ${missing.join(', ')}`,
-    );
+    const names = cellsOf(header) ?? [];
+    this.#names = names;
+    const missing = required.filter((name) => !names.includes(name));
+    const repeated = names.filter((name, at) => name !== '' && names.indexOf(name) < at);
+    const refuse = (problem: string, columns: readonly string[]) => {
+      const all = printable(columns.join(', '));
+      throw new Failure('failed', `Cannot import ${path}: its first line ${problem} the columns ${all}`);
+    };
+    if (missing.length > 0) refuse('lacks', missing);
+    if (repeated.length > 0) refuse('repeats', repeated);
   }
 
   /** Index of a column; -1 if there is none. */

@@ -32,6 +32,8 @@ export async function runImport(argv: readonly string[], context: Context): Prom
   const badLines = new BadLines(context, given.value('bad-lines'));
   try {
     const found = survey(context, source, badLines, wanted);
+    if (found.environments.size === 0 && badLines.count === 0)
+      context.err(`Nothing to import: ${printable(given.operand)} holds no rows\n`);
     const selection = { ...wanted, environment: sourceEnvironmentOf(found, wanted.environment) };
     const sent = await send(context, api, source, selection, {
       path: ['applications', String(application['id']), 'imports'],

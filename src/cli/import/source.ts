@@ -11,7 +11,7 @@ export interface BadLine {
   readonly path: string;
   readonly line: number;
   readonly reason: string;
-  /** The line itself; `undefined` if it is not UTF-8. */
+  /** The line itself; `undefined` if it is not UTF-8 or too long. */
   readonly text: string | undefined;
 }
 
@@ -62,14 +62,15 @@ export class Source {
     for (const { file, readerOf } of this.#files) {
       let reader = this.format === 'ndjson' ? readerOf('') : undefined;
       for (const { first, texts, bytes } of file.lines()) {
-        for (const [at, text] of texts.entries()) {
+        for (const [at, line] of texts.entries()) {
+          const text = typeof line === 'string' ? line : undefined;
           if (reader === undefined) {
             reader = readerOf(text ?? '');
             this.header = text;
             continue;
           }
           if (text === '') continue;
-          const reason = text === undefined ? 'not UTF-8' : reader.read(text, sink);
+          const reason = typeof line === 'string' ? reader.read(line, sink) : line.reason;
           if (reason !== undefined) bad({ path: file.path, line: first + at, reason, text });
         }
         done += bytes.length;

@@ -2,7 +2,7 @@ import { isName } from '../../contract/names.ts';
 import { withoutVariant } from '../../contract/unleash-checks.ts';
 import { Failure } from '../failure.ts';
 import { cellsOf, TimeReader, wholeOf } from './cells.ts';
-import { type RowReader, Table, wrong } from './rows.ts';
+import { FileTotal, type RowReader, Table, wrong } from './rows.ts';
 
 /** Maximum number of rows of Unleash that have variants: they are in memory. */
 const maxCovered = 4_000_000;
@@ -60,6 +60,7 @@ class UnleashTable extends Table {
 export function unleashReader(path: string, header: string, covered: Covered): RowReader {
   const table = new UnleashTable(path, header, ['yes', 'no']);
   const [yes, no] = [table.column('yes'), table.column('no')];
+  const total = new FileTotal();
   return {
     read(line, { count }) {
       const cells = table.cells(line);
@@ -68,6 +69,7 @@ export function unleashReader(path: string, header: string, covered: Covered): R
       if (typeof row === 'string') return row;
       const [on, off] = [wholeOf(cells[yes]!), wholeOf(cells[no]!)];
       if (on < 0 || off < 0) return wrong.count;
+      if (!total.add(on + off)) return wrong.total;
       const { environment, time, feature, key } = row;
       const { enabled, disabled } = withoutVariant(on, off, covered.of(key));
       if (enabled > 0) count(environment, time, feature, 'enabled', enabled, 0, 0);
@@ -84,6 +86,7 @@ const noVariant = 'disabled';
 export function unleashVariantsReader(path: string, header: string, covered: Covered): RowReader {
   const table = new UnleashTable(path, header, ['variant', 'count']);
   const [variant, checked] = [table.column('variant'), table.column('count')];
+  const total = new FileTotal();
   return {
     read(line, { count }) {
       const cells = table.cells(line);
@@ -94,6 +97,7 @@ export function unleashVariantsReader(path: string, header: string, covered: Cov
       if (!isName(name)) return wrong.variant;
       if (checks < 0) return wrong.count;
       if (name === noVariant || checks === 0) return undefined;
+      if (!total.add(checks)) return wrong.total;
       covered.add(row.key, checks);
       count(row.environment, row.time, row.feature, name, checks, 0, 0);
       return undefined;

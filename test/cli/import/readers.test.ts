@@ -100,6 +100,26 @@ describe('an export', () => {
     expect(() => csvReader('f.csv', 'time,variant')).toThrow(/f\.csv.*lacks the columns feature, checks/);
   });
 
+  it('of CSV must not repeat a column, except those without a name', () => {
+    const header = 'time,feature,variant,checks';
+    expect(() => csvReader('f.csv', `${header},checks,time`)).toThrow(
+      /f\.csv.*repeats the columns checks, time$/,
+    );
+    expect(rowsOf(csvReader('f.csv', `${header},,`), '2026-01-31T12:00:00Z,checkout,on,5,,')).toHaveLength(1);
+  });
+
+  it('has no counts that exceed 2^53 - 1 together', () => {
+    const reader = csvReader('f.csv', 'time,feature,variant,checks,used');
+    const row = (checks: number, used: number) => `2026-01-31T12:00:00Z,checkout,on,${checks},${used}`;
+    const most = Number.MAX_SAFE_INTEGER;
+    expect(rowsOf(reader, row(most, 1), row(most - 3, 1), row(3, 0), row(2, 0))).toEqual([
+      'the counts of the file up to here exceed 2^53 - 1',
+      [undefined, noon, 'checkout', 'on', most - 3, 1, 0],
+      'the counts of the file up to here exceed 2^53 - 1',
+      [undefined, noon, 'checkout', 'on', 2, 0, 0],
+    ]);
+  });
+
   it('of CSV may have bad lines', () => {
     const reader = csvReader('f.csv', 'time,environment,feature,variant,checks,used,viewed');
     const lines = [

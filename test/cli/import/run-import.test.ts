@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -92,6 +92,27 @@ describe('a file', () => {
     writeFileSync(path, Buffer.from(`${header}\n${rows.join('')}`, 'latin1'));
     const { summary } = await run(path);
     expect(summary).toMatchObject({ imported: 1, firstBadLines: [{ line: 2, reason: 'not UTF-8' }] });
+  });
+
+  it.each([2, 3.5, 5])('with a line of %d MiB is imported without it', async (length) => {
+    const long = 'x'.repeat(length * 1024 * 1024);
+    const row = (feature: string) => `2026-01-01T00:00:00Z,Production,${feature},on,1,1,1`;
+    const within = await run(file(header, row('tea'), long, row('cake')));
+    expect(within.failure).toMatchObject({ kind: 'found' });
+    const firstBadLines = [{ line: 3, reason: 'longer than 1 MiB' }];
+    expect(within.summary).toMatchObject({ imported: 2, badLines: 1, firstBadLines });
+    const last = file(header, row('tea'));
+    appendFileSync(last, long);
+    expect((await run(last)).summary).toMatchObject({ imported: 1, badLines: 1, firstBadLines });
+  });
+
+  it('without rows is reported, and nothing is imported', async () => {
+    const path = file(header);
+    const { summary, context, failure } = await run(path);
+    expect(failure).toBeUndefined();
+    expect(context.output.err).toContain(`Nothing to import: ${path} holds no rows\n`);
+    expect(summary).toMatchObject({ counts: 0, imported: 0 });
+    expect((await run(file())).context.output.err).toContain('holds no rows');
   });
 
   it('with rows of several environments needs one of them', async () => {

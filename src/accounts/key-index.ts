@@ -102,3 +102,15 @@ export interface KeyHolder {
   /** Whether the application's `allowedOrigins` allow this `Origin` header. */
   allowsOrigin(origin: string): boolean;
 }
+
+/** The environment that another service names. The case may differ if only one environment fits, such as Production for production. */
+export function environmentNamed(
+  environments: KeyHolder['environments'],
+  name: string,
+): Environment | undefined {
+  const exact = environments.get(name);
+  if (exact !== undefined) return exact;
+  const lowerCase = name.toLowerCase();
+  const alike = [...environments].filter(([each]) => each.toLowerCase() === lowerCase);
+  return alike.length === 1 ? alike[0]![1] : undefined;
+}

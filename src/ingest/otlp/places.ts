@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../../accounts/key-index.ts';
+import { environmentNamed, type KeyHolder } from '../../accounts/key-index.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
 import type { Place } from './counting.ts';
 import { type OtlpRequest, resourceWidth, type Texts } from './request.ts';
@@ -30,17 +30,11 @@ export function placesOf(
   return { places, unplaced };
 }
 
-/**
- * The environment of a name. Its case may differ if only one environment fits, because OpenTelemetry's conventions are in lower
- * case. Without a name, the only environment of the application.
- */
+/** The environment of a name. Without one, the only environment of the application. */
 function environmentOf(
   environments: KeyHolder['environments'],
   name: string | undefined,
 ): Environment | undefined {
-  if (name === undefined) return environments.size === 1 ? [...environments.values()][0] : undefined;
-  const exact = environments.get(name);
-  if (exact !== undefined) return exact;
-  const alike = [...environments].filter(([each]) => each.toLowerCase() === name.toLowerCase());
-  return alike.length === 1 ? alike[0]![1] : undefined;
+  if (name !== undefined) return environmentNamed(environments, name);
+  return environments.size === 1 ? [...environments.values()][0] : undefined;
 }

@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../../accounts/key-index.ts';
+import { environmentNamed, type KeyHolder } from '../../accounts/key-index.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { Digest } from '../../storage/commit/records.ts';
@@ -135,13 +135,12 @@ export class UnleashCounting {
 
 /**
  * Finds the environment of an entry that names one as Unleash does. The name in the token means the environment that the token
- * stands for. Any other is one of the application with the same name.
+ * stands for. Any other is the name of an environment of the application.
  */
 function environmentsOf({ environments }: KeyHolder, own: Environment, token: string) {
   const ownName = /^[^:]*:([^.]+)\./.exec(token)?.[1];
-  const byName = new Map([...environments.values()].map((each) => [each.name.toLowerCase(), each]));
   return (name: string | undefined): Environment | undefined => {
     if (name === undefined || name === ownName || name === own.name) return own;
-    return environments.get(name) ?? byName.get(name.toLowerCase());
+    return environmentNamed(environments, name);
   };
 }

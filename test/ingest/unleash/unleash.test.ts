@@ -225,6 +225,21 @@ test('entries of Edge count in the environment of the token, and in those of the
   await service.stop();
 });
 
+test('an entry of Edge whose environment may be two of them is left out', async () => {
+  const { service, shop } = await openUnleash();
+  const below = `/api/v2/applications/${shop.application}/environments`;
+  await manage(service.http, shop.access, 'POST', below, 201, { name: 'staging' });
+  const entry = (environment: string, yes: number) => ({
+    ...{ featureName: 'checkout', appName: 'billing', environment, timestamp: at(0), yes, no: 0 },
+  });
+  const metrics = [entry('staging', 1), entry('Staging', 2), entry('STAGING', 4)];
+  expect((await post(service, '/client/metrics/bulk', { applications: [], metrics })).status).toBe(202);
+  expect(await checks(service, shop, 'staging')).toEqual({ checkout: { enabled: 1 } });
+  expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 2 } });
+  expect(notesIn(await ledger(service, shop))).toEqual(['environment_unknown']);
+  await service.stop();
+});
+
 describe('a page', () => {
   const origin = 'https://shop.example';
   const path = '/frontend/client/metrics';

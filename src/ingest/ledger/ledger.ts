@@ -121,7 +121,7 @@ export class Ledger {
     const at = this.#deps.clock.now();
     const subject = { ...source, environment: number, outcome: 'refused', status, code } as const;
     const row = this.#rowOf(application, subject, at);
-    this.#deps.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, holder, refused));
+    this.#deps.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, source, refused));
   }
 
   #laneOf({ application }: AttributedSource): LedgerBatch {
@@ -175,15 +175,20 @@ function senderOf({ route, transport, userAgent, instance, environment }: Attrib
 }
 
 /** For status 400, the example is the title instead of the detail, which quotes the packet. */
-function exampleOf({ code, status, message }: ApiError, { key }: KeyHolder, refused: Refused): LedgerExample {
+function exampleOf(
+  { code, status, message }: ApiError,
+  { route }: LedgerSource,
+  { holder: { key }, environment, origin }: Refused,
+): LedgerExample {
   const leaked = code === 'unknown_key' && key.type === 'Backend';
+  const sentIn = route === 'unleash' ? 'in Authorization by a page or an app' : 'as k';
   const detail = status === 400 ? refusals[code].title : message;
   return {
-    ...(refused.environment === undefined ? {} : { environment: ledgerText(refused.environment) }),
-    ...(refused.origin === undefined ? {} : { origin: ledgerText(refused.origin) }),
+    ...(environment === undefined ? {} : { environment: ledgerText(environment) }),
+    ...(origin === undefined ? {} : { origin: ledgerText(origin) }),
     keyId: key.id,
     keyPrefix: key.prefix,
     keyType: key.type,
-    detail: leaked ? 'A Backend key was sent as k. It has leaked; replace it' : detail,
+    detail: leaked ? `A Backend key was sent ${sentIn}. It has leaked; replace it` : detail,
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { cleanUp, manage, token, usage } from '../../support/binary.ts';
-import { readLedger } from '../../support/ledger-report.ts';
+import { readLedger, readRefusals } from '../../support/ledger-report.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { openShop, type Shop } from '../repeated-reports.ts';
 
@@ -284,6 +284,10 @@ describe('a page', () => {
     });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
     expect((await post(service, path, body, { origin })).status).toBe(404);
+    const { entries } = await readRefusals(service.http, shop.access, shop.application, 2);
+    expect(entries.find(({ code }) => code === 'unknown_key')?.example?.['detail']).toBe(
+      'A Backend key was sent in Authorization by a page or an app. It has leaked; replace it',
+    );
     expect((await post(service, path, body, { authorization: frontend })).status).toBe(202);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
     await service.stop();

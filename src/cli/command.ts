@@ -48,9 +48,10 @@ function valuesOf({ flags }: Command, name: string): readonly string[] | undefin
   return flags.find((flag) => flag.name === name)?.values;
 }
 
-/** A value with the capitals of the listed one. */
+/** A value with the capitals and hyphens of the listed one. */
 function asListed(value: string, values: readonly string[] = []): string {
-  return values.find((each) => each.toLowerCase() === value.toLowerCase()) ?? value;
+  const plain = (text: string) => text.toLowerCase().replaceAll('_', '-');
+  return values.find((each) => plain(each) === plain(value)) ?? value;
 }
 
 function checkFlag(

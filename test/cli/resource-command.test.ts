@@ -123,6 +123,8 @@ describe('a list', () => {
     expect((await run(`features list --app ${application} --verdict new`)).out).toMatch(/^next +new/m);
     const none = await run(`features list --app ${application} --verdict safe-to-remove --fail-if-any`);
     expect(none).toMatchObject({ out: '', err: 'There are no features\n' });
+    const asInApi = await run(`features list --app ${application} --verdict Safe_to_remove`);
+    expect(asInApi).toMatchObject({ out: '', err: none.err });
     await expect(run(`features list --app ${application} --verdict safe`)).rejects.toThrow(
       /must be snoozed, .*safe-to-remove/,
     );

@@ -93,8 +93,11 @@ function onlyIf(what: string, more?: Partial<Field>): Field {
   });
 }
 
+const verdicts = verdictKinds.map((kind) => verdictWord(kind)!);
+
 const onlyVerdict = flag('verdict VERDICT', 'Only those with this verdict', {
-  values: verdictKinds.map((kind) => verdictWord(kind)!),
+  values: verdicts,
+  more: verdicts.join(', '),
   as: 'underscored',
   caveat: (value) => silenceOf(value.replaceAll('-', '_') as VerdictKind),
 });

@@ -112,7 +112,7 @@ function survey(context: Context, source: Source, badLines: BadLines, wanted: Se
 /** The environment whose rows are imported; `undefined` if the rows name none. @throws {UsageError} */
 function sourceEnvironmentOf({ environments }: Survey, wanted: string | undefined): string | undefined {
   const names = [...environments.keys()];
-  const all = printable(names.map((name) => name ?? '(none)').join(', '));
+  const all = printable(names.map((name) => name || '(none)').join(', '));
   if (wanted !== undefined) {
     if (environments.has(wanted) || names.length === 0) return wanted;
     throw new UsageError(`Cannot use --from-environment ${wanted}: the file has rows of ${all}`);

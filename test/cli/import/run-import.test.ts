@@ -120,6 +120,11 @@ describe('a file', () => {
     expect((await run(path)).failure).toMatchObject({
       message: 'Cannot import rows of several environments: use --from-environment with one of prod, test',
     });
+    expect(
+      (await run(file(header, '2026-01-01,prod,a,on,1,0,0', '2026-01-01,,a,on,2,0,0'))).failure,
+    ).toMatchObject({
+      message: 'Cannot import rows of several environments: use --from-environment with one of prod, (none)',
+    });
     expect((await run(path, '--format csv --from-environment tset')).failure).toMatchObject({
       message: 'Cannot use --from-environment tset: the file has rows of prod, test',
     });

@@ -16,7 +16,9 @@ export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile')
   description: 'Frontend and Mobile keys are for browsers and apps, and are public. A Backend key is secret.',
 });
 
-const nameOfKey = name('Name. The default is the type of the key; of an adopted token, `Adopted` and the type.');
+const nameOfKey = name(
+  'Name. The default is the type of the key; of an adopted token, `Adopted` and the type.',
+);
 
 export const Warning = Type.Object({
   code: oneOf(['leaked'], 'The problem.'),

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { withoutVariant } from '../../src/contract/unleash-checks.ts';
+
+/** A check as an SDK adds it to its bucket: to `yes` or `no`, and to a variant if it serves one. */
+const check = fc.record({ enabled: fc.boolean(), served: fc.boolean() });
+
+test('each check of a flag of Unleash counts one, and only a fallback reduces the checks of enabled', () => {
+  fc.assert(
+    fc.property(fc.array(check), (checks) => {
+      let [yes, no, served] = [0, 0, 0];
+      let before = withoutVariant(yes, no, served);
+      for (const [index, each] of checks.entries()) {
+        if (each.enabled) yes += 1;
+        else no += 1;
+        if (each.served) served += 1;
+        const now = withoutVariant(yes, no, served);
+        expect(now.enabled + now.disabled + served).toBe(index + 1);
+        expect(now.disabled).toBeGreaterThanOrEqual(before.disabled);
+        if (each.enabled || !each.served) expect(now.enabled).toBeGreaterThanOrEqual(before.enabled);
+        before = now;
+      }
+    }),
+  );
+});

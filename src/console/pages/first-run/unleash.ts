@@ -28,13 +28,13 @@ export const unleashTargets: readonly Target[] = [
     'Add the upstream beside the server block of Unleash, and the rest to that block. http://unleash is the address of Unleash.',
   ),
   proxy('haproxy', 'HAProxy', haproxy, moved, 'Add use_backend to the frontend of Unleash, and the backend.'),
-  proxy('caddy', 'Caddy', caddy, moved, 'It belongs into the site of Unleash, before its reverse_proxy.'),
+  proxy('caddy', 'Caddy', caddy, moved, 'Add it to the site of Unleash, before its reverse_proxy.'),
   proxy(
     'envoy',
     'Envoy',
     envoy,
     moved,
-    'The first part belongs at the start of the routes of Unleash, the second to the clusters.',
+    'Add the first part at the start of the routes of Unleash, and the second to the clusters.',
   ),
 ];
 

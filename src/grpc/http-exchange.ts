@@ -91,7 +91,7 @@ export class HttpExchange implements Request, WatchedStream {
     this.refuse(tooSlow());
   }
 
-  /** The handler is told when it reads the body, and replies. */
+  /** Refuses a request whose body is incomplete. The handler gets the error when it reads the body, and answers with it. */
   refuse(refusal: ApiError): void {
     this.#inbox.giveUp(refusal);
     this.#deps.observer.refused(this);

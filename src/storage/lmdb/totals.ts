@@ -5,9 +5,9 @@ import type { UsageTables } from './usage.ts';
  * Running totals that senders report in place of counts, each with what was counted of it. Only the increase of a total counts, so a
  * total may be received repeatedly, late, and by several machines.
  *
- * Key: application (u32, big-endian) and the digest (16) of the total. Value, little-endian f64: the value, and as Unix ms its time,
- * the time when it was last received, and the time of the first value after the sender last began again (0 if it did not). The key of an application alone has the number of its totals (u32,
- * little-endian).
+ * Key: application (u32, big-endian) and the digest (16) of the total. Value, four little-endian f64: the value, and as Unix ms its
+ * time, the time when it was last received, and the time of the first value after the sender last began again (0 if it never did).
+ * The record of an application alone has the number of its totals (u32, little-endian).
  */
 export interface Total {
   readonly application: number;

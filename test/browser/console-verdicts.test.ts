@@ -15,7 +15,7 @@ let console: Console;
 let shop: Sender;
 let billing: Sender;
 
-/** A flag in use, one that is safe to remove, one that was declared only, and a misspelt one. */
+/** A flag in use, one with checks in a report that is 40 days late, one that was declared only, and a misspelt one. */
 async function fillShop(): Promise<void> {
   shop = await openSender(console, 'Shop');
   for (const name of ['checkout', 'old-banner', 'next-year'])
@@ -68,17 +68,17 @@ async function keep(page: Page, name: string): Promise<void> {
 describe('the verdict', () => {
   test('is a column and a filter of the flags, and the same on the page of the flag', async () => {
     const { page } = await console.visit(flags(shop));
-    await rowOf(page, 'old-banner').getByText('safe to remove').waitFor();
+    await rowOf(page, 'old-banner').getByText('cannot tell').waitFor();
     const misspelt = rowOf(page, 'chekcout').getByText('in use · undeclared');
     expect(await misspelt.getAttribute('title')).toMatch(/may be misspelt/);
     expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
     expect(await rowOf(page, 'next-year').getByText('new').count()).toBe(1);
-    await page.getByLabel('State').selectOption({ label: 'safe to remove (1)' });
+    await page.getByLabel('State').selectOption({ label: 'cannot tell (1)' });
     await expect.poll(() => names(page)).toEqual(['old-banner']);
-    expect(page.url()).toContain('state=safe_to_remove');
+    expect(page.url()).toContain('state=cannot_tell');
     await page.getByRole('link', { name: 'old-banner' }).first().click();
-    await page.getByRole('heading', { name: /^Safe to remove: no sign of use since/ }).waitFor();
-    await page.getByText(/used to check it, and still reports?\./).waitFor();
+    await page.getByRole('heading', { name: 'Cannot tell whether it is used' }).waitFor();
+    await page.getByText(/still names it in Production, at earlier times: a clock may be wrong\./).waitFor();
   });
 
   test('on an undeclared flag is not good news, and links to the similar declared one', async () => {

@@ -31,7 +31,7 @@ describe('the heading of a verdict', () => {
     ['in_use', ['Production'], 'Still used, in Production'],
     ['snoozed', [], 'Snoozed until <2026-06-01>'],
     ['permanent', [], 'Permanent: intended to stay'],
-    ['cannot_tell', [], 'Cannot tell: no sender reports here'],
+    ['cannot_tell', [], 'Cannot tell whether it is used'],
   ] as const)('of %s is a sentence', (kind, environments, sentence) => {
     const verdict = { kind, since, environments: [...environments] };
     expect(headingOf(verdict, '2026-06-01T00:00:00.000Z', words)).toBe(sentence);

@@ -14,7 +14,7 @@ const beginnings: Readonly<Record<VerdictKind, string>> = {
   one_variant: 'One variant only',
   in_use: 'Still used',
   archived_but_asked: 'Archived, but still requested',
-  cannot_tell: 'Cannot tell: no sender reports here',
+  cannot_tell: 'Cannot tell whether it is used',
   permanent: 'Permanent: intended to stay',
   snoozed: 'Snoozed',
   new: 'New',

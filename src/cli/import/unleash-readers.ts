@@ -1,5 +1,5 @@
 import { isName } from '../../contract/names.ts';
-import { withoutVariant } from '../../contract/unleash-checks.ts';
+import { noVariant, withoutVariant } from '../../contract/unleash-checks.ts';
 import { Failure } from '../failure.ts';
 import { cellsOf, TimeReader, wholeOf } from './cells.ts';
 import { FileTotal, type RowReader, Table, wrong } from './rows.ts';
@@ -42,14 +42,16 @@ class UnleashTable extends Table {
     this.#columns = ['feature_name', 'app_name', 'environment'].map((name) => this.column(name));
   }
 
-  /** What identifies a row, or why it is not valid. */
-  row(cells: readonly string[]) {
+  /** The cells of a line and what identifies its row, or why it is not one. */
+  row(line: string) {
+    const cells = this.cells(line);
+    if (typeof cells === 'string') return cells;
     const [feature = '', app = '', environment = ''] = this.#columns.map((column) => cells[column]);
     const time = this.#times.read(cells[this.#time]!);
     if (Number.isNaN(time)) return wrong.time;
     if (!isName(feature)) return wrong.feature;
     if (app !== '' && !isName(app)) return wrong.app;
-    return { feature, environment, time, key: `${environment}\n${feature}\n${app}\n${time}` };
+    return { cells, feature, environment, time, key: `${environment}\n${feature}\n${app}\n${time}` };
   }
 }
 
@@ -63,14 +65,12 @@ export function unleashReader(path: string, header: string, covered: Covered): R
   const total = new FileTotal();
   return {
     read(line, { count }) {
-      const cells = table.cells(line);
-      if (typeof cells === 'string') return cells;
-      const row = table.row(cells);
+      const row = table.row(line);
       if (typeof row === 'string') return row;
+      const { cells, environment, time, feature, key } = row;
       const [on, off] = [wholeOf(cells[yes]!), wholeOf(cells[no]!)];
       if (on < 0 || off < 0) return wrong.count;
       if (!total.add(on + off)) return wrong.total;
-      const { environment, time, feature, key } = row;
       const { enabled, disabled } = withoutVariant(on, off, covered.of(key));
       if (enabled > 0) count(environment, time, feature, 'enabled', enabled, 0, 0);
       if (disabled > 0) count(environment, time, feature, 'disabled', disabled, 0, 0);
@@ -79,9 +79,6 @@ export function unleashReader(path: string, header: string, covered: Covered): R
   };
 }
 
-/** The variant that SDKs report for a flag without variants. Its checks are in `yes` or `no`. */
-const noVariant = 'disabled';
-
 /** Reads `client_metrics_env_variants` of Unleash. @throws {Failure} if the header lacks a column */
 export function unleashVariantsReader(path: string, header: string, covered: Covered): RowReader {
   const table = new UnleashTable(path, header, ['variant', 'count']);
@@ -89,11 +86,9 @@ export function unleashVariantsReader(path: string, header: string, covered: Cov
   const total = new FileTotal();
   return {
     read(line, { count }) {
-      const cells = table.cells(line);
-      if (typeof cells === 'string') return cells;
-      const row = table.row(cells);
+      const row = table.row(line);
       if (typeof row === 'string') return row;
-      const [name, checks] = [cells[variant]!, wholeOf(cells[checked]!)];
+      const [name, checks] = [row.cells[variant]!, wholeOf(row.cells[checked]!)];
       if (!isName(name)) return wrong.variant;
       if (checks < 0) return wrong.count;
       if (name === noVariant || checks === 0) return undefined;

@@ -144,7 +144,7 @@ function isObject(value: unknown): value is Sent {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The objects in a list; none if there is no list. */
+/** The objects in a list; empty without a list. */
 function* listIn(holder: unknown, name: string): Generator<Sent> {
   const list = isObject(holder) ? holder[name] : undefined;
   if (Array.isArray(list)) for (const each of list) if (isObject(each)) yield each;

@@ -195,7 +195,7 @@ function readValue(reader: ProtoReader): Scalar | undefined {
 /** Is no valid name, and in no text of a sender that sends UTF-8. */
 const notUtf8 = '\ud800';
 
-/** A text. One that is not UTF-8 is no name, and costs only its own record. */
+/** A text. One that is not UTF-8 is not a name, and only its own record is rejected. */
 function readText(reader: ProtoReader, as: 'name' | 'string' = 'name'): string {
   if (isUtf8(reader.peekBytes())) return reader[as]();
   reader.skip();

@@ -69,7 +69,8 @@ export interface Envelope {
 /*
  * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
  * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1, which earlier
- * releases read, lacks the last kind and running totals. It is written while there are none of either, and no parts of imports.
+ * releases read, lacks the last kind and running totals. A batch without these, and without parts of imports, is written as
+ * version 1.
  */
 const version = 2;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages', 'cumulative'] as const;

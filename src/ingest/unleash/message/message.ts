@@ -1,6 +1,6 @@
 import { ApiError } from '../../../contract/errors.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
-import { withoutVariant } from '../../../contract/unleash-checks.ts';
+import { noVariant, withoutVariant } from '../../../contract/unleash-checks.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
 
 /** The checks of one variant of a flag. */
@@ -157,9 +157,6 @@ function timeOf(sent: unknown, notes: Notes): number | undefined {
   else if (!time.hasZone) notes.add('time_zone_missing');
   return time?.at;
 }
-
-/** The name that SDKs give to the absence of a variant, also while the flag is enabled. */
-const noVariant = 'disabled';
 
 /** Adds the checks of a flag: each variant under its name, and the rest as `enabled` and `disabled` (see `withoutVariant`). */
 function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes): void {

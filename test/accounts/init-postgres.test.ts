@@ -54,7 +54,7 @@ it('initialising reports an unknown outcome if the standby does not answer', asy
   try {
     const frozen = await pair.primary.database();
     pair.standby.pause();
-    await expect(init(connect(frozen, { deadlineMs: 4000 }))).rejects.toMatchObject({
+    await expect(init(connect(frozen, { deadlineMs: 8000 }))).rejects.toMatchObject({
       code: 'unknown_outcome',
       message: expect.stringContaining('Cannot tell whether the database was initialised'),
     });

@@ -36,7 +36,7 @@ export function openLmdb(path: string): LmdbEnvironment {
     keyEncoding: 'binary',
     overlappingSync: false,
     eventTurnBatching: false,
-    maxDbs: 32,
+    maxDbs: 64,
     mapSize: maxStoreBytes,
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);

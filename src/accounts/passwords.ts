@@ -8,8 +8,11 @@ const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32
 /** The prefix of every hash. */
 const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}`;
 
-/** Compared for an unknown user, so that it takes equally long: a hash of no password, at the same cost. */
-export const nobodysPasswordHash = `${costText}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+/**
+ * The hash of a user without a password: no password matches it. It has the same cost, so that rejecting a password takes equally
+ * long. It is also compared for an unknown user.
+ */
+export const noPasswordHash = `${costText}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /** Whether a text is a hash by `hashPassword`, with its cost. */
 export function isPasswordHash(text: string): boolean {
@@ -51,6 +54,11 @@ function verifyHash(password: string, hash: string): boolean | Promise<boolean> 
 export function newPassword(randomBytes: RandomBytes): string {
   const letters = Array.from(randomBytes(20), (byte) => alphabet[byte % alphabet.length]).join('');
   return (letters.match(/.{5}/g) ?? []).join('-');
+}
+
+/** Whether a user has a password. Others are invited, or sign in by other factors only. */
+export function hasPassword({ passwordHash }: Pick<User, 'passwordHash'>): boolean {
+  return passwordHash !== noPasswordHash;
 }
 
 /** Identifies a password in records that must end with it. */

@@ -1,7 +1,7 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { PasswordPool } from '../accounts/password-pool.ts';
-import { nobodysPasswordHash } from '../accounts/passwords.ts';
+import { noPasswordHash } from '../accounts/passwords.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { userOfEmail } from '../accounts/users.ts';
@@ -60,7 +60,7 @@ export async function signIn(
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
   const known = userOfEmail(directory, email);
   const isRight = await verifyCounted(settings, counted, () =>
-    passwords.verify(password, known?.passwordHash ?? nobodysPasswordHash),
+    passwords.verify(password, known?.passwordHash ?? noPasswordHash),
   );
   const result = isRight && known && (await startFor(settings, known, { attempt, client }));
   if (result) {

@@ -5,7 +5,7 @@ import { addNote } from '../accounts/feature-notes.ts';
 import { declareFeature, patchFeature } from '../accounts/features.ts';
 import type { KeyHolder } from '../accounts/key-index.ts';
 import { declareMetric } from '../accounts/metrics.ts';
-import { nobodysPasswordHash } from '../accounts/passwords.ts';
+import { noPasswordHash } from '../accounts/passwords.ts';
 import { EmbeddedAccountStore } from '../accounts/store/embedded.ts';
 import { createUser } from '../accounts/users.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
@@ -47,7 +47,7 @@ export async function makeShop(
   const teamId = admin!.primaryTeam;
   try {
     goTo(historyDays + 10);
-    const account = { passwordHash: nobodysPasswordHash, teams: [teamId] };
+    const account = { passwordHash: noPasswordHash, teams: [teamId] };
     await Promise.all(colleagues.map((each) => createUser(directory, { ...each, ...account })));
     const application = await createApplication(directory, {
       name: 'Shop',

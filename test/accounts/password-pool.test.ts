@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { type PasswordPool, startPasswordPool } from '../../src/accounts/password-pool.ts';
-import { nobodysPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
+import { noPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
 import { workerFile } from '../support/service.ts';
 
 function openPool(): PasswordPool {
@@ -26,13 +26,13 @@ test('passwords are hashed and verified in a worker thread, while this one conti
   expect(await pool.hash('open sesame', randomBytes, 'ada')).not.toBe(hash);
 });
 
-test('no password matches the hash for unknown users, which costs as much to verify as a real one', async () => {
+test('no password matches the hash of a user without one, which costs as much to verify as a real one', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
-  expect(nobodysPasswordHash.split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
-  expect(nobodysPasswordHash).toHaveLength(hash.length);
+  expect(noPasswordHash.split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
+  expect(noPasswordHash).toHaveLength(hash.length);
   for (const password of ['x', '', 'A'.repeat(1024), 'A'.repeat(1025)])
-    expect(await pool.verify(password, nobodysPasswordHash)).toBe(false);
+    expect(await pool.verify(password, noPasswordHash)).toBe(false);
 });
 
 test('when too many passwords are waiting, the next is rejected until there is room', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { type PasswordPool, startPasswordPool } from '../../src/accounts/password-pool.ts';
-import { nobodysPasswordHash } from '../../src/accounts/passwords.ts';
+import { noPasswordHash } from '../../src/accounts/passwords.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { authorizeEndpoints } from '../../src/auth/authorize-routes.ts';
 import { createRouter } from '../../src/http/router.ts';
@@ -77,7 +77,7 @@ test('while too many passwords wait, no user is signed in, and the attempt does 
   const { store, passwords, submit } = await openEndpoint();
   const waiting: Promise<boolean>[] = [];
   const fill = () => {
-    for (;;) waiting.push(passwords.verify('x', nobodysPasswordHash));
+    for (;;) waiting.push(passwords.verify('x', noPasswordHash));
   };
   expect(fill).toThrow();
   expect(await submit()).toMatchObject({ ...busy, headers: { 'retry-after': '2' } });

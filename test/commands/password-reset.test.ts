@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nobodysPasswordHash } from '../../src/accounts/passwords.ts';
+import { noPasswordHash } from '../../src/accounts/passwords.ts';
 import { Failure } from '../../src/cli/failure.ts';
 import {
   answerPasswordRequests,
@@ -11,7 +11,7 @@ import {
 } from '../../src/serve/password-reset.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const request = { email: 'admin@example.com', passwordHash: nobodysPasswordHash, isTemporary: true };
+const request = { email: 'admin@example.com', passwordHash: noPasswordHash, isTemporary: true };
 
 /** Each wait calls the server, and advances the clock by `stepMs`. */
 function deps(server: () => Promise<void> | void, stepMs = 100) {

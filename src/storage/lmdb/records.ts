@@ -30,7 +30,7 @@ export interface User {
   readonly role: Role;
   readonly teams: readonly string[];
   readonly primaryTeam: string;
-  /** Encoded argon2id hash (PHC string). */
+  /** Encoded argon2id hash (PHC string); `noPasswordHash` for a user without a password. */
   readonly passwordHash: string;
   /** SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if it differs from the current one. */
   readonly temporaryPasswordId?: string;

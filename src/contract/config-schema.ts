@@ -8,6 +8,7 @@ import { otlp } from './settings/otlp.ts';
 import { postgres } from './settings/postgres.ts';
 import { retention } from './settings/retention.ts';
 import { running } from './settings/running.ts';
+import { signIn } from './settings/sign-in.ts';
 import { store } from './settings/store.ts';
 import { tokens } from './settings/tokens.ts';
 import { webhooks } from './settings/webhooks.ts';
@@ -20,6 +21,7 @@ import { webhooks } from './settings/webhooks.ts';
 export const settingsSchema = Type.Object({
   ...addresses,
   ...tokens,
+  ...signIn,
   ...store,
   ...postgres,
   ...admission,

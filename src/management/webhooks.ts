@@ -12,9 +12,9 @@ import {
 } from '../contract/shapes/webhook.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { urlRule } from '../http/outbound/addresses.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
-import { urlRule } from '../webhooks/addresses.ts';
 import {
   deliveriesOf,
   deliveryKey,

@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { LookupFunction } from 'node:net';
+import { addressesFor, type Reach } from '../http/outbound/addresses.ts';
+import { exchange, unless } from '../http/outbound/exchange.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
-import { type Address, addressesFor, type Resolve } from './addresses.ts';
 import { signatures } from './secrets.ts';
 
-export interface SendDeps {
-  readonly resolve: Resolve;
-  readonly allowPrivate: boolean;
+export interface SendDeps extends Reach {
   /** The version of the program. */
   readonly version: string;
   /** Timeout of the whole exchange, ms. */
@@ -44,7 +42,14 @@ export async function send(
     const addresses = await addressesFor(url, deps);
     const message = signed(deps, webhook, delivery, now);
     const headers = { ...message.headers, ...(traceparent !== undefined && { traceparent }) };
-    return outcomeOf(await post(deps, url, addresses, { ...message, headers }, signal), now);
+    let left = maxAnswerBytes;
+    const take = ({ length }: Buffer) => {
+      left -= length;
+      return left >= 0;
+    };
+    const { ca } = deps;
+    const request = { method: 'POST', headers, body: message.body, addresses, signal, ca, take };
+    return outcomeOf(await exchange(url, request), now);
   };
   try {
     return await unless(signal, attempt());
@@ -79,45 +84,6 @@ function signed(
   return { body: bytes, headers };
 }
 
-/** Connects to a checked address, without following redirects. Resolves once the answer, or enough of it, has been read. */
-async function post(
-  { ca }: SendDeps,
-  url: URL,
-  addresses: readonly Address[],
-  { body, headers }: Signed,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const lookup = pinned(addresses);
-  const options = { method: 'POST', headers, lookup, signal, agent: false, ca };
-  // Loaded on first use: most services start without it.
-  const { request: begin } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
-  return new Promise((resolve, reject) => {
-    const request = begin(url, options);
-    request.on('error', reject);
-    request.on('upgrade', (answer, socket) => {
-      socket.destroy(); // The protocol was upgraded. Without this, no event would follow.
-      resolve(answer);
-    });
-    request.on('response', (answer) => {
-      let left = maxAnswerBytes;
-      answer.on('data', (chunk: Buffer) => {
-        left -= chunk.length;
-        if (left < 0) request.destroy();
-      });
-      // The status is known, so later failures are ignored.
-      for (const event of ['end', 'error', 'close']) answer.on(event, () => resolve(answer));
-    });
-    request.end(body);
-  });
-}
-
-/** Answers a look-up with the checked addresses. */
-function pinned(addresses: readonly Address[]): LookupFunction {
-  const [first] = addresses;
-  return (_name, { all }, answer) =>
-    all ? answer(null, [...addresses]) : answer(null, first!.address, first!.family);
-}
-
 function outcomeOf({ statusCode: status = 0, headers }: IncomingMessage, now: number): Outcome {
   return { status, error: whyFailed(status), retryAfterMs: waitAsked(headers['retry-after'] ?? '', now) };
 }
@@ -132,14 +98,4 @@ function whyFailed(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
   return `answered ${status}`;
-}
-
-/** Rejects as soon as the signal aborts. */
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new Error('stopped'));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

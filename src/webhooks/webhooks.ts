@@ -1,7 +1,7 @@
 /*
  * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes. queue.ts queues
  * events in the commit of their change; watch.ts finds the other events. deliverer.ts and turns.ts deliver queued events, and
- * send.ts makes one attempt. addresses.ts keeps deliveries out of private networks.
+ * send.ts makes one attempt, within the rules of src/http/outbound.
  */
 
 import type { AccountDraft } from '../accounts/account-draft.ts';
@@ -12,9 +12,9 @@ import { checkPlan } from '../accounts/plans.ts';
 import { newId } from '../accounts/secrets.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { WebhookEventType } from '../contract/events.ts';
+import { checkUrl } from '../http/outbound/addresses.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
-import { checkUrl } from './addresses.ts';
 import { add, giveUp, queueAgain, waitingOf } from './queue.ts';
 import { newWebhookSecret, rotated } from './secrets.ts';
 

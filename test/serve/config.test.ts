@@ -46,6 +46,7 @@ describe('loadConfig', () => {
       keepHours: 90,
       keepDays: 1_826,
       keepAudit: 400,
+      issuerAllowPrivate: false,
       webhookAllowPrivate: false,
       backupKeep: 7,
       backupS3Region: 'us-east-1',

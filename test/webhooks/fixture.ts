@@ -5,10 +5,10 @@ import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import type { WebhookEventType } from '../../src/contract/events.ts';
+import { resolver } from '../../src/http/outbound/addresses.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { Team } from '../../src/storage/lmdb/records.ts';
 import type { WebhookDelivery } from '../../src/storage/lmdb/webhook-records.ts';
-import { resolver } from '../../src/webhooks/addresses.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import { announcer } from '../../src/webhooks/event-payloads.ts';
 import { deliveriesOf } from '../../src/webhooks/queue.ts';
@@ -22,6 +22,7 @@ import { openReceiver } from './receiver.ts';
 export const sending: SendDeps = {
   resolve: resolver(true),
   allowPrivate: true,
+  allowedBy: '--webhook-allow-private',
   version: '1',
   deadlineMs: 5000,
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Address } from '../../src/webhooks/addresses.ts';
+import type { Address } from '../../src/http/outbound/addresses.ts';
 import { newWebhookSecret, overlapMs, rotated } from '../../src/webhooks/secrets.ts';
 import { type SendDeps, send } from '../../src/webhooks/send.ts';
 import { sending } from './fixture.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressesFor, checkUrl, isPublic } from '../../src/webhooks/addresses.ts';
+import { addressesFor, checkUrl, isPublic } from '../../../src/http/outbound/addresses.ts';
 
 const own4 =
   `0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 168.63.129.16 169.254.0.1 169.254.169.254
@@ -98,6 +98,7 @@ describe('the addresses of a name', () => {
   const find = (addresses: readonly string[], allowPrivate = false) =>
     addressesFor(new URL('https://hooks.example.com/'), {
       allowPrivate,
+      allowedBy: '--webhook-allow-private',
       resolve: async () =>
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }) as const),
     });

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { ApiError } from '../contract/errors.ts';
-import { IpNetworks } from '../runtime/ip-networks.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { IpNetworks } from '../../runtime/ip-networks.ts';
 
 /** An IP address that a name resolved to, or that a URL contains. */
 export interface Address {
@@ -53,7 +53,7 @@ export function urlRule(allowPrivate: boolean): string {
 }
 
 /**
- * Checks the URL itself. The addresses of its host are checked at each delivery.
+ * Checks the URL itself. The addresses of its host are checked at each request.
  * @param allowPrivate whether private networks may be reached, also without TLS
  * @throws {ApiError} `invalid_body`
  */
@@ -108,20 +108,32 @@ function whyNot(result: PromiseSettledResult<unknown>): string {
   return code === 'ETIMEOUT' ? 'the name servers do not answer' : 'the name has no address';
 }
 
+/** Which addresses a part of the service may reach. */
+export interface Reach {
+  readonly resolve: Resolve;
+  /** Whether private networks may be reached, also without TLS. */
+  readonly allowPrivate: boolean;
+  /** The flag that allows private networks. */
+  readonly allowedBy: string;
+}
+
+/** An address of the URL is not public. */
+export class PrivateAddress extends Error {}
+
 /**
  * The addresses at which a URL may be reached. Connect only to these: a second look-up may return others.
- * @throws {Error} with a message for people, if one of them is not public
+ * @throws {PrivateAddress} with a message for people
+ * @throws {Error} with a message for people, if there are none
  */
 export async function addressesFor(
   url: URL,
-  { resolve, allowPrivate }: { readonly resolve: Resolve; readonly allowPrivate: boolean },
+  { resolve, allowPrivate, allowedBy }: Reach,
 ): Promise<readonly Address[]> {
   const own = addressIn(url);
   const found = own === undefined ? await resolve(url.hostname) : [own];
-  const refused = allowPrivate ? undefined : found.find((address) => !isPublic(address));
-  if (refused === undefined && found.length > 0) return found;
-  if (refused === undefined) throw new Error('the name has no address');
-  throw new Error(
-    'the address is not public; the operator of the service can allow it with --webhook-allow-private',
+  if (found.length === 0) throw new Error('the name has no address');
+  if (allowPrivate || found.every(isPublic)) return found;
+  throw new PrivateAddress(
+    `the address is not public; the operator of the service can allow it with ${allowedBy}`,
   );
 }

@@ -1,0 +1,111 @@
+import { addressesFor, PrivateAddress, type Reach } from './addresses.ts';
+import { exchange, unless } from './exchange.ts';
+
+export interface FetchRules extends Reach {
+  /** The version of the program. */
+  readonly version: string;
+  /** Timeout from the name lookup to the end of the answer, ms. */
+  readonly deadlineMs: number;
+  /** Maximum size of the body of an answer, bytes. */
+  readonly maxBytes: number;
+  /** Certificates that are trusted instead of the system's. */
+  readonly ca?: string | undefined;
+}
+
+/** Why there is no answer. */
+export type OutboundFailure = 'private_address' | 'timeout' | 'too_large' | 'redirect' | 'unreachable';
+
+/** There is no answer that may be used. The message is for people, and has no text of the other service. */
+export class OutboundError extends Error {
+  readonly code: OutboundFailure;
+
+  constructor(code: OutboundFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export interface OutboundInit {
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: URLSearchParams | Uint8Array | string | null | undefined;
+}
+
+/** `fetch` within rules. It rejects with an `OutboundError`. */
+export type OutboundFetch = (url: string | URL, init?: OutboundInit) => Promise<Response>;
+
+/**
+ * A `fetch` for addresses that somebody else has entered, such as those of an identity provider. It connects to public addresses
+ * only, unless the operator allows others, follows no redirects, and is bounded in time and size.
+ */
+export function outboundFetch(rules: FetchRules): OutboundFetch {
+  return async (address, init = {}) => {
+    const url = new URL(address);
+    if (url.protocol !== 'https:' && !(rules.allowPrivate && url.protocol === 'http:'))
+      throw new OutboundError('private_address', `the address must be an https: URL`);
+    const deadline = AbortSignal.timeout(rules.deadlineMs);
+    try {
+      return await unless(deadline, answerTo(rules, url, init, deadline));
+    } catch (error) {
+      throw deadline.aborted ? late(rules) : failureOf(error);
+    }
+  };
+}
+
+async function answerTo(
+  rules: FetchRules,
+  url: URL,
+  { method = 'GET', headers, body }: OutboundInit,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { version, maxBytes, ca } = rules;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const answer = await exchange(url, {
+    method,
+    // The other service may not compress: a small body could become a huge one.
+    headers: { 'user-agent': `flagmeter/${version}`, ...headers, 'accept-encoding': 'identity' },
+    body: body instanceof URLSearchParams ? `${body}` : (body ?? undefined),
+    addresses: await addressesFor(url, rules),
+    signal,
+    ca,
+    take: (chunk) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      return size <= maxBytes;
+    },
+  });
+  const { statusCode: status = 0 } = answer;
+  if (size > maxBytes) throw new OutboundError('too_large', `the answer is larger than ${maxBytes} bytes`);
+  if (status >= 300 && status < 400)
+    throw new OutboundError('redirect', `answered ${status}: redirects are not followed`);
+  if (status < 200 || status > 599 || !answer.complete)
+    throw new OutboundError('unreachable', 'the answer is incomplete');
+  const type = answer.headers['content-type'];
+  const content = status === 204 || status === 205 ? null : Buffer.concat(chunks);
+  return new Response(content, { status, headers: headersOf(answer.headers, type) });
+}
+
+/** The headers that callers read. */
+function headersOf(
+  { 'www-authenticate': challenge, 'cache-control': cache }: NodeJS.Dict<string | string[]>,
+  type: string | undefined,
+): Record<string, string> {
+  return {
+    ...(type !== undefined && { 'content-type': type }),
+    ...(typeof challenge === 'string' && { 'www-authenticate': challenge }),
+    ...(typeof cache === 'string' && { 'cache-control': cache }),
+  };
+}
+
+function late({ deadlineMs }: FetchRules): OutboundError {
+  return new OutboundError('timeout', `no answer within ${deadlineMs / 1000} seconds`);
+}
+
+function failureOf(error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const { message } = error as Error;
+  return new OutboundError(error instanceof PrivateAddress ? 'private_address' : 'unreachable', message, {
+    cause: error,
+  });
+}

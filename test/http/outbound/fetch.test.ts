@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type FetchRules, OutboundError, outboundFetch } from '../../../src/http/outbound/fetch.ts';
+import { type Answering, openReceiver } from '../../webhooks/receiver.ts';
+
+const pem = (name: string) => readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url), 'utf8');
+const tls = { key: pem('key'), cert: pem('cert') };
+
+const rules: FetchRules = {
+  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+  allowPrivate: true,
+  allowedBy: '--issuer-allow-private',
+  version: '1',
+  deadlineMs: 5000,
+  maxBytes: 1000,
+};
+
+async function fetched(answer: Answering, more: Partial<FetchRules> = {}) {
+  const { port, received } = await openReceiver(answer);
+  const get = outboundFetch({ ...rules, ...more });
+  const answered = get(`http://issuer.example.com:${port}/keys?a=1`).catch((error: unknown) => error);
+  return { answered, received };
+}
+
+describe('an outbound fetch', () => {
+  test('returns status, type and body, and sends the headers and the body', async () => {
+    const { port, received } = await openReceiver((response) =>
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}'),
+    );
+    const post = outboundFetch(rules);
+    const answer = await post(`http://issuer.example.com:${port}/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ code: 'a b' }),
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(await answer.json()).toEqual({ error: 'invalid_grant' });
+    expect(received).toMatchObject([
+      {
+        path: '/token',
+        body: 'code=a+b',
+        headers: {
+          host: `issuer.example.com:${port}`,
+          'content-type': 'application/x-www-form-urlencoded',
+          'accept-encoding': 'identity',
+          'user-agent': 'flagmeter/1',
+        },
+      },
+    ]);
+  });
+
+  test('takes a body of the maximum size, and none that is larger', async () => {
+    const full = await fetched((response) => response.end('x'.repeat(1000)));
+    expect(await ((await full.answered) as Response).text()).toHaveLength(1000);
+    const over = await fetched((response) => response.end('x'.repeat(1001)));
+    expect(await over.answered).toMatchObject({ code: 'too_large' });
+  });
+
+  test('ends at an endless body', async () => {
+    const { answered } = await fetched((response) => {
+      const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
+      more();
+    });
+    expect(await answered).toMatchObject({ code: 'too_large' });
+  });
+
+  test.each([301, 302, 303, 307, 308])('follows no redirect: %i', async (status) => {
+    const { answered, received } = await fetched((response) =>
+      response.writeHead(status, { location: '/elsewhere' }).end(),
+    );
+    expect(await answered).toMatchObject({ code: 'redirect' });
+    expect(received).toHaveLength(1);
+  });
+
+  test('ends at the deadline without an answer, or with one that stalls', async () => {
+    const silent = await fetched(() => {}, { deadlineMs: 200 });
+    expect(await silent.answered).toMatchObject({ code: 'timeout', message: 'no answer within 0.2 seconds' });
+    const stalling = await fetched((response) => void response.write('x'), { deadlineMs: 200 });
+    expect(await stalling.answered).toMatchObject({ code: 'timeout' });
+  });
+
+  test('rejects an answer that ends early', async () => {
+    const { answered } = await fetched((response) => {
+      response.writeHead(200, { 'content-length': '10' });
+      response.write('x', () => response.socket?.destroy());
+    });
+    expect(await answered).toBeInstanceOf(OutboundError);
+  });
+
+  test('rejects another protocol', async () => {
+    const { answered } = await fetched(({ socket }) => {
+      socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
+    });
+    expect(await answered).toBeInstanceOf(OutboundError);
+  });
+
+  test('reaches no private address, and nothing without TLS, unless allowed', async () => {
+    const { port, received } = await openReceiver(undefined, tls);
+    const get = outboundFetch({ ...rules, allowPrivate: false, ca: tls.cert });
+    for (const url of [`https://issuer.example.com:${port}/`, `https://127.0.0.1:${port}/`])
+      await expect(get(url)).rejects.toMatchObject({
+        code: 'private_address',
+        message: expect.stringContaining('--issuer-allow-private'),
+      });
+    await expect(get('http://1.1.1.1/')).rejects.toMatchObject({ code: 'private_address' });
+    await expect(get('file:///etc/passwd')).rejects.toMatchObject({ code: 'private_address' });
+    expect(received).toEqual([]);
+  });
+
+  test('rejects a certificate of another name, or of an unknown authority', async () => {
+    const { port, received } = await openReceiver(undefined, tls);
+    const trusting = outboundFetch({ ...rules, ca: tls.cert });
+    expect((await trusting(`https://localhost:${port}/`)).status).toBe(204);
+    for (const get of [
+      () => trusting(`https://issuer.example.com:${port}/`),
+      () => outboundFetch(rules)(`https://localhost:${port}/`),
+    ])
+      await expect(get()).rejects.toMatchObject({ code: 'unreachable' });
+    expect(received).toHaveLength(1);
+  });
+});

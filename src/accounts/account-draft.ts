@@ -103,11 +103,17 @@ export class AccountDraft implements Accounts, Draft {
   /**
    * Writes an entry about the change into the audit log.
    * @param teamId the team that may read it
+   * @param proof how a sign-in was proven
    */
-  note(action: AuditAction, teamId: string | null, target: AuditEntry['target']): void {
+  note(
+    action: AuditAction,
+    teamId: string | null,
+    target: AuditEntry['target'],
+    proof: Pick<AuditEntry, 'factors' | 'provider'> = {},
+  ): void {
     const number = this.takeNumber('audit');
     const { at, actor } = this.#authorship;
-    this.put('audit', auditKey(number), { number, at, actor, action, teamId, target });
+    this.put('audit', auditKey(number), { number, at, actor, action, teamId, target, ...proof });
   }
 
   /** Announces an event to the webhooks of a team. */

@@ -8,8 +8,13 @@ export function auditKey(number: number): string {
 }
 
 /** An entry, as shown to its readers. */
-export function showEntry({ number, at, actor, action, teamId, target }: AuditEntry): ShownEntry {
-  return { id: String(number), at: new Date(at).toISOString(), actor, action, teamId, target };
+export function showEntry(entry: AuditEntry): ShownEntry {
+  const { number, at, actor, action, teamId, target, factors, provider } = entry;
+  return {
+    ...{ id: String(number), at: new Date(at).toISOString(), actor, action, teamId, target },
+    ...(factors !== undefined && { factors: [...factors] }),
+    ...(provider !== undefined && { provider }),
+  };
 }
 
 /**

@@ -102,7 +102,7 @@ function answerSilently(
 async function answerWithCode(
   settings: AuthorizeSettings,
   asked: AuthorizationRequest,
-  { key: signIn, user, authTime }: CurrentSignIn,
+  { key: signIn, user, authTime, authentication }: CurrentSignIn,
 ): Promise<Reply> {
   const { client, redirectUri, challenge, scope, nonce } = asked;
   const granted = {
@@ -114,6 +114,7 @@ async function answerWithCode(
     scope,
     nonce,
     authTime,
+    authentication,
   };
   try {
     return codeReply(asked, await issueCode(settings, granted), settings.issuer);

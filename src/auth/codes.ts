@@ -29,9 +29,11 @@ export async function issueCode(
   granted: Omit<AuthorizationCode, 'expiresAt' | 'session'>,
 ): Promise<string> {
   const code = Buffer.from(randomBytes(32)).toString('base64url');
-  const { clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime } = granted;
+  const { clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime, authentication } =
+    granted;
   const record: AuthorizationCode = {
     ...{ clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime },
+    ...(authentication !== undefined && { authentication }),
     expiresAt: clock.now() + codeLifetimeMs,
     session: null,
   };

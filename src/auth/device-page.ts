@@ -152,10 +152,10 @@ async function allow(
   { directory, devices }: DevicePageDeps,
   { remoteAddress }: Request,
   { device, client }: Found,
-  { key: signIn, user, authTime }: CurrentSignIn,
+  { key: signIn, user, authTime, authentication }: CurrentSignIn,
 ): Promise<Reply> {
   const target = { type: 'sign-in-client', id: client.clientId, name: client.name };
-  const allowance = { userId: user.id, signIn, authTime, scope: device.scope };
+  const allowance = { userId: user.id, signIn, authTime, scope: device.scope, authentication };
   const isDone = await directory.under({ id: user.id, address: remoteAddress }).change((draft) => {
     if (!devices.decide(draft, device, allowance)) return false;
     for (const teamId of user.teams) draft.note('device.allowed', teamId, target);

@@ -51,21 +51,23 @@ export async function replacePassword(
   const passwordHash = await passwords.hash(password, randomBytes, user.id);
   return directory
     .under({ id: user.id, address })
-    .change((draft) => exchange(settings, draft, { user, passwordHash, browser }));
+    .change((draft) => exchange(settings, draft, { signIn, passwordHash, browser }));
 }
 
 /** Drafts the change, unless the password has changed in the meantime. */
 function exchange(
   { clock, randomBytes }: Pick<SignInSettings, 'clock' | 'randomBytes'>,
   draft: AccountDraft,
-  given: { readonly user: User; readonly passwordHash: string; readonly browser: Browser },
+  given: { readonly signIn: CurrentSignIn; readonly passwordHash: string; readonly browser: Browser },
 ): NewPasswordResult {
-  const { user: seen, passwordHash, browser: before } = given;
+  const { passwordHash, browser: before } = given;
+  const { user: seen, authentication } = given.signIn;
   const user = draft.users.get(seen.id);
   if (user?.passwordHash !== seen.passwordHash) return { outcome: 'over' };
   const now = clock.now();
   const patched = draftUserPatch(draft, user, { passwordHash }, now);
   endSessionsOf({ clock }, draft, user.id);
   const browser = renewBrowser(before, randomBytes);
-  return { outcome: 'signed-in', browser, signIn: startSignIn(draft, patched, { before, browser, now }) };
+  const signIn = startSignIn(draft, patched, { before, browser, authentication, now });
+  return { outcome: 'signed-in', browser, signIn };
 }

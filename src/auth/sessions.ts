@@ -45,12 +45,15 @@ export interface Turn {
 export function startSession(
   sources: Sources,
   draft: Draft,
-  granted: Pick<Session, 'userId' | 'clientId' | 'signIn' | 'scope' | 'authTime'>,
+  granted: Pick<Session, 'userId' | 'clientId' | 'signIn' | 'scope' | 'authTime' | 'authentication'>,
 ): Turn {
   const sessionId = newSessionId(sources.randomBytes);
-  const { userId, clientId, signIn, scope, authTime } = granted;
+  const { userId, clientId, signIn, scope, authTime, authentication } = granted;
   indexSession(draft, userId, sessionKey(sessionId));
-  const begun = { userId, clientId, signIn, scope, authTime, createdAt: sources.clock.now() };
+  const begun = {
+    ...{ userId, clientId, signIn, scope, authTime, createdAt: sources.clock.now() },
+    ...(authentication !== undefined && { authentication }),
+  };
   return takeTurn(sources, draft, sessionId, begun);
 }
 

@@ -4,6 +4,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from './browser.ts';
+import { userAgentOf } from './draft-sign-in.ts';
 import { type Form, readForm } from './form.ts';
 import { replacePassword } from './new-password.ts';
 import { failurePage } from './pages/failure-page.ts';
@@ -103,7 +104,13 @@ async function enterByForm(
     reply: loginPage(formPage(settings, request, purpose), email, error),
   });
   if (email === '' || email.length > longestEmail || password === '') return again(unfinished);
-  const credentials = { email, password, address: request.remoteAddress, browser };
+  const credentials = {
+    email,
+    password,
+    address: request.remoteAddress,
+    browser,
+    userAgent: userAgentOf(request),
+  };
   try {
     const result = await signIn(settings, credentials, purpose.client);
     if (result.outcome !== 'signed-in') return again(explain(result, email, purpose));

@@ -1,23 +1,15 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { PasswordPool } from '../accounts/password-pool.ts';
 import { noPasswordHash } from '../accounts/passwords.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { userOfEmail } from '../accounts/users.ts';
-import type { AuditAction } from '../contract/audit.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
-import { type Browser, renewBrowser } from './browser.ts';
-import { maySignIn } from './clients.ts';
-import {
-  type Attempt,
-  countAttempt,
-  forgiveAttempt,
-  type ThrottleDeps,
-  verifyCounted,
-} from './login-throttle.ts';
-import { type CurrentSignIn, type SignInDeps, startSignIn } from './sign-ins.ts';
+import type { Browser } from './browser.ts';
+import { type DraftedSignIn, draftSignIn, noteSignIn, type Proven } from './draft-sign-in.ts';
+import { countAttempt, forgiveAttempt, type ThrottleDeps, verifyCounted } from './login-throttle.ts';
+import type { SignInDeps } from './sign-ins.ts';
 
 export interface SignInSettings extends ThrottleDeps, SignInDeps {
   readonly accountStore: AccountStore;
@@ -32,14 +24,13 @@ export interface Credentials {
   /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
+  readonly userAgent: string;
 }
 
 /** The outcome. An unknown account and a wrong password are indistinguishable. */
 export type SignInResult =
-  | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
+  | DraftedSignIn
   | { readonly outcome: 'wrong' }
-  /** The user may not use this client. */
-  | { readonly outcome: 'not-a-member' }
   /** Too many attempts have failed; `wait` in seconds. */
   | { readonly outcome: 'throttled'; readonly wait: number };
 
@@ -53,7 +44,7 @@ export async function signIn(
   client: OAuthClient,
 ): Promise<SignInResult> {
   const { directory, passwords } = settings;
-  const { email, password, address, browser } = credentials;
+  const { email, password, address, browser, userAgent } = credentials;
   const attempt = { email, address, browser };
   passwords.checkRoom(); // First: an attempt that will not be checked must not count or use disk space.
   const counted = await countAttempt(settings, attempt);
@@ -62,45 +53,30 @@ export async function signIn(
   const isRight = await verifyCounted(settings, counted, () =>
     passwords.verify(password, known?.passwordHash ?? noPasswordHash),
   );
-  const result = isRight && known && (await startFor(settings, known, { attempt, client }));
+  const authentication = { factors: ['password'], userAgent } as const;
+  const result =
+    isRight && known && (await startFor(settings, known, address, { client, browser, authentication }));
   if (result) {
     await forgiveAttempt(settings, attempt, counted);
     return result;
   }
   await directory.under({ address }).change((draft) => {
-    note(draft, 'sign-in.failed', known && draft.users.get(known.id));
+    noteSignIn(draft, 'sign-in.failed', known && draft.users.get(known.id), authentication);
   });
   return { outcome: 'wrong' };
 }
 
 /** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check. */
 function startFor(
-  { directory, clock, randomBytes }: SignInSettings,
+  settings: SignInSettings,
   known: User,
-  { attempt, client }: { attempt: Attempt; client: OAuthClient },
-): Promise<SignInResult | undefined> {
-  return directory.under({ id: known.id, address: attempt.address }).change((draft) => {
+  address: string,
+  proven: Proven,
+): Promise<DraftedSignIn | undefined> {
+  return settings.directory.under({ id: known.id, address }).change((draft) => {
     const user = draft.users.get(known.id);
-    if (user?.passwordHash !== known.passwordHash) return undefined;
-    const now = clock.now();
-    if (!maySignIn(user, client)) {
-      note(draft, 'sign-in.refused', user);
-      return { outcome: 'not-a-member' };
-    }
-    const { browser: before } = attempt;
-    const browser = renewBrowser(before, randomBytes);
-    const signIn = startSignIn(draft, user, { before, browser, now });
-    note(draft, 'sign-in.succeeded', user);
-    return { outcome: 'signed-in', browser, signIn };
+    return user?.passwordHash === known.passwordHash ? draftSignIn(settings, draft, user, proven) : undefined;
   });
-}
-
-/**
- * An attempt at an unknown account is recorded, too, which takes equally long. The typed address is not: it may be a password.
- */
-function note(draft: AccountDraft, action: AuditAction, user: User | undefined): void {
-  const { id, email: name, teams } = user ?? { id: '', email: '', teams: [null] };
-  for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name });
 }
 
 /** Takes the place of a browser's mark for the holder of a token. No cookie can contain such a mark. */

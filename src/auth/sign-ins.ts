@@ -3,7 +3,7 @@ import { passwordId } from '../accounts/passwords.ts';
 import { hashSecret } from '../accounts/secrets.ts';
 import type { AccountStore, Draft } from '../accounts/store/account-store.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { SignIn } from '../storage/lmdb/auth-records.ts';
+import type { Authentication, SignIn } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { Browser } from './browser.ts';
 
@@ -20,6 +20,9 @@ export interface SignInDeps {
   readonly clock: Clock;
 }
 
+/** The authentication of a sign-in by an earlier release. */
+const byPassword: Authentication = { factors: ['password'], userAgent: '' };
+
 /** A valid sign-in. */
 export interface CurrentSignIn {
   /** Its key in the store, which is not secret. */
@@ -27,6 +30,7 @@ export interface CurrentSignIn {
   readonly user: User;
   /** When the user signed in, seconds. */
   readonly authTime: number;
+  readonly authentication: Authentication;
 }
 
 /**
@@ -42,28 +46,34 @@ export async function currentSignIn(
   const key = signInKey(browser);
   const signIn = accountStore.get('signIns', key);
   if (signIn === undefined || now >= signIn.expiresAt) return undefined;
-  const { authTime } = signIn;
+  const { authTime, authentication = byPassword } = signIn;
   const user = directory.users.get(signIn.userId);
   if (user === undefined || !isOf(signIn, user)) return undefined;
   if (now - signIn.lastSeenAt >= useMs)
     await accountStore.change((draft) => {
       const last = draft.get('signIns', key); // The sign-in may have ended since.
-      if (last !== undefined) draft.put('signIns', key, { ...last, ...signInOf(user, authTime, now) });
+      if (last !== undefined) draft.put('signIns', key, { ...last, ...usedAt(user, authTime, now) });
     });
-  return { key, user, authTime };
+  return { key, user, authTime, authentication };
 }
 
 /** Drafts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
 export function startSignIn(
   draft: Draft,
   user: User,
-  { before, browser, now }: { readonly before?: Browser; readonly browser: Browser; readonly now: number },
+  given: {
+    readonly before?: Browser | undefined;
+    readonly browser: Browser;
+    readonly authentication: Authentication;
+    readonly now: number;
+  },
 ): CurrentSignIn {
+  const { before, browser, authentication, now } = given;
   const key = signInKey(browser);
   const authTime = Math.floor(now / 1000);
   if (before !== undefined) draft.remove('signIns', signInKey(before));
-  draft.put('signIns', key, signInOf(user, authTime, now));
-  return { key, user, authTime };
+  draft.put('signIns', key, { ...usedAt(user, authTime, now), authentication });
+  return { key, user, authTime, authentication };
 }
 
 /** Whether a sign-in is still valid for its user. A new password ends it. */
@@ -84,8 +94,8 @@ export function signInEndsAt(lastUsedAt: number, authTime: number): number {
   return Math.min(lastUsedAt + idleMs, (authTime + lifetimeSeconds) * 1000);
 }
 
-/** A sign-in after a use at `now`. */
-function signInOf({ id: userId, passwordHash }: User, authTime: number, now: number): SignIn {
+/** The fields of a sign-in after a use at `now`. */
+function usedAt({ id: userId, passwordHash }: User, authTime: number, now: number): SignIn {
   const expiresAt = signInEndsAt(now, authTime);
   return { userId, passwordId: passwordId(passwordHash), authTime, lastSeenAt: now, expiresAt };
 }

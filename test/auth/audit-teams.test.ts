@@ -28,7 +28,11 @@ async function open() {
   };
   const browser = { id: 'id', mark: 'mark' };
   const enter = (password: string) =>
-    signIn({ ...settings, passwords }, { email, password, address: '192.0.2.1', browser }, client);
+    signIn(
+      { ...settings, passwords },
+      { email, password, address: '192.0.2.1', browser, userAgent: '' },
+      client,
+    );
   return { directory, store, user, teams, enter };
 }
 

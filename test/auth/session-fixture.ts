@@ -174,7 +174,10 @@ function grantOf(
 async function signInTo(settings: AuthSettings, user: User): Promise<SignedInBrowser> {
   const browser: Browser = renewBrowser(undefined, randomBytes);
   const now = settings.clock.now();
-  const { key } = await settings.accountStore.change((draft) => startSignIn(draft, user, { browser, now }));
+  const authentication = { factors: ['password'], userAgent: '' } as const;
+  const { key } = await settings.accountStore.change((draft) =>
+    startSignIn(draft, user, { browser, authentication, now }),
+  );
   const [cookie = ''] = new BrowserCookie(settings.issuer).write(browser).split(';');
   return { key, cookie };
 }

@@ -37,15 +37,16 @@ export interface ConsoleSession {
 export function beginConsoleSession(
   sources: Pick<SessionDeps, 'clock' | 'randomBytes'>,
   draft: Draft,
-  granted: Pick<Session, 'userId' | 'signIn' | 'scope' | 'authTime'>,
+  granted: Pick<Session, 'userId' | 'signIn' | 'scope' | 'authTime' | 'authentication'>,
 ): BegunSession {
-  const { userId, signIn, scope, authTime } = granted;
+  const { userId, signIn, scope, authTime, authentication } = granted;
   const id = newSessionId(sources.randomBytes);
   const secret = Buffer.from(sources.randomBytes(32)).toString('base64url');
   const key = sessionKey(id);
   const now = sources.clock.now();
   const session: Session = {
     ...{ userId, clientId: consoleClientId, signIn, scope, authTime },
+    ...(authentication !== undefined && { authentication }),
     createdAt: now,
     refreshHash: hashSecret(secretOf(secret)),
     refreshedAt: now,

@@ -131,6 +131,8 @@ export const auditColumns = {
   'actor.name': { label: 'Who', cut: true, of: ({ actor }) => actor.name || actor.type },
   'target.name': { label: 'Target', cut: true },
   'actor.address': 'From',
+  factors: 'Factors',
+  provider: { label: 'Provider', cut: true },
 } as const satisfies ColumnsOf<typeof AuditEntry>;
 
 export const deletionColumns = {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { actorTypes } from '../audit.ts';
-import { exampleIds, exampleTime, oneOf, orNull, shape, text, time } from './fields.ts';
+import { factors } from '../factors.ts';
+import { exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
 export const AuditEntry = shape(
   'AuditEntry',
@@ -20,6 +21,13 @@ export const AuditEntry = shape(
       id: text('Id of the target; for an environment, feature or metric, the id of its application.'),
       name: text('Name of the target at that time.'),
     }),
+    factors: Type.Optional(
+      listOf(
+        oneOf(factors, 'A factor.'),
+        'Factors that proved a sign-in, or failed to; absent from other entries.',
+      ),
+    ),
+    provider: Type.Optional(text('Name of the identity provider of a sign-in, if it came from one.')),
   },
   {
     id: '17',

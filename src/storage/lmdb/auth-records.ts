@@ -1,7 +1,37 @@
+import type { Factor } from '../../contract/factors.ts';
+
 /** The records of the auth host. Times are Unix milliseconds unless noted as seconds; secrets are kept as SHA-256, hex. */
 
+/** How a sign-in was proven. */
+export interface Authentication {
+  /** In the order of their proof. */
+  readonly factors: readonly Factor[];
+  /** Absent unless an identity provider proved it. */
+  readonly provider?: ProviderSession;
+  /** `User-Agent` of the browser, at most 256 characters. */
+  readonly userAgent: string;
+}
+
+/** The session at the identity provider that a sign-in came from. */
+export interface ProviderSession {
+  /** The id of the provider. */
+  readonly id: string;
+  /** The `sub` of the user there. */
+  readonly subject: string;
+  /** The `sid` of the session there; `null` if the provider sent none. */
+  readonly sid: string | null;
+  /** For the sign-out there. */
+  readonly idToken?: string;
+}
+
+/** The record of what came from a sign-in. */
+interface FromSignIn {
+  /** Absent from records of an earlier release, which knows only passwords. */
+  readonly authentication?: Authentication;
+}
+
 /** A client's session from one sign-in: a chain of refresh tokens, of which the last is valid, and the last access token. */
-export interface Session {
+export interface Session extends FromSignIn {
   readonly userId: string;
   readonly clientId: string;
   /** The key of the browser's sign-in that created it, which may have ended. */
@@ -19,7 +49,7 @@ export interface Session {
 }
 
 /** An authorization code (RFC 6749 §4.1.2). */
-export interface AuthorizationCode {
+export interface AuthorizationCode extends FromSignIn {
   readonly clientId: string;
   readonly redirectUri: string;
   /** The PKCE challenge, S256 (RFC 7636 §4.2). */
@@ -37,7 +67,7 @@ export interface AuthorizationCode {
 }
 
 /** A user's grant to a device: to act for them, within a scope. */
-export interface Allowance {
+export interface Allowance extends FromSignIn {
   readonly userId: string;
   readonly signIn: string;
   /** Seconds. */
@@ -60,7 +90,7 @@ export interface DeviceCode {
   readonly decision: Allowance | 'denied' | null;
 }
 
-export interface SignIn {
+export interface SignIn extends FromSignIn {
   readonly userId: string;
   /** SHA-256 (hex) of the user's password hash at the time: a new password ends the sign-in. */
   readonly passwordId: string;

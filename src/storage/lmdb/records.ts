@@ -1,3 +1,4 @@
+import type { Factor } from '../../contract/factors.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
 
@@ -125,12 +126,13 @@ export interface Deletion {
 export type Actor = Readonly<ShownEntry['actor']>;
 
 /** One entry of the audit log, with the fields that its readers see. It is never changed. */
-export interface AuditEntry extends Readonly<Omit<ShownEntry, 'id' | 'at' | 'actor' | 'target'>> {
+export interface AuditEntry extends Readonly<Omit<ShownEntry, 'id' | 'at' | 'actor' | 'target' | 'factors'>> {
   /** Ascending in order of creation. */
   readonly number: number;
   readonly at: number;
   readonly actor: Actor;
   readonly target: Readonly<ShownEntry['target']>;
+  readonly factors?: readonly Factor[];
 }
 
 export interface Environment {

@@ -57,6 +57,13 @@ function readTarget(args: string[]): string {
   );
 }
 
+/** What the program finds beside its sources. The build puts it into the program in place of this name. */
+const data = {
+  FLAGMETER_COMMON_PASSWORDS: JSON.stringify(
+    readFileSync(join(root, 'src/accounts/common-passwords.br'), 'base64'),
+  ),
+};
+
 /** What runs in browsers, each as JSON. The build puts it into the program in place of these names. */
 interface ForBrowsers {
   readonly FLAGMETER_CONSOLE: string;
@@ -95,6 +102,7 @@ async function buildExecutable(
       // Else the bundler writes where the sources of dependencies are: two builds of one commit would differ.
       __dirname: JSON.stringify(embedded),
       __filename: JSON.stringify(`${embedded}module.js`),
+      ...data,
       ...forBrowsers,
     },
     plugins: [embedAddon(addon), embedPiscinaWorker, keepKeyDecoder, leaveOutNice],
@@ -138,7 +146,7 @@ async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
     naming: '[dir]/[name].[ext]',
     root: 'src',
     sourcemap: 'linked',
-    define: { ...forBrowsers },
+    define: { ...data, ...forBrowsers },
   });
   console.error('dist/node/ (node dist/node/main.js)');
 }

@@ -27,7 +27,7 @@ export function partsOf(root: string, executable: string): readonly Part[] {
   const packages = [...folders, 'node_modules/node-addon-api', 'node_modules/node-api-headers'].map(
     (folder) => npmPart(root, join(root, folder)),
   );
-  return [...packages, ...nativeParts(root), bunPart(root)];
+  return [...packages, ...nativeParts(root), listPart(root), bunPart(root)];
 }
 
 function npmPart(root: string, folder: string): Part {
@@ -84,6 +84,16 @@ function versionIn(header: string, names: readonly string[]): string {
   const numbers = names.map((name) => new RegExp(`#define\\s+${name}\\s+(\\d+)`).exec(text)?.[1]);
   if (numbers.includes(undefined)) throw new Error(`${header} does not define its version as expected`);
   return numbers.join('.');
+}
+
+/** `src/accounts/common-passwords.br`. */
+function listPart(root: string): Part {
+  return {
+    name: 'SecLists (common passwords)',
+    license: 'MIT',
+    url: 'https://github.com/danielmiessler/SecLists',
+    text: readFileSync(join(root, 'packaging/licences/SecLists.txt'), 'utf8').trim(),
+  };
 }
 
 function bunPart(root: string): Part {

@@ -1,17 +1,16 @@
 import { ApiError } from '../contract/errors.ts';
+import { passwordLength } from '../contract/passwords.ts';
 import { resemblesOurs } from './reserved-names.ts';
 
-/** Minimum characters and maximum bytes of a new password (NIST SP 800-63B §3.1.1.2). */
-const fewestCharacters = 8;
-const mostBytes = 1024;
+const { minCharacters, maxBytes } = passwordLength;
 
 /** Shorter parts of an e-mail address, such as `ada`, occur in many good passwords. */
 const fewestOfAddress = 4;
 
 /** The rule that a new password breaks, for a refusal; `undefined` if it breaks none. Does not check for common passwords. */
 export function passwordFault(password: string, email: string): string | undefined {
-  if ([...password].length < fewestCharacters) return `must have at least ${fewestCharacters} characters`;
-  if (Buffer.byteLength(password) > mostBytes) return `must have at most ${mostBytes} bytes`;
+  if ([...password].length < minCharacters) return `must have at least ${minCharacters} characters`;
+  if (Buffer.byteLength(password) > maxBytes) return `must have at most ${maxBytes} bytes`;
   if (resemblesOurs(password)) return 'must not contain the name of this service';
   if (containsAddress(password, email)) return 'must not contain the e-mail address or the part before its @';
   return undefined;
@@ -31,16 +30,9 @@ export function refusedPassword(fault: string): ApiError {
 
 /**
  * Whether a password is one of the most common ones, ignoring case. Attackers try these first (NIST SP 800-63B §3.1.1.2).
- * Loading the list takes tens of milliseconds, so a service calls this in its hashing threads.
+ * Loading the list takes milliseconds, so a service calls this in its hashing threads.
  */
 export async function isCommonPassword(password: string): Promise<boolean> {
-  list ??= load();
-  return (await list).has(password.toLowerCase());
-}
-
-let list: Promise<ReadonlySet<string>> | undefined;
-
-async function load(): Promise<ReadonlySet<string>> {
-  const { dictionary } = await import('@zxcvbn-ts/language-common');
-  return new Set(dictionary['passwords-common']);
+  const { isListed } = await import('./common-passwords.ts');
+  return isListed(password);
 }

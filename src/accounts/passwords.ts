@@ -1,4 +1,5 @@
 import { argon2id, argon2Verify } from 'hash-wasm';
+import { passwordLength } from '../contract/passwords.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { hashSecret, type RandomBytes } from './secrets.ts';
 
@@ -19,15 +20,15 @@ export function isPasswordHash(text: string): boolean {
   return text.startsWith(costText) && /^\$[\w+/-]{22}\$[\w+/-]{43}$/.test(text.slice(costText.length));
 }
 
-/** Maximum length. A longer password is rejected unread, because unauthenticated senders must not control hashing time. */
-const longestBytes = 1024;
+/** A longer password is rejected unread, because unauthenticated senders must not control hashing time. */
+const { maxBytes } = passwordLength;
 
 /** Letters and digits that do not look alike, 32 of them: five bits each. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
 
 /** Whether a password can be hashed: 1 to 1024 UTF-8 bytes. */
 export function isPassword(password: string): boolean {
-  return password.length > 0 && Buffer.byteLength(password) <= longestBytes;
+  return password.length > 0 && Buffer.byteLength(password) <= maxBytes;
 }
 
 /**
@@ -35,8 +36,7 @@ export function isPassword(password: string): boolean {
  * @throws {RangeError} unless `isPassword`
  */
 export function hashPassword(password: string, randomBytes: RandomBytes): Promise<string> {
-  if (!isPassword(password))
-    throw new RangeError(`Cannot hash the password: must be 1–${longestBytes} bytes`);
+  if (!isPassword(password)) throw new RangeError(`Cannot hash the password: must be 1–${maxBytes} bytes`);
   return argon2id({ password, salt: randomBytes(16), ...cost, outputType: 'encoded' });
 }
 

@@ -4,9 +4,6 @@ import { UsageError } from '../cli/flags.ts';
 import { readSecretFile } from '../cli/secret-file.ts';
 import type { Terminal } from '../cli/terminal.ts';
 
-/** Whoever has the data directory can guess at the hash without a throttle. */
-const minPasswordLength = 12;
-
 /**
  * The first administrator, from `--admin-email` and `--admin-password-file`.
  * @throws {UsageError} for an e-mail address or a password that cannot be used
@@ -49,7 +46,6 @@ export async function readPassword(
 }
 
 async function faultOf(password: string, email: string): Promise<string | undefined> {
-  if ([...password].length < minPasswordLength) return `must have at least ${minPasswordLength} characters`;
   return passwordFault(password, email) ?? ((await isCommonPassword(password)) ? commonPassword : undefined);
 }
 

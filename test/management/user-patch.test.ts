@@ -149,7 +149,7 @@ describe('a new password', () => {
     const isTemporary = () => hasTemporaryPassword(directory.users.get(eve.user.id)!);
     const path = `/users/${eve.user.id}`;
     for (const admin of [ada, undefined]) {
-      const password = `from ${admin?.user.name ?? 'a program'}`;
+      const password = `set by ${admin?.user.name ?? 'a program'} today`;
       expect(await as(admin, 'PATCH', path, { password })).toMatchObject({ status: 200 });
       expect(isTemporary()).toBe(true);
       const own = { password: 'old password', currentPassword: password };

@@ -24,11 +24,14 @@ describe('creating a user', () => {
   test('accepts all fields, and does not return the given password', async () => {
     const { as, bob, directory, team, otherTeamId } = await openPeopleFixture();
     const given = { ...zoe, role: 'Admin', teams: [otherTeamId, team.id] };
-    const { status, json, text } = await as(bob, 'POST', '/users', { ...given, password: 'pass word' });
+    const { status, json, text } = await as(bob, 'POST', '/users', {
+      ...given,
+      password: 'pass words of Zoe',
+    });
     expect({ status, json }).toMatchObject({ status: 201, json: { ...given, primaryTeam: otherTeamId } });
     expect(text).not.toContain('pass');
     const { passwordHash = '' } = directory.users.get(json.id) ?? {};
-    expect(await verifyPassword('pass word', passwordHash)).toBe(true);
+    expect(await verifyPassword('pass words of Zoe', passwordHash)).toBe(true);
   });
 
   test('in a team that the caller is not in is refused', async () => {

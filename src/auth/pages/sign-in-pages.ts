@@ -1,3 +1,4 @@
+import { passwordLength } from '../../contract/passwords.ts';
 import type { Reply } from '../../http/types.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
 import { html } from './html.ts';
@@ -38,10 +39,10 @@ export function newPasswordPage(page: FormPage, email: string, error?: FormError
     error,
     form: html`<input type="text" name="email" value="${email}" autocomplete="username" readonly hidden>
 <label for="password">New password</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required autofocus
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="${passwordLength.minCharacters}" required autofocus
 ${wrong}>
 <label for="again">New password again</label>
-<input id="again" name="again" type="password" autocomplete="new-password" minlength="8" required
+<input id="again" name="again" type="password" autocomplete="new-password" minlength="${passwordLength.minCharacters}" required
 ${wrong}>
 <button name="action" value="new-password">Save and continue</button>
 <button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`,

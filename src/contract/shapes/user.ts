@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { passwordLength } from '../passwords.ts';
 import { bodyShape, exampleIds, exampleTime, listOf, name, orNull, shape, text, time } from './fields.ts';
 
 export const role = Type.Union([Type.Literal('Admin'), Type.Literal('User')], {
@@ -11,10 +12,11 @@ const email = Type.String({
   documented: { format: 'email' },
 });
 
+const { minCharacters, maxBytes } = passwordLength;
+
 const password = Type.String({
-  description:
-    'Password of 8 characters to 1024 bytes. It must not be a common password, and must not contain the e-mail address, the part before its @, or the name of this service.',
-  documented: { format: 'password', minLength: 8, maxLength: 1024 },
+  description: `Password of ${minCharacters} characters to ${maxBytes} bytes. It must not be a common password, and must not contain the e-mail address, the part before its @, or the name of this service.`,
+  documented: { format: 'password', minLength: minCharacters, maxLength: maxBytes },
 });
 
 const fields = {

@@ -148,8 +148,8 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     path: await wideReport(world, 'measurements'),
   }),
 
-  'POST /users backpressure': withBody({ name: 'Ada', email: 'y@example.com', password: 'a password' }),
-  'PATCH /users/:id backpressure': withBody({ password: 'a password' }),
+  'POST /users backpressure': withBody({ name: 'Ada', email: 'y@example.com', password: 'a long password' }),
+  'PATCH /users/:id backpressure': withBody({ password: 'a long password' }),
 
   'POST /api/account/invalidate-token 200': anyToken,
   'POST /api/account/invalidate-token store_unavailable': anyToken,

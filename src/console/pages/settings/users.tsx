@@ -1,3 +1,4 @@
+import { passwordLength } from '../../../contract/passwords.ts';
 import { userColumns } from '../../../contract/resources/columns.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { UserShownOnce as CreatedUser, User } from '../../../contract/shapes/user.ts';
@@ -180,7 +181,7 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
             label="New password"
             type="password"
             autocomplete="new-password"
-            hint="At least 8 characters; empty to keep the old one. A new password signs the user out, who must replace it at the next sign-in."
+            hint={`At least ${passwordLength.minCharacters} characters; empty to keep the old one. A new password signs the user out, who must replace it at the next sign-in.`}
           />
         </Form>
       )}

@@ -1,3 +1,4 @@
+import { passwordLength } from '../../../contract/passwords.ts';
 import type { SignInSessions } from '../../../contract/shapes/session.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { User } from '../../../contract/shapes/user.ts';
@@ -139,7 +140,7 @@ function Password({ thing, you: { email } }: YouProps) {
           type="password"
           required
           autocomplete="new-password"
-          hint="At least 8 characters. It signs you out everywhere, including here."
+          hint={`At least ${passwordLength.minCharacters} characters. It signs you out everywhere, including here.`}
         />
         <Field name="again" label="New password again" type="password" required autocomplete="new-password" />
       </Form>

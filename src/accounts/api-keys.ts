@@ -1,3 +1,5 @@
+import { ApiError } from '../contract/errors.ts';
+import type { PublicKey } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey, AuditEntry, Role } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
@@ -5,32 +7,109 @@ import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
 
-/** A new API key with its secret, which is not stored. */
+/** How long a replaced secret is accepted. */
+export const secretOverlapMs = 24 * 3_600_000;
+
+/** In place of the hash of a secret: no secret is known to have it. It is compared as well, so that a failure takes equally long. */
+export const noSecretHash = '0'.repeat(64);
+
+/** What an API key authenticates by, besides a secret. */
+export interface Credential {
+  readonly publicKeys?: readonly PublicKey[];
+}
+
+interface Settings {
+  readonly name: string;
+  readonly role: Role;
+  /** `null`: never. */
+  readonly expiresAt: number | null;
+}
+
+/** The team and the client id of an API key. */
+export interface ApiKeyPath {
+  readonly teamId: string;
+  readonly clientId: string;
+}
+
+/** An API key with its new secret, which is not stored. The secret is empty if it authenticates by something else. */
 export interface NewApiKey {
   readonly apiKey: ApiKey;
   readonly clientSecret: string;
 }
 
-/** Compared for an unknown client, so that it takes equally long. */
-const nobodysHash = '0'.repeat(64);
+export type WantedApiKey = Credential &
+  Pick<Settings, 'name' | 'role'> &
+  Partial<Settings> & { readonly teamId: string };
 
 /**
  * Makes OAuth client credentials for a team.
- * @throws {ApiError} `not_found` (team), `invalid_name`, `plan_limit`
+ * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (expiry), `plan_limit`
  */
-export function createApiKey(
-  directory: Directory,
-  wanted: { readonly teamId: string; readonly name: string; readonly role: Role },
-): Promise<NewApiKey> {
+export function createApiKey(directory: Directory, wanted: WantedApiKey): Promise<NewApiKey> {
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(wanted.teamId));
-    checkName('an API key', wanted.name);
+    const now = directory.clock.now();
+    checkSettings(wanted, now);
     checkPlan(plan, 'apiKeys', ofTeam(draft.apiKeys, wanted.teamId).length + 1);
     const number = draft.takeNumber('apiKey');
-    const made = newApiKey({ ...wanted, number }, directory.clock.now(), directory.randomBytes);
-    draft.put('apiKeys', made.apiKey.clientId, made.apiKey);
-    draft.note('api-key.created', wanted.teamId, targetOf(made.apiKey));
-    return made;
+    const made = newApiKey({ ...wanted, number }, now, directory.randomBytes);
+    const { expiresAt, publicKeys } = wanted;
+    const apiKey: ApiKey = {
+      ...made.apiKey,
+      ...(publicKeys !== undefined && { publicKeys, secretHash: noSecretHash }),
+      ...(expiresAt != null && { expiresAt }),
+    };
+    draft.put('apiKeys', apiKey.clientId, apiKey);
+    draft.note('api-key.created', wanted.teamId, targetOf(apiKey));
+    return { apiKey, clientSecret: publicKeys === undefined ? made.clientSecret : '' };
+  });
+}
+
+/**
+ * Changes an API key of a team. What it authenticates by stays of the same kind.
+ * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`, `conflict`
+ */
+export function patchApiKey(
+  directory: Directory,
+  { teamId, clientId }: ApiKeyPath,
+  patch: Partial<Settings & Credential>,
+): Promise<ApiKey> {
+  return directory.change((draft) => {
+    const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
+    if (Object.keys(patch).length === 0) return apiKey;
+    checkSettings(patch, directory.clock.now());
+    if (patch.publicKeys !== undefined && apiKey.publicKeys === undefined)
+      throw new ApiError('conflict', otherCredential);
+    const { expiresAt, ...rest } = patch;
+    const { expiresAt: before, ...kept } = apiKey;
+    const expiry = expiresAt === undefined ? before : (expiresAt ?? undefined);
+    const changed: ApiKey = { ...kept, ...rest, ...(expiry !== undefined && { expiresAt: expiry }) };
+    draft.put('apiKeys', clientId, changed);
+    draft.note('api-key.changed', teamId, targetOf(changed));
+    return changed;
+  });
+}
+
+export const otherCredential =
+  'This API key authenticates by something else; create another API key, then delete this one';
+
+/**
+ * Replaces the secret of an API key. The previous one is accepted for a day.
+ * @throws {ApiError} `not_found`, `conflict` if it has no secret
+ */
+export function rotateApiKeySecret(
+  directory: Directory,
+  { teamId, clientId }: ApiKeyPath,
+): Promise<NewApiKey> {
+  return directory.change((draft) => {
+    const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
+    if (apiKey.secretHash === noSecretHash) throw new ApiError('conflict', otherCredential);
+    const clientSecret = newClientSecret(directory.randomBytes);
+    const previousSecret = { hash: apiKey.secretHash, until: directory.clock.now() + secretOverlapMs };
+    const changed: ApiKey = { ...apiKey, secretHash: hashSecret(clientSecret), previousSecret };
+    draft.put('apiKeys', clientId, changed);
+    draft.note('api-key.secret-rotated', teamId, targetOf(changed));
+    return { apiKey: changed, clientSecret };
   });
 }
 
@@ -51,9 +130,23 @@ export function verifyClient(
   accounts: Pick<Accounts, 'apiKeys'>,
   clientId: string,
   clientSecret: string,
+  now: number,
 ): ApiKey | undefined {
   const apiKey = accounts.apiKeys.get(clientId);
-  return matchesHash(clientSecret, apiKey?.secretHash ?? nobodysHash) ? apiKey : undefined;
+  const isCurrent = matchesHash(clientSecret, apiKey?.secretHash ?? noSecretHash);
+  const isPrevious = matchesHash(clientSecret, previousSecretOf(apiKey, now)?.hash ?? noSecretHash);
+  return isCurrent || isPrevious ? apiKey : undefined;
+}
+
+/** The replaced secret, while it is accepted. */
+export function previousSecretOf(apiKey: ApiKey | undefined, now: number): ApiKey['previousSecret'] {
+  const { previousSecret } = apiKey ?? {};
+  return previousSecret !== undefined && now < previousSecret.until ? previousSecret : undefined;
+}
+
+/** Whether an API key exists and has not expired. */
+export function isUsable(apiKey: ApiKey | undefined, now: number): apiKey is ApiKey {
+  return apiKey !== undefined && now < (apiKey.expiresAt ?? Infinity);
 }
 
 /** An API key that is not stored yet. */
@@ -69,6 +162,12 @@ export function newApiKey(
     apiKey: { clientId, number, teamId, name, role, secretHash: hashSecret(clientSecret), createdAt: now },
     clientSecret,
   };
+}
+
+function checkSettings({ name, expiresAt }: Partial<Settings>, now: number): void {
+  if (name !== undefined) checkName('an API key', name);
+  if (expiresAt != null && expiresAt <= now)
+    throw new ApiError('invalid_body', 'Cannot take expiresAt: must be in the future');
 }
 
 function targetOf({ clientId, name }: ApiKey): AuditEntry['target'] {

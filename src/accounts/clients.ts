@@ -1,6 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
+import type { PublicKey } from '../storage/lmdb/auth-records.ts';
 import type { AuditEntry, OAuthClient } from '../storage/lmdb/records.ts';
 import { mustBelong, ofTeam } from './accounts.ts';
+import { noSecretHash } from './api-keys.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
@@ -16,9 +18,11 @@ export interface WantedClient {
   readonly redirectUris: readonly string[];
   /** Whether it can keep a secret. A server can; an app or a browser extension cannot (RFC 6749 §2.1). */
   readonly confidential: boolean;
+  /** A confidential client with keys has no secret. */
+  readonly publicKeys?: readonly PublicKey[] | undefined;
 }
 
-/** A new client with its secret, which is not stored; `null` for a public client. */
+/** A new client with its secret, which is not stored; `null` for a client without one. */
 export interface NewClient {
   readonly client: OAuthClient;
   readonly clientSecret: string | null;
@@ -29,14 +33,16 @@ export interface NewClient {
  * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit`
  */
 export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
-  const { teamId, name, redirectUris, confidential } = wanted;
+  const { teamId, name, redirectUris, confidential, publicKeys } = wanted;
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(teamId));
     checkName('a sign-in client', name);
     checkNotOurs(name);
     checkRedirectUris(redirectUris);
     checkPlan(plan, 'clients', ofTeam(draft.clients, teamId).length + 1);
-    const clientSecret = confidential ? newClientSecret(directory.randomBytes) : null;
+    if (publicKeys !== undefined && !confidential) throw new ApiError('invalid_body', keysOfPublicClient);
+    const clientSecret =
+      confidential && publicKeys === undefined ? newClientSecret(directory.randomBytes) : null;
     const client: OAuthClient = {
       clientId: newId('signin', directory.randomBytes),
       number: draft.takeNumber('client'),
@@ -44,6 +50,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
       name,
       redirectUris: [...redirectUris],
       secretHash: clientSecret === null ? null : hashSecret(clientSecret),
+      ...(publicKeys !== undefined && { publicKeys, secretHash: noSecretHash }),
       createdAt: directory.clock.now(),
     };
     draft.put('clients', client.clientId, client);
@@ -63,6 +70,9 @@ export function deleteClient(directory: Directory, teamId: string, clientId: str
     draft.note('sign-in-client.deleted', teamId, targetOf(client));
   });
 }
+
+const keysOfPublicClient =
+  'Cannot take publicKeys: a public client cannot keep a key; its type must be confidential';
 
 function checkRedirectUris(uris: readonly string[]): void {
   if (uris.length === 0 || uris.length > maxRedirectUris)

@@ -1,8 +1,9 @@
 import type { Clock } from '../runtime/clock.ts';
-import type { Actor, ApplicationKey } from '../storage/lmdb/records.ts';
+import type { Actor, ApiKey, ApplicationKey } from '../storage/lmdb/records.ts';
 import { AccountDraft, type Announce } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { actorOf, system } from './actors.ts';
+import { ApiKeyMarks } from './api-key-marks.ts';
 import { Declarations } from './declarations.ts';
 import { completeFeature } from './feature-settings.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
@@ -33,6 +34,10 @@ export interface Directory extends DirectorySources, Accounts {
   markUsed(holder: KeyHolder): void;
   /** Records once that a packet contained a Backend key: it has leaked. The write to disk has started when this returns. */
   markLeaked(holder: KeyHolder): void;
+  /** When an API key was last used, including uses not on disk yet. Unix milliseconds. */
+  apiKeyUsedAt(apiKey: ApiKey): number | null;
+  /** Records a use of an API key, in memory until a later `flush`. */
+  markApiKeyUsed(clientId: string): void;
   /** Writes the recorded uses to disk. Call it periodically, and before closing the store. Rejects as `change` does. */
   flush(): Promise<void>;
 
@@ -85,18 +90,12 @@ export function openDirectory(
     keyOf: (hash) => accountStore.get('applicationKeys', hash),
     change: changeUnder(system),
   });
-  const accounts = {
-    clock,
-    randomBytes,
-    teams: accountStore.records('teams'),
-    users: accountStore.records('users'),
-    apiKeys: accountStore.records('apiKeys'),
-    applications: accountStore.records('applications'),
-    clients: accountStore.records('clients'),
-    webhooks: accountStore.records('webhooks'),
-    deletions: accountStore.records('deletions'),
-    ...byApplication,
-  };
+  const apiKeyMarks = new ApiKeyMarks({
+    now: () => clock.now(),
+    keyOf: (clientId) => accountStore.records('apiKeys').get(clientId),
+    change: changeUnder(system),
+  });
+  const accounts = { clock, randomBytes, ...accountsIn(accountStore), ...byApplication };
   const directoryOf = (actor: Actor, checks: readonly Check[] = []): Directory => ({
     ...accounts,
     lastUsedAt: (key) => marks.lastUsedAt(key),
@@ -104,7 +103,12 @@ export function openDirectory(
     findKey: (text) => keys.find(text),
     markUsed: ({ key }) => marks.used(key.hash),
     markLeaked: ({ key }) => void marks.leaked(key.hash),
-    flush: () => marks.flush(),
+    apiKeyUsedAt: (apiKey) => apiKeyMarks.lastUsedAt(apiKey),
+    markApiKeyUsed: (clientId) => apiKeyMarks.used(clientId),
+    flush: async () => {
+      await marks.flush();
+      await apiKeyMarks.flush();
+    },
     change: changeUnder(actor, checks),
     under: ({ address, id, check }) =>
       directoryOf(
@@ -113,6 +117,19 @@ export function openDirectory(
       ),
   });
   return directoryOf(system);
+}
+
+/** The tables of accounts in memory. */
+function accountsIn(accountStore: AccountStore) {
+  return {
+    teams: accountStore.records('teams'),
+    users: accountStore.records('users'),
+    apiKeys: accountStore.records('apiKeys'),
+    applications: accountStore.records('applications'),
+    clients: accountStore.records('clients'),
+    webhooks: accountStore.records('webhooks'),
+    deletions: accountStore.records('deletions'),
+  };
 }
 
 function asWrites(accountStore: AccountStore, table: MemoryTable): Write[] {

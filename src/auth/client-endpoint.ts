@@ -1,11 +1,18 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Directory } from '../accounts/directory.ts';
 import { ApiError, storeUnavailable } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import type { DeclaredAnswer, Endpoint, Headers, Operation, Shown } from '../http/endpoint.ts';
 import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { Clock } from '../runtime/clock.ts';
+import {
+  type AssertionDeps,
+  assertionType,
+  authenticateByAssertion,
+  claimedByAssertion,
+  useOnce,
+} from './client-assertion.ts';
 import {
   type ClientFailures,
   type ClientRates,
@@ -17,8 +24,8 @@ import { type AuthenticatedClient, authenticateClient, claimedId, unknownClient 
 import { type Form, fieldReader, longestForm, readForm, repeatedParameter } from './form.ts';
 import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 
-export interface ClientEndpointDeps {
-  readonly directory: Pick<Accounts, 'apiKeys' | 'clients'>;
+export interface ClientEndpointDeps extends AssertionDeps {
+  readonly directory: Pick<Directory, 'apiKeys' | 'clients' | 'clock' | 'markApiKeyUsed'>;
   /** Shared by all such endpoints. */
   readonly failures: ClientFailures;
   readonly rates: ClientRates;
@@ -99,12 +106,17 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
     const authorization = request.header('authorization');
     try {
       const chosen = choose(form);
-      const client = authenticateClient(deps.directory, authorization, form);
+      const asserted = form.has('client_assertion')
+        ? await authenticateByAssertion(deps, authorization, form)
+        : undefined;
+      const client = asserted?.client ?? authenticateClient(deps.directory, authorization, form);
       deps.rates.take(rateKeyOf(client, request.remoteAddress), deps.clock.monotonic());
+      if (asserted !== undefined) await useOnce(deps, asserted);
+      if (client.kind === 'api-key') deps.directory.markApiKeyUsed(client.id);
       return reply(await chosen.answer(client, form, request, deps));
     } catch (error) {
-      if (isFailure(error))
-        deps.failures.note(claimedId(authorization, form), request.remoteAddress, deps.clock.monotonic());
+      const claimed = () => claimedId(authorization, form) || claimedByAssertion(form);
+      if (isFailure(error)) deps.failures.note(claimed(), request.remoteAddress, deps.clock.monotonic());
       throw error;
     }
   }
@@ -118,7 +130,7 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
   };
 }
 
-const secretOrPublic = 'Client id and secret; a public client sends only its id';
+const secretOrPublic = 'Client id and secret, or a signed assertion; a public client sends only its id';
 
 function reply(body: object | undefined): Reply {
   if (body === undefined) return { status: 200, headers: { 'cache-control': uncached['cache-control'] } };
@@ -142,6 +154,10 @@ const credentials = {
   client_id: Type.Optional(text('Client id, unless sent as `Authorization: Basic`.')),
   client_secret: Type.Optional(
     Type.String({ format: 'password', description: 'Client secret. Public clients have none.' }),
+  ),
+  client_assertion_type: Type.Optional(Type.Literal(assertionType)),
+  client_assertion: Type.Optional(
+    text('A JWT signed with a registered key (RFC 7523 §2.2), in place of a secret.'),
   ),
 };
 

@@ -1,5 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { verifyClient } from '../accounts/api-keys.ts';
+import { isUsable, verifyClient } from '../accounts/api-keys.ts';
+import type { Directory } from '../accounts/directory.ts';
 import { isSameRedirect } from '../accounts/redirect-uris.ts';
 import { matchesHash } from '../accounts/secrets.ts';
 import { decodeFormText } from '../http/form-text.ts';
@@ -70,7 +71,7 @@ export function matchesRedirect(
  * @throws {OAuthError} `invalid_client`, the same for an unknown client and a wrong secret; `invalid_request`
  */
 export function authenticateClient(
-  directory: Pick<Accounts, 'apiKeys' | 'clients'>,
+  directory: Pick<Directory, 'apiKeys' | 'clients' | 'clock'>,
   authorization: string | undefined,
   form: Form,
 ): AuthenticatedClient {
@@ -84,9 +85,16 @@ export function authenticateClient(
   const client = findClient(directory, claimed.id);
   if (client?.secretHash != null && matchesHash(claimed.secret, client.secretHash))
     return { kind: 'sign-in', id: claimed.id, client };
-  const apiKey = client ? undefined : verifyClient(directory, claimed.id, claimed.secret);
+  const now = directory.clock.now();
+  const apiKey = client ? undefined : verifyClient(directory, claimed.id, claimed.secret, now);
   if (!apiKey) throw invalidClient(claimed.byHeader);
+  checkNotExpired(apiKey, now, claimed.byHeader);
   return { kind: 'api-key', id: claimed.id, apiKey };
+}
+
+/** @throws {OAuthError} `invalid_client`. Call it for an authenticated key only, because it reveals that the key exists. */
+export function checkNotExpired(apiKey: ApiKey, now: number, byHeader = false): void {
+  if (!isUsable(apiKey, now)) throw invalidClient(byHeader, 'The API key has expired; create another one');
 }
 
 export const apiKeyRefused = 'An API key can only use the client_credentials grant';
@@ -144,12 +152,13 @@ export function claimedId(authorization: string | undefined, form: Form): string
 export const unknownClient = 'The client is unknown or its secret is wrong';
 
 /** RFC 6749 §5.2 requires the challenge. It names the error, too, because some clients do not read the body. */
-const basicChallenge = `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${unknownClient}"`;
+const basicChallenge = (why: string) =>
+  `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${why}"`;
 
 /** The refusal of a client, the same for an unknown client and a wrong secret. */
-export function invalidClient(byHeader: boolean): OAuthError {
-  const challenge = byHeader ? basicChallenge : undefined;
-  return new OAuthError('invalid_client', unknownClient, { status: 401, challenge });
+export function invalidClient(byHeader: boolean, why = unknownClient): OAuthError {
+  const challenge = byHeader ? basicChallenge(why) : undefined;
+  return new OAuthError('invalid_client', why, { status: 401, challenge });
 }
 
 /** RFC 7617 §2, with id and secret form-encoded as RFC 6749 §2.3.1 requires. */

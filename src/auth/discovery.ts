@@ -34,8 +34,11 @@ const Metadata = Type.Object(
     grant_types_supported: texts,
     code_challenge_methods_supported: texts,
     token_endpoint_auth_methods_supported: texts,
+    token_endpoint_auth_signing_alg_values_supported: texts,
     revocation_endpoint_auth_methods_supported: texts,
+    revocation_endpoint_auth_signing_alg_values_supported: texts,
     introspection_endpoint_auth_methods_supported: texts,
+    introspection_endpoint_auth_signing_alg_values_supported: texts,
     subject_types_supported: texts,
     id_token_signing_alg_values_supported: texts,
     claims_supported: texts,
@@ -94,7 +97,8 @@ function show(settings: DiscoverySettings): Handler {
 
 /** The features of this service, and no others. */
 function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
-  const secrets = ['client_secret_basic', 'client_secret_post'];
+  const secrets = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
+  const signed = ['ES256', 'RS256', 'EdDSA'];
   const clients = [...secrets, 'none'];
   return {
     issuer,
@@ -112,8 +116,11 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
     grant_types_supported: grantTypes,
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: clients,
+    token_endpoint_auth_signing_alg_values_supported: signed,
     revocation_endpoint_auth_methods_supported: clients,
+    revocation_endpoint_auth_signing_alg_values_supported: signed,
     introspection_endpoint_auth_methods_supported: secrets,
+    introspection_endpoint_auth_signing_alg_values_supported: signed,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: [keys.current.alg],
     claims_supported: [

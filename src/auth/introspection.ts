@@ -46,7 +46,7 @@ export const introspectionEndpoint: Endpoint<TokenDeps> = clientEndpoint('/conne
   summary: 'Introspect a token',
   description:
     'A client sees its own tokens, and the access tokens of the members of its team. Any other token is reported as inactive.',
-  credential: 'Client id and secret',
+  credential: 'Client id and secret, or a signed assertion',
   who: 'Any client, for its own tokens and the access tokens of members of its team',
   forms: [form],
   answer: jsonAnswer(Introspection, 'Whether the token is valid, and its claims.'),

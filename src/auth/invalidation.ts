@@ -12,13 +12,18 @@ export type Invalidated = Pick<TokenIdentity, 'jti' | 'exp'>;
 
 const digits = 12;
 
-/** The key of a token in the list. Keys start with the expiry, so expired tokens come first. */
+/** The key of a token in the list. */
 export function invalidationKey({ jti, exp }: Invalidated): string {
-  return `${invalidationKeyAt(exp)}${jti}`;
+  return sortedKey(exp, jti);
 }
 
-/** The first key of the tokens that expire at or after a time, in seconds. */
-export function invalidationKeyAt(seconds: number): string {
+/** A key for something that expires, in seconds. Keys start with the expiry, so expired ones come first. */
+export function sortedKey(seconds: number, id: string): string {
+  return `${keyAt(seconds)}${id}`;
+}
+
+/** The first key of what expires at or after a time, in seconds. */
+export function keyAt(seconds: number): string {
   return `${String(Math.max(0, Math.floor(seconds))).padStart(digits, '0')}.`;
 }
 

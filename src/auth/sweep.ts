@@ -9,8 +9,9 @@ import {
 } from '../accounts/store/sweep.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
+import { clockLeeway } from './client-assertion.ts';
 import { isDeviceOver } from './device-codes.ts';
-import { invalidationKeyAt } from './invalidation.ts';
+import { keyAt } from './invalidation.ts';
 import { sweepThrottles } from './login-throttle.ts';
 import { endsAt, removeSession } from './sessions.ts';
 
@@ -55,7 +56,12 @@ function stepsAt(
   return [
     steps({
       table: 'invalidated',
-      end: invalidationKeyAt((now - leewayMs) / 1000),
+      end: keyAt((now - leewayMs) / 1000),
+      isOver: () => true,
+    }),
+    steps({
+      table: 'assertions',
+      end: keyAt((now - leewayMs) / 1000 - clockLeeway),
       isOver: () => true,
     }),
     steps({

@@ -1,5 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { isUsable } from '../accounts/api-keys.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
 import { isOnList } from './invalidation.ts';
@@ -30,7 +31,8 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(deps, token);
     // No other code runs between this check and adding the token, so no cached token is on the list.
-    if (isOnList(accountStore, claims) || !holderExists(directory, claims)) throw new InvalidToken();
+    if (isOnList(accountStore, claims) || !holderExists(directory, claims, clock.now()))
+      throw new InvalidToken();
     verified.keep(token, claims);
     return claims;
   }
@@ -42,8 +44,11 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
 
   return (token) => {
     verified.useKeys(keys.published);
-    const claims = verified.find(token, clock.now());
-    return claims !== undefined && holderExists(directory, claims) ? claims : validate(token).catch(count);
+    const now = clock.now();
+    const claims = verified.find(token, now);
+    return claims !== undefined && holderExists(directory, claims, now)
+      ? claims
+      : validate(token).catch(count);
   };
 }
 
@@ -53,7 +58,8 @@ export function isStillValid(
   claims: AccessClaims,
   draft: AccountDraft,
 ): boolean {
-  return clock.now() < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims);
+  const now = clock.now();
+  return now < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims, now);
 }
 
 /** The claims of an access token; `undefined` if it is not valid now. */
@@ -66,8 +72,15 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
   }
 }
 
-/** A client that acts for itself is its own subject. Any other token is for a user who may use the client. */
-function holderExists(accounts: ValidationDeps['directory'], { sub, client_id }: AccessClaims): boolean {
-  if (sub === client_id) return accounts.apiKeys.has(sub);
+/**
+ * A client that acts for itself is its own subject: an API key, which may have expired. Any other token is for a user who may use
+ * the client.
+ */
+function holderExists(
+  accounts: ValidationDeps['directory'],
+  { sub, client_id }: AccessClaims,
+  now: number,
+): boolean {
+  if (sub === client_id) return isUsable(accounts.apiKeys.get(sub), now);
   return signedInUser(accounts, { userId: sub, clientId: client_id }) !== undefined;
 }

@@ -4,8 +4,8 @@ import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { teamId, userId } from './find.ts';
 import { UsageError } from './flags.ts';
-import { readSecretFile } from './secret-file.ts';
-import { readTime } from './time.ts';
+import { readJsonFile, readSecretFile } from './secret-file.ts';
+import { readLaterTime, readTime } from './time.ts';
 
 /** Reads the values of fields. */
 export class Reader {
@@ -43,9 +43,11 @@ export class Reader {
     boolean: (text) => text === 'true',
     number: readNumber,
     time: (text, name) => readTime(text, name, this.#context.clock.now()),
+    laterTime: (text, name) => readLaterTime(text, name, this.#context.clock.now()),
     teamId: (named) => teamId(this.#api, named),
     userId: (named) => (named.includes('@') ? userId(this.#api, named) : named),
     secretFile: (path, name) => readSecretFile(name, path, this.#context),
+    jsonFile: (path, name) => readJsonFile(name, path, this.#context),
     underscored: (text) => text.replaceAll('-', '_'),
     none: () => [],
   };

@@ -7,14 +7,30 @@ import type { Terminal } from './terminal.ts';
  * @throws {UsageError} if it cannot be read
  */
 export function readSecretFile(flag: string, path: string, terminal: Terminal): string {
+  return readNamed(flag, path, terminal, 'a file whose first line is the secret').split(/\r?\n/, 1)[0] ?? '';
+}
+
+/**
+ * The JSON in the file that a flag names, or in standard input for `-`.
+ * @throws {UsageError} if it cannot be read, or is not JSON
+ */
+export function readJsonFile(flag: string, path: string, terminal: Terminal): unknown {
+  const text = readNamed(flag, path, terminal, 'a JSON file');
   try {
-    return terminal.readFile(path).split(/\r?\n/, 1)[0] ?? '';
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`Cannot read the file that --${flag} names: it is not JSON`);
+  }
+}
+
+function readNamed(flag: string, path: string, terminal: Terminal, what: string): string {
+  try {
+    return terminal.readFile(path);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     const why = reasons[code] ?? (code === '' ? 'it cannot be read' : `it cannot be read (${code})`);
     throw new UsageError(
-      `Cannot read the file that --${flag} names: ${why}. Give the name of a file whose first line is the secret, ` +
-        'or - for standard input',
+      `Cannot read the file that --${flag} names: ${why}. Give the name of ${what}, or - for standard input`,
     );
   }
 }

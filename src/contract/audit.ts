@@ -9,7 +9,7 @@ interface AuditedActions {
   team: 'created' | 'changed' | 'deleted';
   member: 'added' | 'removed';
   user: 'created' | 'changed' | 'password-changed' | 'deleted';
-  'api-key': 'created' | 'deleted';
+  'api-key': 'created' | 'changed' | 'secret-rotated' | 'deleted';
   'sign-in-client': 'created' | 'deleted';
   webhook: 'created' | 'changed' | 'deleted' | 'secret-rotated' | 'tested' | 'redelivered' | 'disabled';
   'sign-in': 'succeeded' | 'failed' | 'refused';

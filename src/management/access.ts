@@ -128,6 +128,7 @@ export function admit(
   params: Params,
 ): Admitted {
   takeRate(deps, claims);
+  if (claims.sub === claims.client_id) deps.directory.markApiKeyUsed(claims.sub);
   const callerIn = (accounts: Accounts) => callerOf(accounts, claims);
   const check = (accounts: Accounts) => checkAccess(access, accounts, callerIn(accounts), params);
   const found = check(deps.directory);

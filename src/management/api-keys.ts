@@ -1,43 +1,89 @@
 import { ofTeam } from '../accounts/accounts.ts';
-import { createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
+import {
+  createApiKey,
+  deleteApiKey,
+  otherCredential,
+  patchApiKey,
+  rotateApiKeySecret,
+} from '../accounts/api-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { ApiKey, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
+import { readPublicKeys } from '../accounts/public-keys.ts';
+import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
-import { created, done, made, page, timeText } from './answers.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
+import { readTime, timeRule } from './entered-time.ts';
 import { pageOf, paging } from './lists.ts';
+import { showApiKey } from './show-api-key.ts';
+
+const access = { within: 'team', least: 'Admin' } as const;
+
+const refusesSettings = {
+  invalid_name: nameRule('an API key'),
+  invalid_time: timeRule('expiresAt'),
+  invalid_body: 'Cannot take expiresAt: must be in the future',
+};
 
 export const apiKeys: Group<ManageDeps> = {
   tag: 'API keys',
   description: 'Client credentials of a team. Programs use them to get tokens for this API.',
   endpoints: [
     endpoint('GET /teams/:id/api-keys', {
-      access: { within: 'team', least: 'Admin' },
+      access,
       operationId: 'listApiKeys',
       summary: 'List the API keys of a team',
       query: paging,
       answers: { 200: page(ApiKey, 'The oldest API key comes first.') },
-      handle: ({ directory, team, query }) => ok(pageOf(ofTeam(directory.apiKeys, team.id), query, show)),
+      handle: ({ directory, team, query }) =>
+        ok(pageOf(ofTeam(directory.apiKeys, team.id), query, (apiKey) => showApiKey(directory, apiKey))),
     }),
     endpoint('POST /teams/:id/api-keys', {
-      access: { within: 'team', least: 'Admin' },
+      access,
       operationId: 'createApiKey',
       summary: 'Create an API key',
-      description: 'The default role is User.',
+      description: 'The default role is User. It authenticates by a secret, or by `publicKeys`.',
       body: NewApiKey,
-      answers: { 201: made(ApiKeyShownOnce, 'The API key with its secret.') },
-      refuses: { invalid_name: nameRule('an API key'), plan_limit: overPlan('free', 'apiKeys') },
-      async handle({ directory, team: { id: teamId }, body: { name, role = 'User' } }) {
-        const { apiKey, clientSecret } = await createApiKey(directory, { teamId, name, role });
-        return created(['teams', teamId, 'api-keys', apiKey.clientId], { ...show(apiKey), clientSecret });
+      answers: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
+      refuses: { ...refusesSettings, plan_limit: overPlan('free', 'apiKeys') },
+      async handle({ directory, team: { id: teamId }, body: { role = 'User', ...rest } }) {
+        const wanted = { ...(await entered(rest)), name: rest.name, role, teamId };
+        const { apiKey, clientSecret } = await createApiKey(directory, wanted);
+        const secret = clientSecret !== '' && { clientSecret };
+        const shown = { ...showApiKey(directory, apiKey), ...secret };
+        return created(['teams', teamId, 'api-keys', apiKey.clientId], shown);
+      },
+    }),
+    endpoint('PATCH /teams/:id/api-keys/:clientId', {
+      access,
+      operationId: 'changeApiKey',
+      summary: 'Change an API key',
+      description:
+        'It takes effect at once, also for its tokens. `publicKeys` replaces all keys of an API key that authenticates by them.',
+      body: ApiKeyPatch,
+      answers: { 200: jsonAnswer(ApiKey, 'The API key after the change.') },
+      refuses: { ...refusesSettings, conflict: otherCredential },
+      async handle({ directory, team: { id: teamId }, params: { clientId }, body }) {
+        const patch = await entered(body);
+        return ok(showApiKey(directory, await patchApiKey(directory, { teamId, clientId }, patch)));
+      },
+    }),
+    endpoint('POST /teams/:id/api-keys/:clientId/secret', {
+      access,
+      operationId: 'rotateApiKeySecret',
+      summary: 'Rotate the secret of an API key',
+      description: 'The previous secret is accepted for 24 hours.',
+      answers: { 200: jsonAnswer(ApiKeyShownOnce, 'The API key with its new secret.') },
+      refuses: { conflict: otherCredential },
+      async handle({ directory, team: { id: teamId }, params: { clientId } }) {
+        const { apiKey, clientSecret } = await rotateApiKeySecret(directory, { teamId, clientId });
+        return ok({ ...showApiKey(directory, apiKey), clientSecret });
       },
     }),
     endpoint('DELETE /teams/:id/api-keys/:clientId', {
-      access: { within: 'team', least: 'Admin' },
+      access,
       operationId: 'deleteApiKey',
       summary: 'Delete an API key',
       description: 'Its tokens are refused from now on.',
@@ -47,7 +93,11 @@ export const apiKeys: Group<ManageDeps> = {
   ],
 };
 
-/** The service does not know the secret. */
-function show({ clientId, name, role, teamId, createdAt }: StoredApiKey): ApiKey {
-  return { clientId, name, role, teamId, createdAt: timeText(createdAt) };
+/** The settings of a body, as they are stored. @throws {ApiError} `invalid_time`, `invalid_body` */
+async function entered({ expiresAt, publicKeys, ...rest }: ApiKeyPatch) {
+  return {
+    ...rest,
+    ...(expiresAt !== undefined && { expiresAt: readTime('expiresAt', expiresAt) }),
+    ...(publicKeys !== undefined && { publicKeys: await readPublicKeys(publicKeys) }),
+  };
 }

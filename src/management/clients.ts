@@ -1,10 +1,11 @@
 import { ofTeam } from '../accounts/accounts.ts';
 import { createClient, deleteClient } from '../accounts/clients.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { readPublicKeys } from '../accounts/public-keys.ts';
 import { reservedName } from '../accounts/reserved-names.ts';
 import { NewSignInClient, SignInClient, SignInClientShownOnce } from '../contract/shapes/sign-in-client.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
+import type { Group, Shown } from '../http/endpoint.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
@@ -31,9 +32,11 @@ export const clients: Group<ManageDeps> = {
       body: NewSignInClient,
       answers: { 201: made(SignInClientShownOnce, 'The client, with its secret if it has one.') },
       refuses: { invalid_name: reservedName, plan_limit: overPlan('free', 'clients') },
-      async handle({ directory, team: { id: teamId }, body: { type, ...wanted } }) {
+      async handle({ directory, team: { id: teamId }, body: { type, publicKeys: jwks, ...wanted } }) {
         const confidential = type === 'confidential';
-        const { client, clientSecret } = await createClient(directory, { ...wanted, teamId, confidential });
+        const publicKeys = jwks && (await readPublicKeys(jwks));
+        const settings = { ...wanted, teamId, confidential, publicKeys };
+        const { client, clientSecret } = await createClient(directory, settings);
         const secret = clientSecret === null ? {} : { clientSecret };
         return created(['teams', teamId, 'clients', client.clientId], { ...show(teamId, client), ...secret });
       },
@@ -50,7 +53,9 @@ export const clients: Group<ManageDeps> = {
 };
 
 /** A client of a team. The service does not know its secret. */
-function show(teamId: string, { clientId, name, redirectUris, secretHash, createdAt }: OAuthClient) {
+function show(teamId: string, client: OAuthClient): Shown<SignInClient> {
+  const { clientId, name, redirectUris, secretHash, publicKeys = [], createdAt } = client;
   const type = secretHash === null ? 'public' : 'confidential';
-  return { clientId, name, type, teamId, redirectUris, createdAt: timeText(createdAt) } as const;
+  const keys = publicKeys.map(({ kid, alg }) => ({ kid, alg }));
+  return { clientId, name, type, teamId, redirectUris, publicKeys: keys, createdAt: timeText(createdAt) };
 }

@@ -5,7 +5,6 @@ import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts'
 import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { ApiError } from '../contract/errors.ts';
 import {
   Feature,
   FeatureDetail,
@@ -17,9 +16,9 @@ import {
 import { flag } from '../contract/shapes/fields.ts';
 import { verdictKinds } from '../contract/verdicts.ts';
 import type { Group } from '../http/endpoint.ts';
-import { parseTime } from '../runtime/rfc3339.ts';
 import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './answers.ts';
 import { endpoint } from './endpoint.ts';
+import { readTime, timeRule } from './entered-time.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, unknownEnvironment } from './environments.ts';
 import { answerReport, format, orInRows } from './exports/format.ts';
 import { featureColumns } from './exports/make-export.ts';
@@ -33,18 +32,6 @@ import {
 } from './feature-detail.ts';
 import { namePage, paging } from './lists.ts';
 import { tooManyReports } from './report-pool.ts';
-
-/** Parses the time in a field of a body to Unix ms; returns `null` for `null`. @throws {ApiError} `invalid_time` */
-function readTime(field: string, text: string): number;
-function readTime(field: string, text: string | null): number | null;
-function readTime(field: string, text: string | null): number | null {
-  if (text === null) return null;
-  const time = parseTime(text);
-  if (time === undefined) throw new ApiError('invalid_time', timeRule(field));
-  return Math.floor(time);
-}
-
-const timeRule = (field: string) => `Cannot take ${field}: must be a time like 2026-01-31T12:00:00Z`;
 
 const filters = {
   archived: Type.Optional(flag('Only archived features, or only the others.')),

@@ -234,12 +234,12 @@ test('an API key works until it is deleted, and only its own team can delete it'
     role: 'User',
   });
   const { clientId } = apiKey;
-  expect(verifyClient(directory, clientId, clientSecret)?.role).toBe('User');
-  expect(verifyClient(directory, clientId, `${clientSecret}x`)).toBeUndefined();
-  expect(verifyClient(directory, 'nobody', clientSecret)).toBeUndefined();
+  expect(verifyClient(directory, clientId, clientSecret, directory.clock.now())?.role).toBe('User');
+  expect(verifyClient(directory, clientId, `${clientSecret}x`, directory.clock.now())).toBeUndefined();
+  expect(verifyClient(directory, 'nobody', clientSecret, directory.clock.now())).toBeUndefined();
   await expect(deleteApiKey(directory, 'team_other', clientId)).rejects.toMatchObject({ code: 'not_found' });
   await deleteApiKey(directory, team.id, clientId);
-  expect(verifyClient(directory, clientId, clientSecret)).toBeUndefined();
+  expect(verifyClient(directory, clientId, clientSecret, directory.clock.now())).toBeUndefined();
 });
 
 test('a team is renamed, kept while it has applications, and deleted with its API keys', async () => {

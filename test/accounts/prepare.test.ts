@@ -32,7 +32,7 @@ test('prepares a store with credentials that work', async () => {
   const [user] = directory.users.values();
   expect(user).toMatchObject({ email: 'admin@example.com', role: 'Admin', teams: [made.teamId] });
   expect(await verifyPassword(made.adminPassword, user?.passwordHash ?? '')).toBe(true);
-  expect(verifyClient(directory, made.clientId, made.clientSecret)).toMatchObject({
+  expect(verifyClient(directory, made.clientId, made.clientSecret, wanted.clock.now())).toMatchObject({
     teamId: made.teamId,
     role: 'Admin',
   });

@@ -1,6 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { verifyClient } from '../../src/accounts/api-keys.ts';
+import { showApiKey } from '../../src/management/show-api-key.ts';
 import { openPeopleFixture } from './people.ts';
+
+const dayMs = 24 * 3_600_000;
 
 async function open() {
   const fixture = await openPeopleFixture();
@@ -18,6 +22,12 @@ describe('an API key', () => {
       name: 'CI',
       role: 'User',
       teamId: team.id,
+      credential: 'secret',
+      publicKeys: [],
+      expiresAt: null,
+      lastUsedAt: null,
+      previousSecretUntil: null,
+      warnings: [],
       createdAt: new Date(clock.now()).toISOString(),
     });
     expect(headers).toMatchObject({
@@ -25,7 +35,9 @@ describe('an API key', () => {
       'cache-control': 'no-store',
     });
     expect(text).not.toContain('hash');
-    expect(verifyClient(directory, json.clientId, json.clientSecret)).toMatchObject({ role: 'User' });
+    expect(verifyClient(directory, json.clientId, json.clientSecret, clock.now())).toMatchObject({
+      role: 'User',
+    });
     expect((await as(ada, 'POST', path, { name: 'CD', role: 'Admin' })).json.role).toBe('Admin');
   });
 
@@ -42,7 +54,7 @@ describe('an API key', () => {
     });
     expect(seen.map(({ name }) => name)).toEqual([...names, 'late']);
     expect(directory.apiKeys.has(before[1].clientId)).toBe(false);
-    expect(Object.keys(seen[0])).toEqual(['clientId', 'name', 'role', 'teamId', 'createdAt']);
+    expect(seen[0]).not.toHaveProperty('clientSecret');
   });
 
   test('is refused with its tokens after its deletion, also if it deletes itself', async () => {
@@ -78,6 +90,94 @@ describe('an API key', () => {
     expect(await as(ada, 'POST', path, { name: 'third' })).toMatchObject({ status: 201 });
     const refused = await as(ada, 'POST', path, { name: 'fourth' });
     expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+  });
+
+  test('and its tokens are refused from its expiry on, and accepted again after an extension', async () => {
+    const { as, ada, call, path, clock, directory } = await open();
+    const [own] = (await call('GET', path)).json.items;
+    const at = (ms: number) => new Date(clock.now() + ms).toISOString();
+    const change = (body: object) => as(ada, 'PATCH', `${path}/${own.clientId}`, body);
+    expect((await change({ expiresAt: at(13.5 * dayMs) })).json.warnings).toEqual([
+      { code: 'expiring', message: expect.stringContaining('within 14 days') },
+    ]);
+    expect((await change({ expiresAt: at(60_000) })).json).toMatchObject({ expiresAt: at(60_000) });
+    clock.advance(59_999);
+    expect(await call('GET', path)).toMatchObject({ status: 200 });
+    clock.advance(1);
+    expect(await call('GET', path)).toMatchObject({ status: 401 });
+    const listed = (await as(ada, 'GET', path)).json.items[0];
+    expect(listed).toMatchObject({ clientId: own.clientId, warnings: [{ code: 'expired' }] });
+    expect((await change({ expiresAt: null })).json).toMatchObject({ expiresAt: null, warnings: [] });
+    expect(await call('GET', path)).toMatchObject({ status: 200 });
+    expect(directory.apiKeys.get(own.clientId)).not.toHaveProperty('expiresAt');
+  });
+
+  test.each(['2026-01-01T00:00:00Z', '2026-01-02T03:04:05Z'])(
+    'does not expire at %s, which is past',
+    async (expiresAt) => {
+      const { as, ada, path } = await open();
+      const refused = await as(ada, 'POST', path, { name: 'CI', expiresAt });
+      expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+    },
+  );
+
+  test('shows its last use, which is on disk to five minutes', async () => {
+    const { call, as, ada, path, clock, directory } = await open();
+    const first = clock.now();
+    const [own] = (await call('GET', path)).json.items;
+    expect(own.lastUsedAt).toBe(new Date(first).toISOString());
+    const stored = () => directory.apiKeys.get(own.clientId)?.lastUsedAt;
+    await directory.flush();
+    expect(stored()).toBe(first);
+    clock.advance(299_999);
+    await call('GET', path);
+    await directory.flush();
+    expect(stored()).toBe(first);
+    const [used, unused] = (await as(ada, 'GET', path)).json.items;
+    expect(used.lastUsedAt).toBe(new Date(clock.now()).toISOString());
+    expect(unused.lastUsedAt).toBeNull();
+    clock.advance(1);
+    await call('GET', path);
+    await directory.flush();
+    expect(stored()).toBe(clock.now());
+  });
+
+  test('accepts its previous secret for a day after a rotation', async () => {
+    const { as, ada, path, clock, directory } = await open();
+    const made = (await as(ada, 'POST', path, { name: 'CI' })).json;
+    const rotated = await as(ada, 'POST', `${path}/${made.clientId}/secret`);
+    expect(rotated).toMatchObject({
+      status: 200,
+      json: { clientSecret: expect.stringMatching(/^fm_secret_/) },
+    });
+    const until = clock.now() + dayMs;
+    expect(rotated.json.previousSecretUntil).toBe(new Date(until).toISOString());
+    const accepted = (secret: string) =>
+      verifyClient(directory, made.clientId, secret, clock.now()) !== undefined;
+    const both = () => [made, rotated.json].map(({ clientSecret }) => accepted(clientSecret));
+    expect(both()).toEqual([true, true]);
+    clock.advance(dayMs);
+    expect(both()).toEqual([false, true]);
+    const stored = directory.apiKeys.get(made.clientId)!;
+    expect(showApiKey(directory, stored)).toMatchObject({ previousSecretUntil: null });
+  });
+
+  test('has public keys in place of a secret, and they are replaced', async () => {
+    const { as, ada, path, directory } = await open();
+    const [first, second] = [1, 2].map(() =>
+      generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }),
+    );
+    const made = await as(ada, 'POST', path, { name: 'CI', publicKeys: [{ ...first, kid: 'a' }] });
+    expect(made).toMatchObject({
+      status: 201,
+      json: { credential: 'public-keys', publicKeys: [{ kid: 'a', alg: 'EdDSA' }] },
+    });
+    expect(made.json).not.toHaveProperty('clientSecret');
+    const own = `${path}/${made.json.clientId}`;
+    const changed = await as(ada, 'PATCH', own, { publicKeys: [second] });
+    expect(changed.json.publicKeys).toEqual([{ kid: expect.stringMatching(/^[\w-]{43}$/), alg: 'EdDSA' }]);
+    expect(directory.apiKeys.get(made.json.clientId)?.publicKeys?.[0]?.publicJwk).toEqual(second);
+    expect(await as(ada, 'POST', `${own}/secret`)).toMatchObject({ status: 409 });
   });
 
   test.each([[{}], [{ name: '' }], [{ name: 'a', role: 'Owner' }], [{ name: 'a', clientSecret: 'mine' }]])(

@@ -61,6 +61,8 @@ PUT    /teams/:id/members/:userId                          401  401   401  401  
 DELETE /teams/:id/members/:userId                          401  401   401  401    401   403   403  204   403      204
 GET    /teams/:id/api-keys                                 401  401   401  401    401   403   403  200   403      200
 POST   /teams/:id/api-keys                                 401  401   401  401    401   403   403  201   403      201
+PATCH  /teams/:id/api-keys/:clientId                       401  401   401  401    401   403   403  200   403      200
+POST   /teams/:id/api-keys/:clientId/secret                401  401   401  401    401   403   403  200   403      200
 DELETE /teams/:id/api-keys/:clientId                       401  401   401  401    401   403   403  204   403      204
 GET    /teams/:id/clients                                  401  401   401  401    401   403   403  200   403      200
 POST   /teams/:id/clients                                  401  401   401  401    401   403   403  201   403      201

@@ -82,6 +82,9 @@ export const apiKeyColumns = {
   name,
   role: 'Role',
   createdAt: 'Created',
+  lastUsedAt: 'Last used',
+  expiresAt: 'Expires',
+  warnings: { label: 'Warnings', of: ({ warnings }) => warnings.map(({ code }) => code).join(', ') },
 } as const satisfies ColumnsOf<typeof ApiKey>;
 
 export const signInClientColumns = {

@@ -25,10 +25,13 @@ export type Reading =
   | 'boolean'
   | 'number'
   | 'time'
+  | 'laterTime'
   | 'teamId'
   | 'userId'
   /** The first line of the file that the text names. */
   | 'secretFile'
+  /** The JSON in the file that the text names. */
+  | 'jsonFile'
   /** Words with hyphens, which the API writes with underscores. */
   | 'underscored'
   /** A switch for an empty list. */
@@ -73,6 +76,9 @@ export function flag<More extends Partial<Field>>(
 
 /** The forms of a time, in descriptions and messages. */
 export const timeForms = '7d, 24h or 30m ago, 2026-01-31, or 2026-01-31T12:00:00Z';
+
+/** The forms of a time in the future. */
+export const laterForms = '90d or 24h from now, 2026-01-31, or 2026-01-31T12:00:00Z';
 
 /** The time range of a list or report. @param usual where it begins by default */
 export function rangeFlags(usual: string): readonly [Field, Field] {

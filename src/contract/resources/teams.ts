@@ -1,4 +1,4 @@
-import { NewApiKey } from '../shapes/api-key.ts';
+import { ApiKeyPatch, NewApiKey } from '../shapes/api-key.ts';
 import { NewSignInClient } from '../shapes/sign-in-client.ts';
 import { NewTeam, TeamPatch } from '../shapes/team.ts';
 import { NewUser, UserPatch } from '../shapes/user.ts';
@@ -11,7 +11,7 @@ import {
   teamColumns,
   userColumns,
 } from './columns.ts';
-import { fieldsOf, flag, rangeFlags, teamFlag } from './field.ts';
+import { fieldsOf, flag, laterForms, rangeFlags, teamFlag } from './field.ts';
 import type { Resource } from './resource.ts';
 
 const newName = flag('name NAME', 'New name');
@@ -105,6 +105,20 @@ export const users: Resource = {
   remove: { loses: 'All sessions and tokens of the user are revoked' },
 };
 
+const expiresAt = flag('expires TIME', `Expiry: ${laterForms}`, {
+  as: 'laterTime',
+  more: 'default: never; an empty value removes it',
+});
+const publicKeyFile = flag(
+  'public-key-file FILE',
+  'File with a public key as JWK, used in place of a secret',
+  {
+    file: true,
+    as: 'jsonFile',
+    more: 'repeatable',
+  },
+);
+
 export const apiKeys: Resource = {
   name: 'api-keys',
   one: 'API key',
@@ -116,9 +130,18 @@ export const apiKeys: Resource = {
   columns: apiKeyColumns,
   create: {
     operand: { name: 'NAME', description: 'API key name' },
-    fields: fieldsOf(NewApiKey, { name: null, role: newRole }),
+    fields: fieldsOf(NewApiKey, { name: null, role: newRole, expiresAt, publicKeys: publicKeyFile }),
     secret: { field: 'clientSecret' },
   },
+  update: { fields: fieldsOf(ApiKeyPatch, { name: newName, role, expiresAt, publicKeys: publicKeyFile }) },
+  actions: [
+    {
+      word: 'rotate',
+      summary: 'Rotate the secret of an API key; the previous one is accepted for a day',
+      path: ['secret'],
+      secret: { field: 'clientSecret' },
+    },
+  ],
   remove: { loses: 'Its tokens are refused from then on' },
 };
 
@@ -140,6 +163,7 @@ export const clients: Resource = {
         more: 'default: public',
         default: 'public',
       }),
+      publicKeys: publicKeyFile,
     }),
     secret: { field: 'clientSecret' },
   },

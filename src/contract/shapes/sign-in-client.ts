@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleIds, exampleTime, name, shape, text, time } from './fields.ts';
+import { bodyShape, exampleIds, exampleTime, listOf, name, shape, text, time } from './fields.ts';
+import { publicKeys, ShownPublicKey } from './public-key.ts';
 
 const settings = {
   name: name('Name. The sign-in page shows it, so it must not resemble the name of this service.'),
@@ -17,6 +18,7 @@ const settings = {
 const fields = {
   clientId: text('The `client_id` of the authorization code grant.'),
   ...settings,
+  publicKeys: listOf(ShownPublicKey, 'The registered public keys of a client without a secret.'),
   teamId: text('Id of the team that owns it. Its members may sign in to the client.'),
   createdAt: time('Creation time.'),
 };
@@ -26,6 +28,7 @@ const example = {
   name: 'Extension',
   type: 'public' as const,
   teamId: exampleIds.team,
+  publicKeys: [],
   redirectUris: ['com.example.extension:/callback'],
   createdAt: exampleTime,
 };
@@ -38,15 +41,15 @@ export const SignInClientShownOnce = shape(
   {
     ...fields,
     clientSecret: Type.Optional(
-      text('The secret of a confidential client. Store it now: it is not shown again.'),
+      text('The secret of a confidential client without public keys. Store it now: it is not shown again.'),
     ),
   },
   example,
 );
 export type SignInClientShownOnce = Static<typeof SignInClientShownOnce>;
 
-export const NewSignInClient = bodyShape('NewSignInClient', settings, {
-  name: 'Extension',
-  type: 'public',
-  redirectUris: ['com.example.extension:/callback'],
-});
+export const NewSignInClient = bodyShape(
+  'NewSignInClient',
+  { ...settings, publicKeys: Type.Optional(publicKeys) },
+  { name: 'Extension', type: 'public', redirectUris: ['com.example.extension:/callback'] },
+);

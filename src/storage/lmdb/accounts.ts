@@ -52,6 +52,7 @@ const tables = {
   signIns: table<SignIn>(), // By the SHA-256 (hex) of the cookie.
   loginThrottles: table<LoginFailures>('brakes'), // By the throttled subject: see `auth/login-throttle.ts`.
   invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
+  assertions: table<true>(), // The accepted client assertions, by `assertionKey`. The value has no meaning.
   signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
   webhooks: table<Webhook>(), // By `id`.
   webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.

@@ -112,6 +112,15 @@ export type SigningAlgorithm = 'ES256' | 'RS256' | 'EdDSA';
 /** A key pair as JWK (RFC 7517). */
 export type Jwk = Readonly<Record<string, unknown>>;
 
+/** A public key that a client has registered, with the only algorithm that it verifies. */
+export interface PublicKey {
+  /** As given, or the thumbprint (RFC 7638). */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  /** Without other members. */
+  readonly publicJwk: Jwk;
+}
+
 /** The part of a signing key that is kept in either state. */
 interface KeyRecord {
   /** Thumbprint of the public key (RFC 7638). */

@@ -1,6 +1,7 @@
 import type { Factor } from '../../contract/factors.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
+import type { PublicKey } from './auth-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
@@ -46,8 +47,16 @@ export interface ApiKey {
   readonly teamId: string;
   readonly name: string;
   readonly role: Role;
-  /** SHA-256 of the client secret, hex. */
+  /** SHA-256 of the client secret, hex; `noSecretHash` if the key authenticates by something else. */
   readonly secretHash: string;
+  /** The replaced secret, which is accepted as well until then. */
+  readonly previousSecret?: { readonly hash: string; readonly until: number };
+  /** The keys that may sign its assertions (RFC 7523). Absent if it authenticates by something else. */
+  readonly publicKeys?: readonly PublicKey[];
+  /** Absent if it never expires, as keys of earlier releases. */
+  readonly expiresAt?: number;
+  /** Absent if it was never used, or only with an earlier release. At most a few minutes late. */
+  readonly lastUsedAt?: number;
   readonly createdAt: number;
 }
 
@@ -62,6 +71,8 @@ export interface OAuthClient {
   readonly redirectUris: readonly string[];
   /** SHA-256 of a confidential client's secret, hex; `null` for a public client. */
   readonly secretHash: string | null;
+  /** The keys that may sign the assertions of a confidential client without a secret (RFC 7523). */
+  readonly publicKeys?: readonly PublicKey[];
   readonly createdAt: number;
 }
 

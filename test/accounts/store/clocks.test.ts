@@ -1,5 +1,5 @@
 import { afterAll, expect, vi } from 'vitest';
-import { invalidationKeyAt } from '../../../src/auth/invalidation.ts';
+import { keyAt } from '../../../src/auth/invalidation.ts';
 import { sweepRound } from '../../../src/auth/sweep.ts';
 import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -68,7 +68,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
 
   test('keeps invalidated tokens that have not expired', async () => {
     const [node, other] = await nodes();
-    const key = invalidationKeyAt(systemClock.now() / 1000 + 3600);
+    const key = keyAt(systemClock.now() / 1000 + 3600);
     await other.accountStore.change((draft) => draft.put('invalidated', key, true));
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;

@@ -17,6 +17,8 @@ const withBody =
   (body: object): Recipe =>
   async () => ({ body });
 
+const publicJwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
+
 /** Answers of a single route, or with special setup. */
 export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PUT ${metric} 201`]: afterPath('-new'),
@@ -93,6 +95,15 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'POST /users conflict': withBody({ name: 'Ada', email: 'ADA@example.com' }),
   'PATCH /users/:id conflict': withBody({ email: 'ADA@example.com' }),
   'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
+
+  'POST /teams/:id/api-keys invalid_time': withBody({ name: 'CI', expiresAt: 'tomorrow' }),
+  'PATCH /teams/:id/api-keys/:clientId invalid_time': withBody({ expiresAt: 'tomorrow' }),
+  'PATCH /teams/:id/api-keys/:clientId conflict': withBody({ publicKeys: [publicJwk] }),
+  'POST /teams/:id/api-keys/:clientId/secret conflict': async (world, { path }) => {
+    const list = path.replace(/\/[^/]+\/secret$/, '');
+    const clientId = await make(world, list, { name: 'CI', publicKeys: [publicJwk] }, 'clientId');
+    return { path: `${list}/${clientId}/secret` };
+  },
 
   'POST /teams/:id/webhooks invalid_body': withBody({
     name: 'Chat',

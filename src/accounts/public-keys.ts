@@ -1,0 +1,68 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose';
+import { ApiError } from '../contract/errors.ts';
+import { isName } from '../contract/names.ts';
+import type { Jwk, PublicKey, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
+
+export const maxPublicKeys = 5;
+/** Lengths of the modulus of an RSA key in bits. A longer one makes each signature slow to verify. */
+const rsaBits = { min: 2048, max: 8192 };
+
+/** The kinds of keys, each with its algorithm and its public members (RFC 7518 §6, RFC 8037 §2). */
+const kinds: readonly (readonly [
+  kty: string,
+  crv: string | undefined,
+  SigningAlgorithm,
+  readonly string[],
+])[] = [
+  ['EC', 'P-256', 'ES256', ['kty', 'crv', 'x', 'y']],
+  ['RSA', undefined, 'RS256', ['kty', 'n', 'e']],
+  ['OKP', 'Ed25519', 'EdDSA', ['kty', 'crv', 'x']],
+];
+
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+/**
+ * Reads the public keys of a client (RFC 7517).
+ * @throws {ApiError} `invalid_body`
+ */
+export async function readPublicKeys(jwks: readonly Jwk[]): Promise<readonly PublicKey[]> {
+  if (jwks.length === 0 || jwks.length > maxPublicKeys)
+    throw new ApiError('invalid_body', `Cannot take publicKeys: must have 1 to ${maxPublicKeys} entries`);
+  const keys = await Promise.all(jwks.map(readPublicKey));
+  if (new Set(keys.map(({ kid }) => kid)).size < keys.length)
+    throw new ApiError('invalid_body', 'Cannot take publicKeys: two have the same kid');
+  return keys;
+}
+
+async function readPublicKey(jwk: Jwk, index: number): Promise<PublicKey> {
+  const fault = (why: string) => new ApiError('invalid_body', `Cannot take publicKeys[${index}]: ${why}`);
+  if (privateMembers.some((member) => Object.hasOwn(jwk, member)))
+    throw fault('it has a private part; register the public key only, and replace this key pair');
+  const [, , alg, members] = kinds.find(([kty, crv]) => jwk['kty'] === kty && jwk['crv'] === crv) ?? [];
+  if (alg === undefined || members === undefined)
+    throw fault('must be an RSA key, an EC key on P-256 or an Ed25519 key, as JWK');
+  if ((jwk['alg'] ?? alg) !== alg || (jwk['use'] ?? 'sig') !== 'sig')
+    throw fault(`alg must be ${alg}, and use must be sig`);
+  const publicJwk = Object.fromEntries(members.map((member) => [member, jwk[member]]));
+  const bits = importedOrNone(publicJwk)?.asymmetricKeyDetails?.modulusLength;
+  if (importedOrNone(publicJwk) === undefined) throw fault('it is malformed');
+  if (bits !== undefined && (bits < rsaBits.min || bits > rsaBits.max))
+    throw fault(`an RSA key must have ${rsaBits.min} to ${rsaBits.max} bits`);
+  const kid = jwk['kid'] ?? (await calculateJwkThumbprint(publicJwk));
+  if (typeof kid !== 'string' || !isName(kid)) throw fault('kid must be a text of 1 to 256 bytes');
+  return { kid, alg, publicJwk };
+}
+
+function importedOrNone(publicJwk: Jwk): KeyObject | undefined {
+  try {
+    return importPublicKey(publicJwk);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws {Error} if it is malformed */
+export function importPublicKey(publicJwk: Jwk): KeyObject {
+  return createPublicKey({ key: { ...publicJwk }, format: 'jwk' });
+}

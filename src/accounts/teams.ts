@@ -52,7 +52,7 @@ export function createTeam(
 export function patchTeam(
   directory: Directory,
   id: string,
-  patch: Partial<Pick<Team, 'name' | 'plan'>>,
+  patch: Partial<Pick<Team, 'name' | 'plan' | 'secondFactor'>>,
 ): Promise<Team> {
   return directory.change((draft) => {
     const team = mustExist('team', draft.teams.get(id));

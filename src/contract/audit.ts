@@ -12,7 +12,8 @@ interface AuditedActions {
   'api-key': 'created' | 'changed' | 'secret-rotated' | 'deleted';
   'sign-in-client': 'created' | 'deleted';
   webhook: 'created' | 'changed' | 'deleted' | 'secret-rotated' | 'tested' | 'redelivered' | 'disabled';
-  'sign-in': 'succeeded' | 'failed' | 'refused';
+  'sign-in': 'started' | 'succeeded' | 'failed' | 'refused';
+  'sign-in-policy': 'changed';
   session: 'ended';
   token: 'invalidated';
   'refresh-token': 'reused';
@@ -37,6 +38,7 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   'sign-in-client': 'Sign-in clients',
   webhook: 'Webhooks',
   'sign-in': 'Sign-ins',
+  'sign-in-policy': 'Sign-in policy',
   session: 'Ended sessions',
   token: 'Invalidated tokens',
   'refresh-token': 'Reused refresh tokens',

@@ -1,6 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
+import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { holderKeyOf } from '../auth/client-limits.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -12,6 +13,8 @@ import { type Caller, type Claims, callerOf, type ManageDeps } from './caller.ts
 /** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
 export interface Within {
   readonly service: unknown;
+  /** The whole installation, which the Admins of the first team run. */
+  readonly installation: unknown;
   readonly application: { readonly application: Application };
   readonly team: { readonly team: Team };
   readonly user: { readonly user: User };
@@ -42,12 +45,17 @@ function checkRole(caller: Caller, least: Role): void {
   throw new ApiError('forbidden', adminsOnly);
 }
 
+export const installationAdminsOnly = 'This requires an Admin of the first team, who runs the installation';
+
 export const adminsOnly = 'This requires the role Admin';
 
 /** @throws {ApiError} `not_found`, `not_in_team` */
 function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): object {
   switch (within) {
     case 'service':
+      return {};
+    case 'installation':
+      if (!isInstallationAdmin(accounts, caller)) throw new ApiError('forbidden', installationAdminsOnly);
       return {};
     case 'application': {
       const application = accounts.applications.get(id);
@@ -75,7 +83,7 @@ function reachable<T>(
 }
 
 /** Resources that belong to teams. */
-export type Owned = Exclude<keyof Within, 'service'>;
+export type Owned = Exclude<keyof Within, 'service' | 'installation'>;
 
 /** Checks that a caller is in one of the owning teams. @throws {ApiError} `not_in_team` */
 export function checkShared(what: Owned, teams: readonly string[], caller: Caller): void {
@@ -102,6 +110,7 @@ export function accessRow({ within, least, orSelf }: Access): http.Access {
 
 const places = {
   service: '',
+  installation: ' of the first team',
   application: " of the application's team",
   team: ' of the team',
   user: ' who share a team with the user',

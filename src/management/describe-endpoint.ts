@@ -16,7 +16,7 @@ import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.t
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
 import type { PeopleFreshness } from '../storage/commit/usage-store.ts';
-import { type Access, adminsOnly, notInTeam, tooManyRequests } from './access.ts';
+import { type Access, adminsOnly, installationAdminsOnly, notInTeam, tooManyRequests } from './access.ts';
 import { changedSince } from './answers.ts';
 import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
@@ -98,6 +98,7 @@ function callers({ within, least, orSelf }: Access): string {
 
 const places = {
   service: '',
+  installation: ' of the first team',
   application: " in the application's team",
   team: ' in the team',
   user: ' in a team of the user',
@@ -141,8 +142,11 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
       body_too_large: tooLarge(maxBody).message,
     }),
     unauthorized: new Unauthorized(false).message,
-    ...(least === 'Admin' && { forbidden: adminsOnly }),
-    ...(within !== 'service' && { not_found: missing(within), not_in_team: notInTeam[within] }),
+    ...(least === 'Admin' && {
+      forbidden: within === 'installation' ? installationAdminsOnly : adminsOnly,
+    }),
+    ...(within !== 'service' &&
+      within !== 'installation' && { not_found: missing(within), not_in_team: notInTeam[within] }),
     ...(matches && { precondition_failed: changedSince }),
     rate_limited: tooManyRequests,
     engine_unavailable: postgresUnavailable,

@@ -19,6 +19,7 @@ import { prometheus } from './prometheus.ts';
 import { reports } from './reports.ts';
 import { deletions, type StatusDeps, status, type UnattributedDeps, unattributed } from './service.ts';
 import { sessions, type UserSessionDeps } from './sessions.ts';
+import { type SignInPolicyDeps, signInPolicy } from './sign-in-policy.ts';
 import { type LimitDeps, teams } from './teams.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
@@ -30,6 +31,7 @@ export type ManagementDeps = AuditDeps &
   ImportDeps &
   OverviewDeps &
   LimitDeps &
+  SignInPolicyDeps &
   StatusDeps &
   UnattributedDeps &
   UserDeps &
@@ -40,6 +42,6 @@ export type ManagementDeps = AuditDeps &
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
-  ...[identities, teams, members, apiKeys, clients, webhooks, users, sessions],
+  ...[identities, teams, members, apiKeys, clients, webhooks, users, sessions, signInPolicy],
   ...[deletions, audit, status, unattributed],
 ];

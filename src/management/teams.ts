@@ -146,8 +146,8 @@ export const teams: Group<LimitDeps> = {
   ],
 };
 
-function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Team {
-  return { id, name, plan, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
+function show({ id, name, plan, secondFactor = 'optional', createdAt, updatedAt }: StoredTeam): Team {
+  return { id, name, plan, secondFactor, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 
 /** Checks that a plan is not raised, not even by a new team. @throws {ApiError} `forbidden` */

@@ -89,6 +89,8 @@ DELETE /users/:self                                        401  401   401  401  
 GET    /users/:id/sessions                                 401  401   401  401    401   403   403  200   403      200
 GET    /users/:self/sessions                               401  401   401  401    401   200   200  200   404      404
 DELETE /users/:id/sessions/:signInId                       401  401   401  401    401   403   403  204   403      204
+GET    /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200
+PATCH  /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200
 GET    /deletions                                          401  401   401  401    401   200   200  200   200      200
 GET    /audit                                              401  401   401  401    401   200   403  200   403      200
 GET    /status                                             401  401   401  401    401   200   200  200   200      200

@@ -12,7 +12,14 @@ describe('creating a team', () => {
     expect(status).toBe(201);
     const now = new Date(clock.now()).toISOString();
     const id = expect.stringMatching(/^team_/);
-    expect(json).toEqual({ id, name: 'New', plan: 'enterprise', createdAt: now, updatedAt: now });
+    expect(json).toEqual({
+      id,
+      name: 'New',
+      plan: 'enterprise',
+      secondFactor: 'optional',
+      createdAt: now,
+      updatedAt: now,
+    });
     expect(headers['location']).toBe(`/api/v2/teams/${json.id}`);
     expect(await as(ada, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 200, json });
     expect(directory.users.get(ada.user.id)).toMatchObject({

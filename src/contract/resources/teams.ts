@@ -19,6 +19,8 @@ const role = flag('role ROLE', 'Role: Admin or User');
 const newRole = { ...role, more: 'default: User' };
 const plan = flag('plan PLAN', 'Plan: free, team or enterprise');
 
+const secondFactor = flag('second-factor RULE', 'Who needs a second factor: optional, admins or all');
+
 export const teams: Resource = {
   name: 'teams',
   one: 'team',
@@ -32,7 +34,7 @@ export const teams: Resource = {
     operand: { name: 'NAME', description: 'Team name' },
     fields: fieldsOf(NewTeam, { name: null, plan }),
   },
-  update: { fields: fieldsOf(TeamPatch, { name: newName, plan }) },
+  update: { fields: fieldsOf(TeamPatch, { name: newName, plan, secondFactor }) },
   remove: { loses: 'Its API keys and sign-in clients are deleted too' },
 };
 

@@ -15,6 +15,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { secondFactor } from './sign-in-policy.ts';
 
 const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
   description:
@@ -27,10 +28,15 @@ export const Team = shape(
     id: text('Id.'),
     name: name(),
     plan,
+    secondFactor,
     createdAt: time('Creation time.'),
     updatedAt: time('Time of the last change.'),
   },
-  { id: exampleIds.team, name: 'Shop', plan: 'team', createdAt: exampleTime, updatedAt: exampleTime },
+  {
+    ...{ id: exampleIds.team, name: 'Shop', plan: 'team' as const, secondFactor: 'optional' as const },
+    createdAt: exampleTime,
+    updatedAt: exampleTime,
+  },
 );
 export type Team = Static<typeof Team>;
 
@@ -42,7 +48,7 @@ export const NewTeam = bodyShape(
 
 export const TeamPatch = bodyShape(
   'TeamPatch',
-  { name: Type.Optional(name()), plan: Type.Optional(plan) },
+  { name: Type.Optional(name()), plan: Type.Optional(plan), secondFactor: Type.Optional(secondFactor) },
   { plan: 'enterprise' },
 );
 

@@ -24,6 +24,7 @@ import type {
   FeatureNote,
   MetricDeclaration,
   OAuthClient,
+  SignInPolicy,
   Team,
   User,
 } from './records.ts';
@@ -53,6 +54,7 @@ const tables = {
   loginThrottles: table<LoginFailures>('brakes'), // By the throttled subject: see `auth/login-throttle.ts`.
   invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
   assertions: table<true>(), // The accepted client assertions, by `assertionKey`. The value has no meaning.
+  signInPolicy: table<SignInPolicy>(), // One record, `installation`. Without it, the default applies.
   signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
   webhooks: table<Webhook>(), // By `id`.
   webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.

@@ -1,6 +1,7 @@
 import type { Factor } from '../../contract/factors.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
+import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { PublicKey } from './auth-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
@@ -19,6 +20,8 @@ export interface Team {
    * Absent if an administrator of the installation or an earlier release created the team.
    */
   readonly origin?: string;
+  /** Absent: `optional`. */
+  readonly secondFactor?: SecondFactorRule;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -38,6 +41,15 @@ export interface User {
   readonly temporaryPasswordId?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** How the users of the installation sign in. */
+export interface SignInPolicy {
+  readonly secondFactor: SecondFactorRule;
+  readonly passwords: 'everyone' | 'break-glass';
+  /** The ids of users who may always sign in with a password. A deleted user may remain. */
+  readonly breakGlass: readonly string[];
+  readonly domains: readonly { readonly domain: string; readonly providerId: string }[];
 }
 
 /** A team's OAuth client credentials for the management API. */

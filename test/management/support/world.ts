@@ -30,7 +30,7 @@ interface People {
   readonly user: User;
   /** An Admin of another team. */
   readonly outsider: User;
-  /** A team for most tests, a team without members, and teams to change and delete. */
+  /** The first team for most tests, a team without members, and teams to change and delete. */
   readonly home: Lot;
   readonly empty: Lot;
   readonly spareLots: Lot[];
@@ -69,7 +69,8 @@ export async function openWorld(
   const prepared = { adminEmail: 'first@localhost', clock: systemClock, randomBytes };
   const credentials = await prepareStore(store, prepared);
   const health = { ready: true, failed: () => {} };
-  const people = await settle(openDirectory(new EmbeddedAccountStore(store, health), prepared));
+  const directory = openDirectory(new EmbeddedAccountStore(store, health), prepared);
+  const people = await settle(directory, credentials.teamId);
   const settings = { issuer, audience, keys: openSigningKeys(storedKeys(store)), ...prepared };
   const urls = ['--auth-url', issuer, '--base-url', audience];
   const service = await startLocal({
@@ -107,7 +108,7 @@ function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-async function settle(directory: Directory): Promise<People> {
+async function settle(directory: Directory, homeId: string): Promise<People> {
   const userOf = (name: string, role: Role, teamId: string) =>
     createUser(directory, {
       email: `${name}@example.com`,
@@ -116,7 +117,6 @@ async function settle(directory: Directory): Promise<People> {
       teams: [teamId],
       passwordHash: 'none',
     });
-  const { id: homeId } = await createTeam(directory, 'Home');
   const { id: otherId } = await createTeam(directory, 'Other');
   const admin = await userOf('ada', 'Admin', homeId);
   const user = await userOf('eve', 'User', homeId);

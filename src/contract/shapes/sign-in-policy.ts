@@ -1,0 +1,55 @@
+import Type, { type Static } from 'typebox';
+import { bodyShape, exampleIds, listOf, shape, text } from './fields.ts';
+
+export const secondFactor = Type.Union(
+  [Type.Literal('optional'), Type.Literal('admins'), Type.Literal('all')],
+  {
+    description:
+      'Who must prove a second factor after the password: users who have set one up (`optional`), also all Admins (`admins`), or all users (`all`). Of the installation and the teams of a user, the strictest counts.',
+  },
+);
+
+export type SecondFactorRule = Static<typeof secondFactor>;
+
+const passwords = Type.Union([Type.Literal('everyone'), Type.Literal('break-glass')], {
+  description:
+    'Who may sign in with a password: everyone, or only the users in `breakGlass`, for example while the identity provider is down.',
+});
+
+const fields = {
+  secondFactor,
+  passwords,
+  breakGlass: listOf(Type.String(), 'Ids of the users who may always sign in with a password.'),
+  domains: listOf(
+    Type.Object(
+      {
+        domain: text('Domain of e-mail addresses, such as `shop.example`.'),
+        providerId: text('Id of the identity provider that users of the domain must sign in with.'),
+      },
+      { additionalProperties: false },
+    ),
+    'Domains whose users must sign in with an identity provider.',
+  ),
+};
+
+const example = {
+  secondFactor: 'admins' as const,
+  passwords: 'everyone' as const,
+  breakGlass: [exampleIds.user],
+  domains: [],
+};
+
+export const SignInPolicy = shape('SignInPolicy', fields, example);
+export type SignInPolicy = Static<typeof SignInPolicy>;
+
+export const SignInPolicyPatch = bodyShape(
+  'SignInPolicyPatch',
+  {
+    secondFactor: Type.Optional(fields.secondFactor),
+    passwords: Type.Optional(fields.passwords),
+    breakGlass: Type.Optional(fields.breakGlass),
+    domains: Type.Optional(fields.domains),
+  },
+  { secondFactor: 'admins' },
+);
+export type SignInPolicyPatch = Static<typeof SignInPolicyPatch>;

@@ -1,0 +1,49 @@
+import { patchSignInPolicy, signInPolicyOf } from '../accounts/sign-in-policy.ts';
+import type { Reader } from '../accounts/store/account-store.ts';
+import { SignInPolicy, SignInPolicyPatch } from '../contract/shapes/sign-in-policy.ts';
+import type { Group } from '../http/endpoint.ts';
+import type { SignInPolicy as StoredPolicy } from '../storage/lmdb/records.ts';
+import { checkMatch, oneTagged, tagged } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface SignInPolicyDeps extends ManageDeps {
+  readonly accountStore: Pick<Reader, 'get'>;
+}
+
+const access = { within: 'installation', least: 'Admin' } as const;
+
+export const signInPolicy: Group<SignInPolicyDeps> = {
+  tag: 'Sign-in policy',
+  description:
+    'How the users of the installation sign in. Only the Admins of the first team, who run the installation, may read and change it.',
+  endpoints: [
+    endpoint('GET /sign-in-policy', {
+      access,
+      operationId: 'getSignInPolicy',
+      summary: 'Read the sign-in policy',
+      answers: { 200: oneTagged(SignInPolicy, 'The policy.') },
+      handle: (_call, { accountStore }: SignInPolicyDeps) => tagged(show(signInPolicyOf(accountStore))),
+    }),
+    endpoint('PATCH /sign-in-policy', {
+      access,
+      operationId: 'changeSignInPolicy',
+      summary: 'Change the sign-in policy',
+      description:
+        'A change applies at the next sign-in or authorisation of each user. Existing sessions continue. Users who lack a second factor that is now required set it up after their password.',
+      body: SignInPolicyPatch,
+      matches: true,
+      answers: { 200: oneTagged(SignInPolicy, 'The policy after the change.') },
+      async handle({ directory, request, body }) {
+        const matched = directory.under({
+          check: (draft) => checkMatch(request, show(signInPolicyOf(draft))),
+        });
+        return tagged(show(await patchSignInPolicy(matched, body)));
+      },
+    }),
+  ],
+};
+
+function show({ secondFactor, passwords, breakGlass, domains }: StoredPolicy): SignInPolicy {
+  return { secondFactor, passwords, breakGlass: [...breakGlass], domains: [...domains] };
+}

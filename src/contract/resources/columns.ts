@@ -134,9 +134,16 @@ export const auditColumns = {
   'actor.name': { label: 'Who', cut: true, of: ({ actor }) => actor.name || actor.type },
   'target.name': { label: 'Target', cut: true },
   'actor.address': 'From',
-  factors: 'Factors',
-  provider: { label: 'Provider', cut: true },
+  factors: { label: 'Factors', cut: true, of: factorsOf },
 } as const satisfies ColumnsOf<typeof AuditEntry>;
+
+/** The factors of a sign-in, as text: `password, totp`, or `provider (Okta)`. */
+export function factorsOf({ factors, provider }: Pick<AuditEntry, 'factors' | 'provider'>): string | null {
+  const words = factors?.map((factor) =>
+    factor === 'provider' && provider ? `provider (${provider})` : factor,
+  );
+  return words?.join(', ') ?? null;
+}
 
 export const deletionColumns = {
   requestedAt: 'Deleted',

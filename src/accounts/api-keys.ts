@@ -1,6 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
+import type { Role } from '../contract/roles.ts';
 import type { PublicKey } from '../storage/lmdb/auth-records.ts';
-import type { ApiKey, AuditEntry, Role } from '../storage/lmdb/records.ts';
+import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';

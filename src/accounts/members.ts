@@ -1,5 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { WebhookEventData } from '../contract/events.ts';
+import { type Role, roleIn } from '../contract/roles.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
@@ -11,26 +12,47 @@ import { checkPlan } from './plans.ts';
 export const maxTeams = 100;
 
 /**
- * Adds a user to a team. Does nothing if the user is already a member.
+ * Adds a user to a team, or changes the role of a member.
+ * @param role in the team; without one a member keeps theirs, and a new member has their default role
  * @returns the user, and whether they were added
- * @throws {ApiError} `not_found` (team, user), `plan_limit`
+ * @throws {ApiError} `not_found` (team, user), `plan_limit`, `conflict` if they are the last Admin of the team
  */
-export function addMember(
+export function putMember(
   directory: Directory,
   teamId: string,
   userId: string,
+  role?: Role,
 ): Promise<{ readonly user: User; readonly added: boolean }> {
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(teamId));
     const user = mustExist('user', draft.users.get(userId));
-    if (user.teams.includes(teamId)) return { user, added: false };
+    if (user.teams.includes(teamId)) {
+      return { user: draftTeamRole(draft, user, teamId, role, directory.clock.now()), added: false };
+    }
     checkPlan(plan, 'members', membersOf(draft, teamId).length + 1);
-    const joined = join(user, teamId, directory.clock.now());
+    const joined = join(user, teamId, directory.clock.now(), role);
     draft.put('users', userId, joined);
     draft.note('member.added', teamId, targetOf(user));
     announceMember(draft, 'added', teamId, joined);
     return { user: joined, added: true };
   });
+}
+
+/** Drafts a role of a member in a team. */
+function draftTeamRole(
+  draft: AccountDraft,
+  user: User,
+  teamId: string,
+  role: Role | undefined,
+  now: number,
+): User {
+  if (role === undefined || user.teamRoles?.[teamId] === role) return user;
+  const changed = { ...withTeamRole(user, teamId, role), updatedAt: now };
+  checkOtherAdmins(draft, user, changed);
+  draft.put('users', user.id, changed);
+  draft.note('user.changed', teamId, targetOf(user));
+  announceMember(draft, 'changed', teamId, changed);
+  return changed;
 }
 
 /**
@@ -40,11 +62,12 @@ export function addMember(
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
   return directory.change((draft) => {
     const user = findMember(draft, teamId, userId);
-    checkOtherAdmins(draft, user, [teamId]);
+    const left = leave(user, teamId, directory.clock.now());
+    checkOtherAdmins(draft, user, left);
     draft.note('member.removed', teamId, targetOf(user));
     if (user.teams.length > 1) announceMember(draft, 'removed', teamId, user);
     if (user.teams.length === 1) drop(draft, user);
-    else draft.put('users', userId, leave(user, teamId, directory.clock.now()));
+    else draft.put('users', userId, left);
   });
 }
 
@@ -63,14 +86,13 @@ export function membersOf(accounts: Accounts, teamId: string): User[] {
 }
 
 /**
- * An Admin may leave only teams with another Admin. Otherwise no one could manage them.
+ * Checks that each team that a user no longer manages has another Admin. Otherwise no one could manage it.
+ * @param after the user after the change; without it the user is deleted
  * @throws {ApiError} `conflict`
  */
-export function checkOtherAdmins(accounts: Accounts, user: User, teams: readonly string[]): void {
-  if (user.role !== 'Admin') return;
-  const others = [...accounts.users.values()].filter(({ id, role }) => role === 'Admin' && id !== user.id);
-  const managed = new Set(others.flatMap((other) => other.teams));
-  const left = teams.find((team) => !managed.has(team));
+export function checkOtherAdmins(accounts: Accounts, user: User, after?: User): void {
+  const lost = user.teams.filter((team) => isAdminOf(user, team) && !(after && isAdminOf(after, team)));
+  const left = lost.find((team) => adminsOf(accounts, team).every(({ id }) => id === user.id));
   if (left === undefined) return;
   const name = JSON.stringify(accounts.teams.get(left)?.name);
   throw new ApiError(
@@ -79,20 +101,36 @@ export function checkOtherAdmins(accounts: Accounts, user: User, teams: readonly
   );
 }
 
+/** The members who are Admins of a team. */
+export function adminsOf(accounts: Accounts, teamId: string): User[] {
+  return [...accounts.users.values()].filter((user) => isAdminOf(user, teamId));
+}
+
+function isAdminOf(user: User, teamId: string): boolean {
+  return roleIn(user, teamId) === 'Admin';
+}
+
 /**
  * A user with one more team.
+ * @param role in the team, if not the default role
  * @throws {ApiError} `plan_limit`
  */
-export function join(user: User, teamId: string, now: number): User {
+export function join(user: User, teamId: string, now: number, role?: Role): User {
   checkLimit('teams per user', user.teams.length + 1, maxTeams);
-  return { ...user, teams: [...user.teams, teamId], updatedAt: now };
+  const joined = { ...user, teams: [...user.teams, teamId], updatedAt: now };
+  return role === undefined ? joined : withTeamRole(joined, teamId, role);
+}
+
+function withTeamRole(user: User, teamId: string, role: Role): User {
+  return { ...user, teamRoles: { ...user.teamRoles, [teamId]: role } };
 }
 
 /** A user without one of their teams. They must have another. */
 export function leave(user: User, teamId: string, now: number): User {
+  const { [teamId]: _, ...teamRoles } = user.teamRoles ?? {};
   const teams = user.teams.filter((id) => id !== teamId);
   const primaryTeam = user.primaryTeam === teamId ? teams[0]! : user.primaryTeam;
-  return { ...user, teams, primaryTeam, updatedAt: now };
+  return { ...user, teams, ...(user.teamRoles && { teamRoles }), primaryTeam, updatedAt: now };
 }
 
 /** Drafts the deletion of a user. */
@@ -109,9 +147,11 @@ export function announceMember(
   draft: AccountDraft,
   change: WebhookEventData['member.changed']['change'],
   teamId: string,
-  { id, email, name, role }: User,
+  user: User,
 ): void {
+  const { id, email, name } = user;
   const by = { type: draft.actor.type, name: draft.actor.name };
+  const role = roleIn(user, teamId)!;
   draft.announce('member.changed', teamId, { change, user: { id, email, name, role }, by });
 }
 

@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import { roleIn } from '../contract/roles.ts';
 import type { SecondFactorRule } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy, User } from '../storage/lmdb/records.ts';
 import { missing } from './checks.ts';
@@ -37,11 +38,11 @@ export function patchSignInPolicy(directory: Directory, patch: Partial<SignInPol
 const rules: readonly SecondFactorRule[] = ['optional', 'admins', 'all'];
 
 /** Whether the policy of the installation, or of a team of the user, demands a second factor. */
-export function demandsSecondFactor(reader: Pick<Reader, 'get'>, { teams, role }: User): boolean {
+export function demandsSecondFactor(reader: Pick<Reader, 'get'>, user: User): boolean {
   const { secondFactor } = signInPolicyOf(reader);
-  return teams.some((id) => {
+  return user.teams.some((id) => {
     const own = reader.get('teams', id)?.secondFactor ?? 'optional';
     const rule = rules[Math.max(rules.indexOf(secondFactor), rules.indexOf(own))];
-    return rule === 'all' || (rule === 'admins' && role === 'Admin');
+    return rule === 'all' || (rule === 'admins' && roleIn(user, id) === 'Admin');
   });
 }

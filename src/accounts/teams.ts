@@ -1,17 +1,18 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Plan } from '../contract/plans.ts';
-import type { AuditEntry, Role, Team } from '../storage/lmdb/records.ts';
+import type { Role } from '../contract/roles.ts';
+import type { AuditEntry, Team } from '../storage/lmdb/records.ts';
 import { type Accounts, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { join, leave, membersOf } from './members.ts';
+import { adminsOf, join, leave, membersOf } from './members.ts';
 import { checkFits, checkOrigin } from './plan-fit.ts';
 import { checkPlan, usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 
 export interface NewTeam {
   readonly plan?: Plan;
-  /** Returns the ids of the initial members. */
+  /** Returns the ids of the initial members, who are Admins of the team. */
   readonly foundersOf?: (accounts: Accounts) => readonly string[];
   /** Returns the team that it counts against, if any. */
   readonly originOf?: (accounts: Accounts) => string | undefined;
@@ -38,7 +39,8 @@ export function createTeam(
     const team = origin === undefined ? made : { ...made, origin };
     draft.put('teams', team.id, team);
     for (const id of members) {
-      draft.put('users', id, join(mustExist('user', draft.users.get(id)), team.id, now));
+      const founder = mustExist('user', draft.users.get(id));
+      draft.put('users', id, join(founder, team.id, now, founder.role === 'Admin' ? undefined : 'Admin'));
     }
     draft.note('team.created', team.id, targetOf(team));
     return team;
@@ -89,11 +91,12 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     for (const { clientId } of ofTeam(draft.apiKeys, id)) draft.remove('apiKeys', clientId);
     for (const { clientId } of ofTeam(draft.clients, id)) draft.remove('clients', clientId);
     for (const webhook of ofTeam(draft.webhooks, id)) draft.remove('webhooks', webhook.id);
+    const admins = adminsOf(draft, id).map((admin) => admin.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) draft.put('users', user.id, user);
     // No one can read the log of a deleted team. The entry goes to the current teams of its Admins.
     const readers = new Set(
-      left.filter(({ role }) => role === 'Admin').map(({ primaryTeam }) => primaryTeam),
+      left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam),
     );
     for (const reader of readers.size > 0 ? readers : [id])
       draft.note('team.deleted', reader, targetOf(team));
@@ -121,9 +124,9 @@ function targetOf({ id, name }: Team): AuditEntry['target'] {
  */
 export function isInstallationAdmin(
   accounts: Pick<Accounts, 'teams'>,
-  { role, teams }: { readonly role: Role; readonly teams: readonly string[] },
+  caller: { roleIn(teamId: string): Role | undefined },
 ): boolean {
   let first: Team | undefined;
   for (const team of accounts.teams.values()) if (!first || team.number < first.number) first = team;
-  return role === 'Admin' && first !== undefined && teams.includes(first.id);
+  return first !== undefined && caller.roleIn(first.id) === 'Admin';
 }

@@ -77,7 +77,7 @@ export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch
 export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch): void {
   const patched = { ...user, ...patch };
   checkUser(accounts, patched);
-  if (patched.role !== user.role) checkOtherAdmins(accounts, user, user.teams);
+  checkOtherAdmins(accounts, user, patched);
 }
 
 /**
@@ -87,7 +87,7 @@ export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch)
 export function deleteUser(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const user = mustExist('user', draft.users.get(id));
-    checkOtherAdmins(draft, user, user.teams);
+    checkOtherAdmins(draft, user);
     drop(draft, user);
   });
 }

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { RandomBytes } from '../accounts/secrets.ts';
+import { role } from '../contract/shapes/user.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { compiled } from '../runtime/compiled.ts';
 import { readUnverified, signJwt, verifyJwt } from './jwt.ts';
@@ -25,7 +26,7 @@ const claims = Type.Object(
     jti: Type.String({ minLength: 1 }),
     client_id: Type.String(),
     scope: Type.String(),
-    role: Type.Union([Type.Literal('Admin'), Type.Literal('User')]),
+    role,
     team: Type.Array(Type.String()),
     primaryTeam: Type.String(),
     email: Type.Optional(Type.String()),

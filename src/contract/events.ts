@@ -1,4 +1,5 @@
 import type { ActorType } from './audit.ts';
+import type { Role } from './roles.ts';
 import type { Verdict } from './shapes/verdict.ts';
 import type { VerdictBasis, VerdictKind } from './verdicts.ts';
 
@@ -53,7 +54,8 @@ export interface WebhookEventData {
   };
   'member.changed': {
     readonly change: 'added' | 'removed' | 'created' | 'changed' | 'deleted';
-    readonly user: Named & { readonly email: string; readonly role: 'Admin' | 'User' };
+    /** The role is that in the team. */
+    readonly user: Named & { readonly email: string; readonly role: Role };
     readonly by: { readonly type: ActorType; readonly name: string };
   };
 }

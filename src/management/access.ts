@@ -5,9 +5,10 @@ import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { holderKeyOf } from '../auth/client-limits.ts';
 import { ApiError } from '../contract/errors.ts';
+import { isAtLeast, type Role, roles } from '../contract/roles.ts';
 import type * as http from '../http/endpoint.ts';
 import type { Params, Request } from '../http/types.ts';
-import type { Application, Role, Team, User } from '../storage/lmdb/records.ts';
+import type { Application, Team, User } from '../storage/lmdb/records.ts';
 import { type Caller, type Claims, callerOf, type ManageDeps } from './caller.ts';
 
 /** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
@@ -22,8 +23,9 @@ export interface Within {
 
 /**
  * Who may call an endpoint. The caller must be in the team, in the application's team, or share a team with the user.
- * Otherwise the answer is 403 `not_in_team`, or 404 if the id does not exist. Without the role `least` it is 403 `forbidden`.
- * With `orSelf`, users need no role for themselves.
+ * Otherwise the answer is 403 `not_in_team`, or 404 if the id does not exist. Without the role `least` there it is 403
+ * `forbidden`. For an endpoint of the service, the caller must have the role in one of their teams, and the handler checks
+ * the team that the request concerns. With `orSelf`, users need no role for themselves.
  */
 export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
@@ -34,65 +36,76 @@ export interface Access<Kind extends keyof Within = keyof Within> {
 /** Checks a caller, and finds the resource of the path. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
 export function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
   const id = params['id'] ?? '';
-  const found = find(access.within, accounts, caller, id);
-  if (!(access.orSelf && id === caller.id)) checkRole(caller, access.least);
+  const { found, teams } = find(access.within, accounts, caller, id);
+  if (!(access.orSelf && id === caller.id)) checkRole(caller, teams, access.least);
   return found;
 }
 
-/** @throws {ApiError} `forbidden` */
-function checkRole(caller: Caller, least: Role): void {
-  if (least === 'User' || caller.role === 'Admin') return;
-  throw new ApiError('forbidden', adminsOnly);
+/** Checks that a caller has a role in one of these teams. @throws {ApiError} `forbidden` */
+function checkRole(caller: Caller, teams: readonly string[], least: Role): void {
+  if (teams.some((team) => isAtLeast(caller.roleIn(team), least))) return;
+  throw new ApiError('forbidden', requires(least));
+}
+
+/** The detail of `forbidden`. */
+export function requires(least: Role): string {
+  return `This requires the role ${holders(least).join(' or ')}`;
+}
+
+/** The roles that include a role. */
+export function holders(least: Role): readonly Role[] {
+  return roles.filter((role) => isAtLeast(role, least));
+}
+
+interface Found {
+  /** The resource, by its kind. */
+  readonly found: object;
+  /** Its owners. */
+  readonly teams: readonly string[];
 }
 
 export const installationAdminsOnly = 'This requires an Admin of the first team, who runs the installation';
 
-export const adminsOnly = 'This requires the role Admin';
-
 /** @throws {ApiError} `not_found`, `not_in_team` */
-function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): object {
+function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): Found {
+  if (within === 'installation' && !isInstallationAdmin(accounts, caller))
+    throw new ApiError('forbidden', installationAdminsOnly);
+  if (within === 'service' || within === 'installation') return { found: {}, teams: caller.teams };
+  const { thing, teams } = ownedBy(within, accounts, caller, id);
+  return { found: { [within]: reachable(within, thing, teams, caller) }, teams };
+}
+
+function ownedBy(within: Owned, { applications, teams, users }: Accounts, caller: Caller, id: string) {
   switch (within) {
-    case 'service':
-      return {};
-    case 'installation':
-      if (!isInstallationAdmin(accounts, caller)) throw new ApiError('forbidden', installationAdminsOnly);
-      return {};
     case 'application': {
-      const application = accounts.applications.get(id);
-      return { application: reachable(within, application, application && [application.teamId], caller) };
+      const application = applications.get(id);
+      return { thing: application, teams: application ? [application.teamId] : [] };
     }
     case 'team':
-      return { team: reachable(within, accounts.teams.get(id), [id], caller) };
+      return { thing: teams.get(id), teams: [id] };
     case 'user': {
-      const user = accounts.users.get(id);
-      return { user: reachable(within, user, id === caller.id ? caller.teams : user?.teams, caller) };
+      const user = users.get(id);
+      return { thing: user, teams: id === caller.id ? caller.teams : (user?.teams ?? []) };
     }
   }
 }
 
 /** @param teams the owners of the thing */
-function reachable<T>(
-  what: Owned,
-  thing: T | undefined,
-  teams: readonly string[] | undefined,
-  caller: Caller,
-): T {
+function reachable<T>(what: Owned, thing: T | undefined, teams: readonly string[], caller: Caller): T {
   const found = mustExist(what, thing);
-  checkShared(what, teams ?? [], caller);
+  if (!teams.some((team) => caller.teams.includes(team))) throw new ApiError('not_in_team', notInTeam[what]);
   return found;
 }
 
 /** Resources that belong to teams. */
 export type Owned = Exclude<keyof Within, 'service' | 'installation'>;
 
-/** Checks that a caller is in one of the owning teams. @throws {ApiError} `not_in_team` */
-export function checkShared(what: Owned, teams: readonly string[], caller: Caller): void {
-  if (!teams.some((team) => caller.teams.includes(team))) throw new ApiError('not_in_team', notInTeam[what]);
-}
-
-/** Checks that a team exists, and that a caller is in it. @throws {ApiError} `not_found`, `not_in_team` */
-export function checkOwnTeam(accounts: Pick<Accounts, 'teams'>, id: string, caller: Caller): void {
-  reachable('team', accounts.teams.get(id), [id], caller);
+/**
+ * Checks that a resource exists, and that a caller manages it: the caller must be an Admin in a team that owns it.
+ * @throws {ApiError} `not_found`, `not_in_team`, `forbidden`
+ */
+export function checkManages(within: Owned, accounts: Accounts, id: string, caller: Caller): void {
+  checkAccess({ within, least: 'Admin' }, accounts, caller, { id });
 }
 
 /** The details of `not_in_team`. */
@@ -104,8 +117,13 @@ export const notInTeam: Readonly<Record<Owned, string>> = {
 
 /** The row of docs/access.md. */
 export function accessRow({ within, least, orSelf }: Access): http.Access {
-  const who = `${least === 'Admin' ? 'Admins' : 'Users and Admins'}${places[within]}`;
+  const who = `${listed(holders(least).map((role) => `${role}s`))}${places[within]}`;
   return { credential: 'Access token', who: orSelf ? `${who}; the user themself` : who };
+}
+
+function listed(names: readonly string[]): string {
+  const last = names.at(-1)!;
+  return names.length === 1 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }
 
 const places = {

@@ -17,7 +17,7 @@ import {
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
-import { checkOwnTeam, notInTeam } from './access.ts';
+import { checkManages, notInTeam } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -25,7 +25,7 @@ import { showEnvironment } from './environments.ts';
 import { pageOf, paging } from './lists.ts';
 
 const originCheck = endpoint('GET /applications/:id/origin-check', {
-  access: { within: 'application', least: 'User' },
+  access: { within: 'application', least: 'Viewer' },
   operationId: 'checkOrigin',
   summary: 'Check whether the pages of an origin may send packets',
   description:
@@ -47,7 +47,7 @@ export const applications: Group<ManageDeps> = {
   description: 'Applications send packets and reports. Each belongs to a team.',
   endpoints: [
     endpoint('GET /applications', {
-      access: { within: 'service', least: 'User' },
+      access: { within: 'service', least: 'Viewer' },
       operationId: 'listApplications',
       summary: 'List the applications of your teams',
       query: paging,
@@ -73,14 +73,14 @@ export const applications: Group<ManageDeps> = {
       async handle({ directory, caller, callerIn, body }) {
         const { teamId = caller.primaryTeam, ...wanted } = body;
         const own = directory.under({
-          check: (draft) => checkOwnTeam(draft, teamId, callerIn(draft)),
+          check: (draft) => checkManages('team', draft, teamId, callerIn(draft)),
         });
         const application = await createApplication(own, { ...wanted, teamId });
         return created(['applications', application.id], show(application));
       },
     }),
     endpoint('GET /applications/:id', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'getApplication',
       summary: 'Read an application',
       answers: { 200: oneTagged(Application, 'The application.') },

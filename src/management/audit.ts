@@ -32,7 +32,7 @@ export const audit: Group<AuditDeps> = {
     endpoint('GET /audit', {
       access: { within: 'service', least: 'Admin' },
       operationId: 'listAuditEntries',
-      summary: 'Read the audit log of your teams and of the service',
+      summary: 'Read the audit log of the teams that you are an Admin of, and of the service',
       description:
         'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist belong to no team. Only the Admins of the first team, who run the installation, see them.',
       query: { ...paging, ...range, ...filters },
@@ -41,7 +41,9 @@ export const audit: Group<AuditDeps> = {
         const isWanted = filterOf(query);
         const runsInstallation = isInstallationAdmin(directory, caller);
         const isShown = ({ teamId, actor }: StoredEntry) =>
-          teamId === null ? runsInstallation || actor.type !== 'anonymous' : caller.teams.includes(teamId);
+          teamId === null
+            ? runsInstallation || actor.type !== 'anonymous'
+            : caller.roleIn(teamId) === 'Admin';
         return ok(await readPage(accounts, query, (entry) => isShown(entry) && isWanted(entry)));
       },
     }),

@@ -3,14 +3,15 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { Authenticate } from '../auth/bearer.ts';
 import { findClient, teamsThrough } from '../auth/clients.ts';
+import { type Role, roleIn } from '../contract/roles.ts';
 import type { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
-import type { Role } from '../storage/lmdb/records.ts';
 import type { FreshnessDeps } from './freshly.ts';
 
 export interface Caller {
   /** A user's id, or the client id of an API key. */
   readonly id: string;
-  readonly role: Role;
+  /** The role in a team; `undefined` if the caller is not in it, or the client may not act there. */
+  roleIn(teamId: string): Role | undefined;
   readonly teams: readonly string[];
   readonly primaryTeam: string;
   /** The key of the caller's session; `undefined` for an API key. */
@@ -32,7 +33,7 @@ export type Claims = Awaited<ReturnType<Authenticate>>;
 
 /**
  * The caller with a token. A token is valid for an hour, but a changed team or role, or a deletion, takes effect at once:
- * each property is read from the accounts when it is used.
+ * each property is read from the accounts when it is used. The role of a user's token is information for its reader.
  */
 export function callerOf(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
@@ -44,9 +45,7 @@ export function callerOf(
       id,
       primaryTeam,
       session,
-      get role() {
-        return exists() ? role : 'User';
-      },
+      roleIn: (teamId) => (exists() && team.includes(teamId) ? role : undefined),
       get teams() {
         return exists() ? team : [];
       },
@@ -57,8 +56,9 @@ export function callerOf(
   return {
     id,
     session,
-    get role() {
-      return users.get(id)?.role === 'Admin' ? role : 'User';
+    roleIn(teamId) {
+      const user = users.get(id);
+      return user && now().teams.includes(teamId) ? roleIn(user, teamId) : undefined;
     },
     get teams() {
       return now().teams;

@@ -43,7 +43,7 @@ export const comparison: Group<FeatureDeps & ReportDeps> = {
   description: 'The effect of a variant, and how much of it may be chance.',
   endpoints: [
     endpoint('GET /applications/:id/features/:feature/comparison', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'compareVariants',
       counted: 'now',
       summary: 'Compare the variants of a feature',

@@ -16,7 +16,14 @@ import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.t
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
 import type { PeopleFreshness } from '../storage/commit/usage-store.ts';
-import { type Access, adminsOnly, installationAdminsOnly, notInTeam, tooManyRequests } from './access.ts';
+import {
+  type Access,
+  holders,
+  installationAdminsOnly,
+  notInTeam,
+  requires,
+  tooManyRequests,
+} from './access.ts';
 import { changedSince } from './answers.ts';
 import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
@@ -92,7 +99,12 @@ const IfNoneMatch: Parameter = {
 };
 
 function callers({ within, least, orSelf }: Access): string {
-  const who = least === 'Admin' ? 'Admins' : 'everybody';
+  const who =
+    least === 'Viewer'
+      ? 'everybody'
+      : holders(least)
+          .map((role) => `${role}s`)
+          .join(' and ');
   return `${who}${places[within]}${orSelf ? ', and for the user themself' : ''}`;
 }
 
@@ -142,8 +154,8 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
       body_too_large: tooLarge(maxBody).message,
     }),
     unauthorized: new Unauthorized(false).message,
-    ...(least === 'Admin' && {
-      forbidden: within === 'installation' ? installationAdminsOnly : adminsOnly,
+    ...(least !== 'Viewer' && {
+      forbidden: within === 'installation' ? installationAdminsOnly : requires(least),
     }),
     ...(within !== 'service' &&
       within !== 'installation' && { not_found: missing(within), not_in_team: notInTeam[within] }),

@@ -19,7 +19,7 @@ export const environments: Group<ManageDeps> = {
   description: 'Each environment of an application has its own counts.',
   endpoints: [
     endpoint('GET /applications/:id/environments', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'listEnvironments',
       summary: 'List the environments of an application',
       query: paging,

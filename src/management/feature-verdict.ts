@@ -22,7 +22,7 @@ export const featureVerdict: Group<FeatureDeps> = {
   description: 'The senders that check a feature, and whether it is still in use.',
   endpoints: [
     endpoint('GET /applications/:id/features/:feature/senders', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'listSenders',
       counted: 'now',
       summary: 'List the senders that check a feature',
@@ -44,7 +44,7 @@ export const featureVerdict: Group<FeatureDeps> = {
       },
     }),
     endpoint('GET /applications/:id/features/:feature/verdict', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'judgeFeature',
       counted: 'now',
       summary: 'Read the verdict on a feature',

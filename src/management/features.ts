@@ -51,7 +51,7 @@ export const features: Group<FeatureDeps> = {
   description: 'Features that the team has declared or that packets and reports have named.',
   endpoints: [
     endpoint('GET /applications/:id/features', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'listFeatures',
       counted: 'any',
       summary: 'List the features of an application',
@@ -91,7 +91,7 @@ export const features: Group<FeatureDeps> = {
       },
     }),
     endpoint('GET /applications/:id/features/:feature', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'getFeature',
       counted: 'any',
       summary: 'Read a feature',

@@ -19,7 +19,7 @@ export const ingest: Group<ReportingDeps> = {
   description: 'The ledger: packets and reports of an application, accepted and refused.',
   endpoints: [
     endpoint('GET /applications/:id/ingest', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'reportIngest',
       counted: 'any',
       summary: 'Report accepted and refused messages by sender and reason',

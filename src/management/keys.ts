@@ -23,7 +23,7 @@ export const keys: Group<ManageDeps> = {
   description: 'Packets and reports carry an application key. This API does not accept application keys.',
   endpoints: [
     endpoint('GET /applications/:id/keys', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'listKeys',
       summary: 'List the keys of an application',
       query: paging,

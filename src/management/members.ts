@@ -1,11 +1,10 @@
-import { mustExist } from '../accounts/checks.ts';
-import { addMember, findMember, membersOf, removeMember } from '../accounts/members.ts';
+import { findMember, membersOf, putMember, removeMember } from '../accounts/members.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../contract/errors.ts';
 import { User } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import { checkShared } from './access.ts';
+import { checkManages } from './access.ts';
 import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -19,7 +18,7 @@ export const members: Group<ManageDeps> = {
   description: 'The users in a team.',
   endpoints: [
     endpoint('GET /teams/:id/members', {
-      access: { within: 'team', least: 'User' },
+      access: { within: 'team', least: 'Viewer' },
       operationId: 'listMembers',
       summary: 'List the members of a team',
       query: paging,
@@ -28,7 +27,7 @@ export const members: Group<ManageDeps> = {
         ok(pageOf(membersOf(directory, team.id), query, (user) => showUser(user, caller))),
     }),
     endpoint('GET /teams/:id/members/:userId', {
-      access: { within: 'team', least: 'User' },
+      access: { within: 'team', least: 'Viewer' },
       operationId: 'getMember',
       summary: 'Read a member',
       answers: { 200: jsonAnswer(User, 'The user.') },
@@ -48,10 +47,9 @@ export const members: Group<ManageDeps> = {
       async handle({ directory, caller, callerIn, team, params: { userId } }) {
         // An Admin must not take over users of other teams.
         const ofKnown = directory.under({
-          check: (draft) =>
-            checkShared('user', mustExist('user', draft.users.get(userId)).teams, callerIn(draft)),
+          check: (draft) => checkManages('user', draft, userId, callerIn(draft)),
         });
-        const { user, added } = await addMember(ofKnown, team.id, userId);
+        const { user, added } = await putMember(ofKnown, team.id, userId);
         const shown = showUser(user, caller);
         return added ? created(['teams', team.id, 'members', userId], shown) : ok(shown);
       },

@@ -24,7 +24,7 @@ export const metrics: Group<ReportingDeps> = {
     'The kinds and units of the metrics of an application. A declaration also applies to earlier numbers.',
   endpoints: [
     endpoint('GET /applications/:id/metrics', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'listMetrics',
       counted: 'any',
       summary: 'List the metrics of an application',

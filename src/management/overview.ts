@@ -57,7 +57,7 @@ export const overview: Group<OverviewDeps> = {
   description: 'An environment at a glance.',
   endpoints: [
     endpoint('GET /applications/:id/overview', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'overview',
       summary: 'Read the overview of an environment',
       description: `Without \`to\` it ends now; without \`from\` it is seven days long. Absent counts are 0. It is computed at most once a second
@@ -84,7 +84,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       },
     }),
     endpoint('GET /applications/:id/overview/users', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'overviewUsers',
       counted: 'recent',
       summary: 'Count the users of some features',

@@ -19,7 +19,7 @@ export const prometheus: Group<ReportDeps> = {
   description: 'Usage in the text format of Prometheus.',
   endpoints: [
     endpoint('GET /applications/:id/prometheus', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'scrapeUsage',
       counted: 'any',
       summary: 'Scrape the usage of an application',

@@ -38,7 +38,7 @@ export const reports: Group<ReportDeps> = {
   description: 'Counts of features, and measurements.',
   endpoints: [
     endpoint('GET /applications/:id/usage', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'reportUsage',
       summary: 'Report the usage of features',
       description,
@@ -52,7 +52,7 @@ export const reports: Group<ReportDeps> = {
       },
     }),
     endpoint('GET /applications/:id/measurements', {
-      access: { within: 'application', least: 'User' },
+      access: { within: 'application', least: 'Viewer' },
       operationId: 'reportMeasurements',
       summary: 'Report measurements',
       description,

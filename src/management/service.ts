@@ -20,7 +20,7 @@ export const status: Group<StatusDeps> = {
   description: 'The state of the service.',
   endpoints: [
     endpoint('GET /status', {
-      access: { within: 'service', least: 'User' },
+      access: { within: 'service', least: 'Viewer' },
       operationId: 'readStatus',
       summary: 'Read the rates, the queues and whether data is accepted',
       description:
@@ -37,7 +37,7 @@ export const deletions: Group<ManageDeps> = {
     'The data of a deleted application or environment is removed in the background. It is listed here until all data is removed. Then the audit log has an entry.',
   endpoints: [
     endpoint('GET /deletions', {
-      access: { within: 'service', least: 'User' },
+      access: { within: 'service', least: 'Viewer' },
       operationId: 'listDeletions',
       summary: 'List the deletions in progress in your teams',
       query: paging,

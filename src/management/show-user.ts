@@ -1,3 +1,4 @@
+import { roleIn } from '../contract/roles.ts';
 import type { User } from '../contract/shapes/user.ts';
 import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
@@ -13,6 +14,7 @@ export function showUser(user: StoredUser, caller: Caller): User {
     name,
     role,
     teams,
+    teamRoles: Object.fromEntries(teams.map((team) => [team, roleIn(user, team)!])),
     primaryTeam: teams.includes(primaryTeam) ? primaryTeam : null,
     createdAt: timeText(user.createdAt),
     updatedAt: timeText(user.updatedAt),
@@ -22,6 +24,6 @@ export function showUser(user: StoredUser, caller: Caller): User {
 /** An API key in the shape of a user, without an e-mail address. */
 export function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): User {
   const at = timeText(createdAt);
-  const team = { teams: [teamId], primaryTeam: teamId };
+  const team = { teams: [teamId], teamRoles: { [teamId]: role }, primaryTeam: teamId };
   return { id: clientId, email: null, name, role, ...team, createdAt: at, updatedAt: at };
 }

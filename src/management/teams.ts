@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
-import { membersOf } from '../accounts/members.ts';
+import { adminsOf } from '../accounts/members.ts';
 import { countsOf, originOf } from '../accounts/plan-fit.ts';
 import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
 import {
@@ -17,6 +17,7 @@ import { type Allowance, kinds, NewTeam, Team, TeamLimits, TeamPatch } from '../
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
+import { checkManages } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
@@ -35,7 +36,7 @@ export interface LimitDeps extends ManageDeps {
 }
 
 const teamLimits = endpoint('GET /teams/:id/limits', {
-  access: { within: 'team', least: 'User' },
+  access: { within: 'team', least: 'Viewer' },
   operationId: 'getTeamLimits',
   summary: 'Read the limits of a team',
   answers: { 200: jsonAnswer(TeamLimits, 'The limits.') },
@@ -67,7 +68,7 @@ export const teams: Group<LimitDeps> = {
   description: 'A team owns applications, and its members manage them.',
   endpoints: [
     endpoint('GET /teams', {
-      access: { within: 'service', least: 'User' },
+      access: { within: 'service', least: 'Viewer' },
       operationId: 'listTeams',
       summary: 'List your teams',
       query: paging,
@@ -82,7 +83,7 @@ export const teams: Group<LimitDeps> = {
       operationId: 'createTeam',
       summary: 'Create a team',
       description:
-        'The user who creates it is its first member. If an API key creates it, the Admins of the team of the key become members. Plans limit the number of teams that the Admins and API keys of a team create, including the teams created by those teams. This limit does not apply to Admins of the first team, who run the installation, if they sign in as users.',
+        'Requires an Admin of the primary team. The user who creates it is its first member, as an Admin. If an API key creates it, the Admins of the team of the key become members. Plans limit the number of teams that the Admins and API keys of a team create, including the teams created by those teams. This limit does not apply to Admins of the first team, who run the installation, if they sign in as users.',
       body: NewTeam,
       answers: { 201: made(Team, 'The team.') },
       refuses: {
@@ -94,17 +95,19 @@ export const teams: Group<LimitDeps> = {
         const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
         checkRise(plans, body.plan, own);
         const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
-        const founders = (accounts: Accounts) => foundersOf(accounts, callerIn(accounts));
-        const team = await createTeam(directory, body.name, {
+        const managed = directory.under({
+          check: (draft) => checkManages('team', draft, callerIn(draft).primaryTeam, callerIn(draft)),
+        });
+        const team = await createTeam(managed, body.name, {
           plan,
-          foundersOf: founders,
+          foundersOf: (accounts) => foundersOf(accounts, callerIn(accounts)),
           originOf: (accounts) => chargedTeam(accounts, callerIn(accounts)),
         });
         return created(['teams', team.id], show(team));
       },
     }),
     endpoint('GET /teams/:id', {
-      access: { within: 'team', least: 'User' },
+      access: { within: 'team', least: 'Viewer' },
       operationId: 'getTeam',
       summary: 'Read a team',
       answers: { 200: oneTagged(Team, 'The team.') },
@@ -165,8 +168,7 @@ function chargedTeam(accounts: Accounts, caller: Call['caller']): string | undef
 /** The first members: the user who creates the team, or the Admins of the API key's team. */
 function foundersOf(accounts: Accounts, { id, primaryTeam }: Call['caller']): readonly string[] {
   if (accounts.users.has(id)) return [id];
-  const members = membersOf(accounts, primaryTeam);
-  const admins = members.filter(({ role }) => role === 'Admin').map((member) => member.id);
+  const admins = adminsOf(accounts, primaryTeam).map((member) => member.id);
   if (admins.length > 0) return admins;
   throw new ApiError('conflict', noFounder);
 }

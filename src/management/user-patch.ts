@@ -3,6 +3,7 @@ import { mustExist } from '../accounts/checks.ts';
 import { temporary } from '../accounts/passwords.ts';
 import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
+import { roleIn } from '../contract/roles.ts';
 import type { User, UserPatch } from '../contract/shapes/user.ts';
 import type { Answer } from '../http/answer.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
@@ -65,7 +66,7 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
   const known = { ...user, password: undefined };
   const fields = Object.keys(patch) as (keyof Changes)[];
   const changed = fields.filter((field) => patch[field] !== known[field]);
-  if (user.id === caller.id) checkOwn(caller, changed);
+  if (user.id === caller.id) checkOwn(user, changed);
   else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
   if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
     throw new ApiError('invalid_body', primaryTeamNotOwn);
@@ -79,16 +80,17 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
 
 /** @throws {ApiError} `forbidden` */
-function checkOwn(caller: Caller, changed: readonly (keyof Changes)[]): void {
+function checkOwn(user: StoredUser, changed: readonly (keyof Changes)[]): void {
   if (changed.includes('role')) throw new ApiError('forbidden', 'Only another Admin can change your role');
-  if (changed.includes('email') && caller.role !== 'Admin') {
+  const isAdmin = user.teams.every((team) => roleIn(user, team) === 'Admin');
+  if (changed.includes('email') && !isAdmin) {
     throw new ApiError('forbidden', 'Only an Admin can change your e-mail address');
   }
 }
 
 /** @throws {ApiError} `forbidden` */
 export function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
-  if (teams.every((team) => caller.teams.includes(team))) return;
+  if (teams.every((team) => caller.roleIn(team) === 'Admin')) return;
   throw new ApiError(
     'forbidden',
     'The user is also in other teams. This requires an Admin who is in all of them',

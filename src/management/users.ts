@@ -8,7 +8,7 @@ import { ApiError } from '../contract/errors.ts';
 import { NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import { checkOwnTeam, notInTeam } from './access.ts';
+import { checkManages, notInTeam } from './access.ts';
 import { created, done, EntityTagOfUser, made, oneTagged, page, tagged } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -23,7 +23,7 @@ export const users: Group<UserDeps> = {
   description: 'People who sign in.',
   endpoints: [
     endpoint('GET /users', {
-      access: { within: 'service', least: 'User' },
+      access: { within: 'service', least: 'Viewer' },
       operationId: 'listUsers',
       summary: 'List the users of your teams',
       query: paging,
@@ -56,17 +56,17 @@ export const users: Group<UserDeps> = {
         const chosen = password ?? newPassword(directory.randomBytes);
         const wanted = { role: 'User' as const, ...rest, teams };
         checkPassword(chosen, wanted.email);
-        checkOwnTeams(directory, caller, teams);
+        checkManagesTeams(directory, caller, teams);
         checkNewUser(directory, wanted); // Before the hash, which takes long.
         const passwordHash = await hashPassword(chosen, caller.id);
-        const own = directory.under({ check: (draft) => checkOwnTeams(draft, callerIn(draft), teams) });
+        const own = directory.under({ check: (draft) => checkManagesTeams(draft, callerIn(draft), teams) });
         const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
         const shown = showUser(user, caller);
         return created(['users', user.id], password === undefined ? { ...shown, password: chosen } : shown);
       },
     }),
     endpoint('GET /users/me', {
-      access: { within: 'service', least: 'User' },
+      access: { within: 'service', least: 'Viewer' },
       operationId: 'getMe',
       summary: 'Read the user of the token',
       description: 'An API key has the shape of a user.',
@@ -78,7 +78,7 @@ export const users: Group<UserDeps> = {
       },
     }),
     endpoint('GET /users/:id', {
-      access: { within: 'user', least: 'User' },
+      access: { within: 'user', least: 'Viewer' },
       operationId: 'getUser',
       summary: 'Read a user',
       answers: { 200: oneTagged(User, 'The user.') },
@@ -117,7 +117,7 @@ A new password signs the user out everywhere. A password set by an Admin has to 
   ],
 };
 
-/** @throws {ApiError} `not_found`, `not_in_team` */
-function checkOwnTeams(accounts: Accounts, caller: Caller, teams: readonly string[]): void {
-  for (const team of teams) checkOwnTeam(accounts, team, caller);
+/** @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
+function checkManagesTeams(accounts: Accounts, caller: Caller, teams: readonly string[]): void {
+  for (const team of teams) checkManages('team', accounts, team, caller);
 }

@@ -26,6 +26,7 @@ import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
 import { forgetFailures } from '../auth/login-throttle.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { Failure } from '../cli/failure.ts';
+import { roleIn } from '../contract/roles.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 const requestSchema = Type.Object({
@@ -123,7 +124,9 @@ export async function applyReset(
   const user = userOfEmail(directory, email);
   if (user === undefined) {
     // Anyone who can write the data directory may know its administrators.
-    const administrators = [...directory.users.values()].filter(({ role }) => role === 'Admin');
+    const administrators = [...directory.users.values()].filter((each) =>
+      each.teams.some((team) => roleIn(each, team) === 'Admin'),
+    );
     const known = `its administrators are ${administrators.map((each) => each.email).join(', ')}`;
     throw new Failure(
       'notFound',

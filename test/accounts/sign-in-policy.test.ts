@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import { demandsSecondFactor, patchSignInPolicy, signInPolicyOf } from '../../src/accounts/sign-in-policy.ts';
 import { createTeam, patchTeam } from '../../src/accounts/teams.ts';
+import type { Role } from '../../src/contract/roles.ts';
 import type { SecondFactorRule } from '../../src/contract/shapes/sign-in-policy.ts';
-import type { Role, User } from '../../src/storage/lmdb/records.ts';
+import type { User } from '../../src/storage/lmdb/records.ts';
 import { openFixture } from './fixture.ts';
 
 describe('the sign-in policy', () => {

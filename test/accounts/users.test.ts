@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { addMember, removeMember } from '../../src/accounts/members.ts';
+import { putMember, removeMember } from '../../src/accounts/members.ts';
 import { createTeam, deleteTeam } from '../../src/accounts/teams.ts';
 import { createUser, deleteUser, userOfEmail } from '../../src/accounts/users.ts';
-import type { Role } from '../../src/storage/lmdb/records.ts';
+import type { Role } from '../../src/contract/roles.ts';
 import { openFixture, patchUser, reopen } from './fixture.ts';
 
 async function open() {
@@ -57,7 +57,7 @@ describe('the last Admin', () => {
     await expect(patchUser(directory, ada.id, { role: 'User' })).rejects.toMatchObject(conflict);
     await expect(removeMember(directory, other.id, ada.id)).rejects.toMatchObject(conflict);
     await removeMember(directory, team.id, ada.id);
-    await addMember(directory, team.id, ada.id);
+    await putMember(directory, team.id, ada.id);
     await person('zoe', 'Admin', [other.id]);
     await deleteUser(directory, ada.id);
   });

@@ -10,9 +10,10 @@ import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
 import { TokenTotals } from '../../src/auth/token-totals.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
 import { ApiError } from '../../src/contract/errors.ts';
+import type { Role } from '../../src/contract/roles.ts';
 import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
 import type { SigningKey } from '../../src/storage/lmdb/auth-records.ts';
-import type { ApiKey, Role } from '../../src/storage/lmdb/records.ts';
+import type { ApiKey } from '../../src/storage/lmdb/records.ts';
 import { type Fixture, openFixture } from '../accounts/fixture.ts';
 
 export interface RequestDeps {

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { deleteClient } from '../../src/accounts/clients.ts';
-import { addMember } from '../../src/accounts/members.ts';
+import { putMember } from '../../src/accounts/members.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { patchUser } from '../accounts/fixture.ts';
 import { allScopes, openSessionFixture, type SessionFixture } from './session-fixture.ts';
@@ -61,7 +61,7 @@ describe('a refresh', () => {
     const { tokens, refresh, directory, user, team } = await openSessionFixture();
     const { refresh_token } = await tokens();
     const second = await createTeam(directory, 'Second');
-    await addMember(directory, second.id, user.id);
+    await putMember(directory, second.id, user.id);
     await patchUser(directory, user.id, { primaryTeam: second.id });
     const { json } = await refresh(refresh_token);
     expect(decodeJwt(json.access_token)).toMatchObject({ team: [team.id], primaryTeam: team.id });

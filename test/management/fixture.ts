@@ -8,6 +8,7 @@ import { createConsoleCallers } from '../../src/auth/console/caller.ts';
 import { endSessionsOf } from '../../src/auth/sessions.ts';
 import { provePassword } from '../../src/auth/sign-in.ts';
 import { isStillValid } from '../../src/auth/validate-token.ts';
+import type { Role } from '../../src/contract/roles.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
@@ -25,7 +26,7 @@ import { sessions } from '../../src/management/sessions.ts';
 import { teams } from '../../src/management/teams.ts';
 import { users } from '../../src/management/users.ts';
 import { loadConfig } from '../../src/serve/config.ts';
-import type { ApiKey, Role, User } from '../../src/storage/lmdb/records.ts';
+import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { send } from './support/documented-send.ts';
 

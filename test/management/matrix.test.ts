@@ -8,94 +8,95 @@ import { type Lot, openWorld, type World } from './support/world.ts';
 
 /**
  * Every route, with the status for each kind of caller: without a token; with a malformed, expired or invalidated one, or one
- * without the service's scope; an Admin of another team; a User and an Admin of the team; and API keys of either role.
+ * without the service's scope; an Admin of another team; a User and an Admin of the team; API keys of either role; a
+ * Viewer; a Viewer who is an Admin of another team (guest); and a Viewer by default who is an Admin of the team (lead).
  * `:self` is the caller; all other objects belong to the team.
  */
 const matrix = `
-                                                           none malf. exp. inval. scope other User Admin key:User key:Admin
-GET    /applications                                       401  401   401  401    401   200   200  200   200      200
-POST   /applications                                       401  401   401  401    401   201   403  201   403      201
-GET    /applications/:id                                   401  401   401  401    401   403   200  200   200      200
-PATCH  /applications/:id                                   401  401   401  401    401   403   403  200   403      200
-DELETE /applications/:id                                   401  401   401  401    401   403   403  204   403      204
-GET    /applications/:id/origin-check                      401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/environments                      401  401   401  401    401   403   200  200   200      200
-POST   /applications/:id/environments                      401  401   401  401    401   403   403  201   403      201
-DELETE /applications/:id/environments/:name                401  401   401  401    401   403   403  204   403      204
-GET    /applications/:id/keys                              401  401   401  401    401   403   200  200   200      200
-POST   /applications/:id/keys                              401  401   401  401    401   403   403  201   403      201
-POST   /applications/:id/keys/adopt                        401  401   401  401    401   403   403  201   403      201
-DELETE /applications/:id/keys/:keyId                       401  401   401  401    401   403   403  204   403      204
-GET    /applications/:id/features                          401  401   401  401    401   403   200  200   200      200
-POST   /applications/:id/features                          401  401   401  401    401   403   201  201   201      201
-GET    /applications/:id/features/:feature                 401  401   401  401    401   403   200  200   200      200
-PATCH  /applications/:id/features/:feature                 401  401   401  401    401   403   200  200   200      200
-DELETE /applications/:id/features/:feature                 401  401   401  401    401   403   204  204   204      204
-POST   /applications/:id/features/:feature/notes           401  401   401  401    401   403   201  201   201      201
-DELETE /applications/:id/features/:feature/notes/:noteId   401  401   401  401    401   403   204  204   204      204
-GET    /applications/:id/features/:feature/senders         401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/features/:feature/verdict         401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/features/:feature/comparison      401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/metrics                           401  401   401  401    401   403   200  200   200      200
-PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   403   200  200   200      200
-DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   403   204  204   204      204
-GET    /applications/:id/overview                          401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/overview/users                    401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/usage                             401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/measurements                      401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/prometheus                        401  401   401  401    401   403   200  200   200      200
-GET    /applications/:id/ingest                            401  401   401  401    401   403   200  200   200      200
-POST   /applications/:id/imports                           401  401   401  401    401   403   403  200   403      200
-GET    /applications/:id/identities/:identity/exposures    401  401   401  401    401   403   200  200   200      200
-DELETE /applications/:id/identities                        401  401   401  401    401   403   403  204   403      204
-DELETE /applications/:id/identities/:identity              401  401   401  401    401   403   403  204   403      204
-GET    /teams                                              401  401   401  401    401   200   200  200   200      200
-POST   /teams                                              401  401   401  401    401   201   403  201   403      201
-GET    /teams/:id                                          401  401   401  401    401   403   200  200   200      200
-GET    /teams/:id/limits                                   401  401   401  401    401   403   200  200   200      200
-PATCH  /teams/:id                                          401  401   401  401    401   403   403  200   403      200
-DELETE /teams/:id                                          401  401   401  401    401   403   403  204   403      204
-GET    /teams/:id/members                                  401  401   401  401    401   403   200  200   200      200
-GET    /teams/:id/members/:userId                          401  401   401  401    401   403   200  200   200      200
-PUT    /teams/:id/members/:userId                          401  401   401  401    401   403   403  200   403      200
-DELETE /teams/:id/members/:userId                          401  401   401  401    401   403   403  204   403      204
-GET    /teams/:id/api-keys                                 401  401   401  401    401   403   403  200   403      200
-POST   /teams/:id/api-keys                                 401  401   401  401    401   403   403  201   403      201
-PATCH  /teams/:id/api-keys/:clientId                       401  401   401  401    401   403   403  200   403      200
-POST   /teams/:id/api-keys/:clientId/secret                401  401   401  401    401   403   403  200   403      200
-DELETE /teams/:id/api-keys/:clientId                       401  401   401  401    401   403   403  204   403      204
-GET    /teams/:id/clients                                  401  401   401  401    401   403   403  200   403      200
-POST   /teams/:id/clients                                  401  401   401  401    401   403   403  201   403      201
-DELETE /teams/:id/clients/:clientId                        401  401   401  401    401   403   403  204   403      204
-GET    /teams/:id/webhooks                                 401  401   401  401    401   403   403  200   403      200
-POST   /teams/:id/webhooks                                 401  401   401  401    401   403   403  201   403      201
-GET    /teams/:id/webhooks/:webhookId                      401  401   401  401    401   403   403  200   403      200
-PATCH  /teams/:id/webhooks/:webhookId                      401  401   401  401    401   403   403  200   403      200
-DELETE /teams/:id/webhooks/:webhookId                      401  401   401  401    401   403   403  204   403      204
-POST   /teams/:id/webhooks/:webhookId/secret               401  401   401  401    401   403   403  200   403      200
-POST   /teams/:id/webhooks/:webhookId/test                 401  401   401  401    401   403   403  201   403      201
-GET    /teams/:id/webhooks/:webhookId/deliveries           401  401   401  401    401   403   403  200   403      200
-GET    /teams/:id/webhooks/:webhookId/deliveries/:deliveryId 401  401   401  401    401   403   403  200   403      200
-POST   /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver 401  401   401  401    401   403   403  200   403      200
-GET    /users                                              401  401   401  401    401   200   200  200   200      200
-POST   /users                                              401  401   401  401    401   201   403  201   403      201
-GET    /users/me                                           401  401   401  401    401   200   200  200   200      200
-GET    /users/:id                                          401  401   401  401    401   403   200  200   200      200
-GET    /users/:self                                        401  401   401  401    401   200   200  200   404      404
-PATCH  /users/:id                                          401  401   401  401    401   403   403  200   403      200
-PATCH  /users/:self                                        401  401   401  401    401   200   200  200   404      404
-DELETE /users/:id                                          401  401   401  401    401   403   403  204   403      204
-DELETE /users/:self                                        401  401   401  401    401   409   403  409   404      404
-GET    /users/:id/sessions                                 401  401   401  401    401   403   403  200   403      200
-GET    /users/:self/sessions                               401  401   401  401    401   200   200  200   404      404
-DELETE /users/:id/sessions/:signInId                       401  401   401  401    401   403   403  204   403      204
-GET    /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200
-PATCH  /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200
-GET    /deletions                                          401  401   401  401    401   200   200  200   200      200
-GET    /audit                                              401  401   401  401    401   200   403  200   403      200
-GET    /status                                             401  401   401  401    401   200   200  200   200      200
-GET    /unattributed                                       401  401   401  401    401   200   403  200   403      200
-POST   /api/account/invalidate-token                       401  400   401  401    200   200   200  200   200      200
+                                                           none malf. exp. inval. scope other User Admin key:User key:Admin Viewer guest lead
+GET    /applications                                       401  401   401  401    401   200   200  200   200      200      200    200   200
+POST   /applications                                       401  401   401  401    401   201   403  201   403      201      403    403   201
+GET    /applications/:id                                   401  401   401  401    401   403   200  200   200      200      200    200   200
+PATCH  /applications/:id                                   401  401   401  401    401   403   403  200   403      200      403    403   200
+DELETE /applications/:id                                   401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /applications/:id/origin-check                      401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/environments                      401  401   401  401    401   403   200  200   200      200      200    200   200
+POST   /applications/:id/environments                      401  401   401  401    401   403   403  201   403      201      403    403   201
+DELETE /applications/:id/environments/:name                401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /applications/:id/keys                              401  401   401  401    401   403   200  200   200      200      200    200   200
+POST   /applications/:id/keys                              401  401   401  401    401   403   403  201   403      201      403    403   201
+POST   /applications/:id/keys/adopt                        401  401   401  401    401   403   403  201   403      201      403    403   201
+DELETE /applications/:id/keys/:keyId                       401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /applications/:id/features                          401  401   401  401    401   403   200  200   200      200      200    200   200
+POST   /applications/:id/features                          401  401   401  401    401   403   201  201   201      201      403    403   201
+GET    /applications/:id/features/:feature                 401  401   401  401    401   403   200  200   200      200      200    200   200
+PATCH  /applications/:id/features/:feature                 401  401   401  401    401   403   200  200   200      200      403    403   200
+DELETE /applications/:id/features/:feature                 401  401   401  401    401   403   204  204   204      204      403    403   204
+POST   /applications/:id/features/:feature/notes           401  401   401  401    401   403   201  201   201      201      403    403   201
+DELETE /applications/:id/features/:feature/notes/:noteId   401  401   401  401    401   403   204  204   204      204      403    403   204
+GET    /applications/:id/features/:feature/senders         401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/features/:feature/verdict         401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/features/:feature/comparison      401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/metrics                           401  401   401  401    401   403   200  200   200      200      200    200   200
+PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   403   200  200   200      200      403    403   200
+DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   403   204  204   204      204      403    403   204
+GET    /applications/:id/overview                          401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/overview/users                    401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/usage                             401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/measurements                      401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/prometheus                        401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/ingest                            401  401   401  401    401   403   200  200   200      200      200    200   200
+POST   /applications/:id/imports                           401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /applications/:id/identities/:identity/exposures    401  401   401  401    401   403   200  200   200      200      403    403   200
+DELETE /applications/:id/identities                        401  401   401  401    401   403   403  204   403      204      403    403   204
+DELETE /applications/:id/identities/:identity              401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /teams                                              401  401   401  401    401   200   200  200   200      200      200    200   200
+POST   /teams                                              401  401   401  401    401   201   403  201   403      201      403    403   201
+GET    /teams/:id                                          401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /teams/:id/limits                                   401  401   401  401    401   403   200  200   200      200      200    200   200
+PATCH  /teams/:id                                          401  401   401  401    401   403   403  200   403      200      403    403   200
+DELETE /teams/:id                                          401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /teams/:id/members                                  401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /teams/:id/members/:userId                          401  401   401  401    401   403   200  200   200      200      200    200   200
+PUT    /teams/:id/members/:userId                          401  401   401  401    401   403   403  200   403      200      403    403   200
+DELETE /teams/:id/members/:userId                          401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /teams/:id/api-keys                                 401  401   401  401    401   403   403  200   403      200      403    403   200
+POST   /teams/:id/api-keys                                 401  401   401  401    401   403   403  201   403      201      403    403   201
+PATCH  /teams/:id/api-keys/:clientId                       401  401   401  401    401   403   403  200   403      200      403    403   200
+POST   /teams/:id/api-keys/:clientId/secret                401  401   401  401    401   403   403  200   403      200      403    403   200
+DELETE /teams/:id/api-keys/:clientId                       401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /teams/:id/clients                                  401  401   401  401    401   403   403  200   403      200      403    403   200
+POST   /teams/:id/clients                                  401  401   401  401    401   403   403  201   403      201      403    403   201
+DELETE /teams/:id/clients/:clientId                        401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /teams/:id/webhooks                                 401  401   401  401    401   403   403  200   403      200      403    403   200
+POST   /teams/:id/webhooks                                 401  401   401  401    401   403   403  201   403      201      403    403   201
+GET    /teams/:id/webhooks/:webhookId                      401  401   401  401    401   403   403  200   403      200      403    403   200
+PATCH  /teams/:id/webhooks/:webhookId                      401  401   401  401    401   403   403  200   403      200      403    403   200
+DELETE /teams/:id/webhooks/:webhookId                      401  401   401  401    401   403   403  204   403      204      403    403   204
+POST   /teams/:id/webhooks/:webhookId/secret               401  401   401  401    401   403   403  200   403      200      403    403   200
+POST   /teams/:id/webhooks/:webhookId/test                 401  401   401  401    401   403   403  201   403      201      403    403   201
+GET    /teams/:id/webhooks/:webhookId/deliveries           401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /teams/:id/webhooks/:webhookId/deliveries/:deliveryId 401  401   401  401    401   403   403  200   403      200      403    403   200
+POST   /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver 401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /users                                              401  401   401  401    401   200   200  200   200      200      200    200   200
+POST   /users                                              401  401   401  401    401   201   403  201   403      201      403    403   201
+GET    /users/me                                           401  401   401  401    401   200   200  200   200      200      200    200   200
+GET    /users/:id                                          401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /users/:self                                        401  401   401  401    401   200   200  200   404      404      200    200   200
+PATCH  /users/:id                                          401  401   401  401    401   403   403  200   403      200      403    403   200
+PATCH  /users/:self                                        401  401   401  401    401   200   200  200   404      404      200    200   200
+DELETE /users/:id                                          401  401   401  401    401   403   403  204   403      204      403    403   204
+DELETE /users/:self                                        401  401   401  401    401   409   403  409   404      404      403    409   409
+GET    /users/:id/sessions                                 401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /users/:self/sessions                               401  401   401  401    401   200   200  200   404      404      200    200   200
+DELETE /users/:id/sessions/:signInId                       401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200      403    403   200
+PATCH  /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /deletions                                          401  401   401  401    401   200   200  200   200      200      200    200   200
+GET    /audit                                              401  401   401  401    401   200   403  200   403      200      403    200   200
+GET    /status                                             401  401   401  401    401   200   200  200   200      200      200    200   200
+GET    /unattributed                                       401  401   401  401    401   200   403  200   403      200      403    200   200
+POST   /api/account/invalidate-token                       401  400   401  401    200   200   200  200   200      200      200    200   200
 `;
 
 let world: World;
@@ -130,6 +131,9 @@ const callers: readonly (readonly [name: string, (lot: Lot) => Promise<Caller>])
   ['an Admin', () => as(world.admin, world.sign(world.admin))],
   ['an API key with the role User', ({ keys }) => asKey(keys.User)],
   ['an API key with the role Admin', ({ keys }) => asKey(keys.Admin)],
+  ['a Viewer', () => as(world.viewer, world.sign(world.viewer))],
+  ['a Viewer who is an Admin of another team', () => as(world.guest, world.sign(world.guest))],
+  ['a Viewer by default who is an Admin of the team', () => as(world.lead, world.sign(world.lead))],
 ];
 
 async function as({ id }: { id: string }, token: string | undefined | Promise<string>): Promise<Caller> {
@@ -189,7 +193,8 @@ describe.each(cases)('$route', ({ route, name, callAs, status }) => {
 
 /** Whether the change appears in the part of the audit log that an Admin of the team reads. */
 function isNoted(route: string, id: string): boolean {
-  return !route.startsWith('GET') && !changesNothing.has(route) && id !== world.outsider.id;
+  const isElsewhere = id === world.outsider.id || (route === 'POST /teams' && id === world.lead.id);
+  return !route.startsWith('GET') && !changesNothing.has(route) && !isElsewhere;
 }
 
 /** The user is a member already. */

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
-import { addMember } from '../../src/accounts/members.ts';
+import { putMember } from '../../src/accounts/members.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { addToList } from '../../src/auth/invalidation.ts';
@@ -9,7 +9,7 @@ import { openPeopleFixture } from './people.ts';
 test("a token of a team's sign-in client reaches only that team, whatever the teams of its user", async () => {
   const { directory, settings, clock, ada, team, callWith } = await openPeopleFixture();
   const evil = await createTeam(directory, 'Evil');
-  await addMember(directory, evil.id, ada.user.id);
+  await putMember(directory, evil.id, ada.user.id);
   const clientOf = async (teamId: string) => {
     const client = {
       clientId: `client_of_${teamId}`,

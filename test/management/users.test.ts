@@ -11,7 +11,8 @@ describe('creating a user', () => {
     expect(status).toBe(201);
     const { password, ...user } = json;
     const now = new Date(clock.now()).toISOString();
-    const defaults = { role: 'User', teams: [team.id], primaryTeam: team.id };
+    const inTeam = { teams: [team.id], teamRoles: { [team.id]: 'User' }, primaryTeam: team.id };
+    const defaults = { role: 'User', ...inTeam };
     const id = expect.stringMatching(/^user_[0-9a-f]{24}$/);
     expect(user).toEqual({ id, ...zoe, ...defaults, createdAt: now, updatedAt: now });
     expect(headers).toMatchObject({ location: `/api/v2/users/${user.id}`, 'cache-control': 'no-store' });
@@ -170,6 +171,7 @@ describe('reading users', () => {
       name: 'Admin',
       role: 'Admin',
       teams: [team.id],
+      teamRoles: { [team.id]: 'Admin' },
       primaryTeam: team.id,
       createdAt: at,
       updatedAt: at,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addMember, removeMember } from '../../src/accounts/members.ts';
+import { putMember, removeMember } from '../../src/accounts/members.ts';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
@@ -17,7 +17,7 @@ describe('a change of the members', () => {
     await fixture.hook(`http://127.0.0.1:${receiver.port}/not-wanted`, ['key.leaked']);
     const other = await createTeam(fixture.directory, 'Other');
     const id = await person(fixture);
-    await addMember(fixture.directory, other.id, id);
+    await putMember(fixture.directory, other.id, id);
     await removeMember(fixture.directory, fixture.team.id, id);
     await fixture.deliver();
     await fixture.deliver();
@@ -44,7 +44,7 @@ describe('a change of the members', () => {
   test('that is rejected is not sent', async () => {
     const fixture = await openWebhooks();
     const { receiver } = await hookAnswering(fixture, 204);
-    await expect(addMember(fixture.directory, fixture.team.id, 'none')).rejects.toThrow();
+    await expect(putMember(fixture.directory, fixture.team.id, 'none')).rejects.toThrow();
     await fixture.deliver();
     expect(receiver.received).toEqual([]);
   });

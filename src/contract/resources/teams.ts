@@ -1,3 +1,4 @@
+import { roles } from '../roles.ts';
 import { ApiKeyPatch, NewApiKey } from '../shapes/api-key.ts';
 import { NewSignInClient } from '../shapes/sign-in-client.ts';
 import { NewTeam, TeamPatch } from '../shapes/team.ts';
@@ -15,7 +16,7 @@ import { fieldsOf, flag, laterForms, rangeFlags, teamFlag } from './field.ts';
 import type { Resource } from './resource.ts';
 
 const newName = flag('name NAME', 'New name');
-const role = flag('role ROLE', 'Role: Admin or User');
+const role = flag('role ROLE', `Role: ${roles.join(', ')}`);
 const newRole = { ...role, more: 'default: User' };
 const plan = flag('plan PLAN', 'Plan: free, team or enterprise');
 

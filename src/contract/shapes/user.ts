@@ -1,11 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { passwordLength } from '../passwords.ts';
+import { permissions, type Role, roles } from '../roles.ts';
 import { bodyShape, exampleIds, exampleTime, listOf, name, orNull, shape, text, time } from './fields.ts';
 
-export const role = Type.Union([Type.Literal('Admin'), Type.Literal('User')], {
-  description:
-    'An Admin manages everything in their teams. A User reads everything, and writes features and metrics.',
-});
+const meanings = roles.map((role) => `${role}: ${permissions[role]}.`).join(' ');
+
+/** A role, in any shape. */
+export const role = roleField(`Role. ${meanings}`);
+
+function roleField(description: string) {
+  const literals = roles.map((each) => Type.Literal(each));
+  return Type.Unsafe<Role>(Type.Union(literals, { description }));
+}
 
 const email = Type.String({
   description: 'E-mail address for signing in.',
@@ -23,8 +29,11 @@ const fields = {
   id: text('Id. Anyone who knows it can add the user to a team.'),
   email: orNull(text('E-mail address for signing in; `null` for an API key.')),
   name: name(),
-  role,
+  role: roleField(`Role in teams without one of their own. ${meanings}`),
   teams: listOf(Type.String(), 'Ids of the teams that the user shares with you.'),
+  teamRoles: Type.Record(Type.String(), role, {
+    description: 'Roles in the teams that the user shares with you, by team id.',
+  }),
   primaryTeam: orNull(text('Id of the default team; `null` if you are not in it.')),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
@@ -36,6 +45,7 @@ const example = {
   name: 'Ada',
   role: 'User' as const,
   teams: [exampleIds.team],
+  teamRoles: { [exampleIds.team]: 'User' as const },
   primaryTeam: exampleIds.team,
   createdAt: exampleTime,
   updatedAt: exampleTime,

@@ -1,5 +1,6 @@
 import type { Factor } from '../../contract/factors.ts';
 import type { Plan } from '../../contract/plans.ts';
+import type { Membership, Role } from '../../contract/roles.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { PublicKey } from './auth-records.ts';
@@ -7,7 +8,6 @@ import type { PublicKey } from './auth-records.ts';
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
 export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
-export type Role = 'Admin' | 'User';
 
 export interface Team {
   readonly id: string;
@@ -26,14 +26,12 @@ export interface Team {
   readonly updatedAt: number;
 }
 
-export interface User {
+export interface User extends Membership {
   readonly id: string;
   readonly number: number;
   /** As entered. Unique without regard to case. */
   readonly email: string;
   readonly name: string;
-  readonly role: Role;
-  readonly teams: readonly string[];
   readonly primaryTeam: string;
   /** Encoded argon2id hash (PHC string); `noPasswordHash` for a user without a password. */
   readonly passwordHash: string;

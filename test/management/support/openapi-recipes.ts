@@ -18,7 +18,7 @@ export async function requestFor(world: World, route: string, answer: number | R
 /** The refusals common to all routes. */
 const usual: Partial<Record<RefusalCode, Recipe>> = {
   unauthorized: async () => ({ authorization: undefined }),
-  forbidden: async ({ sign, user }) => ({ authorization: `Bearer ${await sign(user)}` }),
+  forbidden: async ({ sign, viewer }) => ({ authorization: `Bearer ${await sign(viewer)}` }),
   not_in_team: async ({ sign, outsider }) => ({ authorization: `Bearer ${await sign(outsider)}` }),
   not_found: async (_world, _good, route) => ({ path: pathWith(route, 'none') }),
   invalid_path: async (_world, _good, route) => ({ path: pathWith(route, '%ff') }),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createApiKey, type NewApiKey } from '../../../src/accounts/api-keys.ts';
 import { type Directory, openDirectory } from '../../../src/accounts/directory.ts';
+import { putMember } from '../../../src/accounts/members.ts';
 import { prepareStore } from '../../../src/accounts/prepare.ts';
 import { storedKeys } from '../../../src/accounts/signing-keys.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
@@ -8,17 +9,18 @@ import { createTeam } from '../../../src/accounts/teams.ts';
 import { createUser } from '../../../src/accounts/users.ts';
 import { issueAccessToken, newTokenIdentity } from '../../../src/auth/access-token.ts';
 import { openSigningKeys } from '../../../src/auth/signing-keys.ts';
+import type { Role } from '../../../src/contract/roles.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Storage } from '../../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
-import type { Role, User } from '../../../src/storage/lmdb/records.ts';
+import type { User } from '../../../src/storage/lmdb/records.ts';
 import { freshDirectory, token } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 
 const issuer = 'https://auth.example';
 const audience = 'https://api.example';
 
-/** A team with an Admin and a User, and an API key of either role. All teams with members have the same ones. */
+/** A team with an Admin and a User, and an API key of each role. All teams with members have the same ones. */
 export interface Lot {
   readonly teamId: string;
   readonly keys: Readonly<Record<Role, NewApiKey>>;
@@ -28,8 +30,14 @@ export interface Lot {
 interface People {
   readonly admin: User;
   readonly user: User;
+  /** A Viewer. */
+  readonly viewer: User;
   /** An Admin of another team. */
   readonly outsider: User;
+  /** An Admin of another team who is a Viewer of this one. */
+  readonly guest: User;
+  /** A Viewer by default who is an Admin of this team. */
+  readonly lead: User;
   /** The first team for most tests, a team without members, and teams to change and delete. */
   readonly home: Lot;
   readonly empty: Lot;
@@ -121,21 +129,31 @@ async function settle(directory: Directory, homeId: string): Promise<People> {
   const admin = await userOf('ada', 'Admin', homeId);
   const user = await userOf('eve', 'User', homeId);
   const outsider = await userOf('tom', 'Admin', otherId);
+  const viewer = await userOf('vic', 'Viewer', homeId);
+  const { id: guestId } = await userOf('gus', 'Admin', homeId);
+  await putMember(directory, otherId, guestId);
+  const { user: guest } = await putMember(directory, homeId, guestId, 'Viewer');
+  const { id: leadId } = await userOf('lea', 'Viewer', homeId);
+  const { user: lead } = await putMember(directory, homeId, leadId, 'Admin');
   const spareUsers: User[] = [];
-  for (let at = 0; at < 110; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
+  for (let at = 0; at < 140; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
   const spareLots: Lot[] = [];
   for (let at = 0; at < 24; at += 1) {
     const { id } = await createTeam(directory, `Spare ${at}`, {
-      foundersOf: () => [admin.id, user.id],
+      foundersOf: () => [admin.id],
     });
+    for (const { id: member, role } of [user, viewer]) await putMember(directory, id, member, role);
+    await putMember(directory, id, guest.id, 'Viewer');
+    await putMember(directory, id, lead.id, 'Admin');
     spareLots.push(await lotOf(directory, id));
   }
   const home = await lotOf(directory, homeId);
   const empty = await lotOf(directory, (await createTeam(directory, 'Empty')).id);
-  return { admin, user, outsider, home, empty, spareLots, spareUsers };
+  return { admin, user, viewer, outsider, guest, lead, home, empty, spareLots, spareUsers };
 }
 
 async function lotOf(directory: Directory, teamId: string): Promise<Lot> {
   const keyOf = (role: Role) => createApiKey(directory, { teamId, name: role, role });
-  return { teamId, keys: { Admin: await keyOf('Admin'), User: await keyOf('User') } };
+  const keys = { Admin: await keyOf('Admin'), User: await keyOf('User'), Viewer: await keyOf('Viewer') };
+  return { teamId, keys };
 }

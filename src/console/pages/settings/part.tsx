@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { permissions, type Role, roles } from '../../../contract/roles.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
@@ -83,14 +84,14 @@ export function DeletionPart({ kind, name, remove, children }: DeletionPartProps
 }
 
 /** The choice of a role. */
-export function RoleField({ value }: { readonly value?: 'User' | 'Admin' }) {
+export function RoleField({ value }: { readonly value?: Role }) {
   return (
     <SelectField
       name="role"
       label="Role"
-      hint="An Admin manages everything in their teams. A User reads everything, and writes flags and metrics."
-      options={[['User'], ['Admin']]}
-      value={value}
+      hint={roles.map((role) => `${role}: ${permissions[role]}.`).join(' ')}
+      options={roles.map((role) => [role])}
+      value={value ?? 'User'}
     />
   );
 }

@@ -84,7 +84,7 @@ describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (sh
     ],
     [
       ['users', 'create', '--role', ''],
-      ['Admin', 'User'],
+      ['Viewer', 'User', 'Admin'],
     ],
     [['users', 'create', '--name', ''], []],
     [['keys', 'create', '--app', 'x', 'F'], ['Frontend']],

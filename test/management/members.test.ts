@@ -19,6 +19,7 @@ test('a member is listed only with the teams shared with the caller', async () =
     name: 'Bob',
     role: 'Admin',
     teams: [team.id],
+    teamRoles: { [team.id]: 'Admin' },
     primaryTeam: team.id,
     createdAt: expect.any(String),
     updatedAt: expect.any(String),

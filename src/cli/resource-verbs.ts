@@ -93,15 +93,32 @@ async function create({ resource, given, context, api, reader, path }: Call): Pr
 
 async function act(call: Call): Promise<void> {
   const { given, context, api, action } = call;
-  const { path, columns, most, secret } = action as Action;
+  const { path, columns, most, secret, reads, follow } = action as Action;
   const { id } = await locate(call);
   await explained(call, id, async (target) => {
     const segments = path.map((each) => (each.startsWith('--') ? (given.value(each.slice(2)) ?? '') : each));
     const below = [...target, ...segments];
-    if (columns === undefined)
-      printWithSecret(context, given, fieldsOf(await api.call('POST', below)), secret);
-    else printList(context, given, columns, await api.list(below, {}, most), segments.join(' '));
+    if (columns !== undefined)
+      return printList(context, given, columns, await api.list(below, {}, most), segments.join(' '));
+    const made = fieldsOf(await api.call(reads ? 'GET' : 'POST', below));
+    const shown =
+      follow === undefined ? made : await followed(call, [...target, ...follow, String(made['id'])]);
+    printWithSecret(context, given, shown, secret);
   });
+}
+
+/** Longer than the server waits for a receiver, ms. */
+const followMs = 20_000;
+const followEveryMs = 200;
+
+/** An item after its first attempt, or as it is after a while. */
+async function followed({ context: { clock, sleep }, api }: Call, path: readonly string[]): Promise<Item> {
+  const deadline = clock.monotonic() + followMs;
+  for (;;) {
+    const item = fieldsOf(await api.call('GET', path));
+    if (item['attempts'] !== 0 || clock.monotonic() >= deadline) return item;
+    await sleep(followEveryMs);
+  }
 }
 
 function printWithSecret(context: Context, given: Given, made: Item, secret?: Secret): void {

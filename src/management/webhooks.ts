@@ -15,6 +15,7 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
+import { bodyOf, formatOf } from '../webhooks/formats/formats.ts';
 import {
   deliveriesOf,
   deliveryKey,
@@ -49,6 +50,8 @@ export interface WebhookDeps extends ManageDeps {
   readonly accountStore: Pick<AccountStore, 'get' | 'records'>;
   readonly accounts: Pick<AccountTables, 'webhookDeliveries'>;
   readonly webhookRules: WebhookRules;
+  /** The base URL of the console. */
+  readonly consoleUrl: string;
 }
 
 const access = { within: 'team', least: 'Admin' } as const;
@@ -86,7 +89,8 @@ export const webhooks: Group<WebhookDeps> = {
       refuses: { ...refusesSettings, plan_limit: overPlan('free', 'webhooks') },
       async handle({ directory, team, body }, deps: WebhookDeps) {
         const { webhook, secret } = await createWebhook(directory, team.id, body, deps.webhookRules);
-        return created(['teams', team.id, 'webhooks', webhook.id], { ...show(deps, webhook), secret });
+        const shown = formatOf(webhook) === 'standard' ? secret : null;
+        return created(['teams', team.id, 'webhooks', webhook.id], { ...show(deps, webhook), secret: shown });
       },
     }),
     endpoint('GET /teams/:id/webhooks/:webhookId', {
@@ -164,9 +168,10 @@ export const webhooks: Group<WebhookDeps> = {
       summary: 'Read a delivery with its body',
       answers: { 200: jsonAnswer(DeliveryDetail, 'The delivery.') },
       handle({ directory, team, params: { webhookId, deliveryId } }, deps: WebhookDeps) {
-        const { id } = findWebhook(directory, team.id, webhookId);
-        const delivery = mustExist('delivery', findDelivery(deps.accountStore, id, deliveryId));
-        return ok({ ...showOne(deps, delivery), body: delivery.body });
+        const webhook = findWebhook(directory, team.id, webhookId);
+        const delivery = mustExist('delivery', findDelivery(deps.accountStore, webhook.id, deliveryId));
+        const body = delivery.sent ?? bodyOf(webhook, delivery, deps.consoleUrl);
+        return ok({ ...showOne(deps, delivery), body });
       },
     }),
     endpoint('POST /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver', {
@@ -203,10 +208,12 @@ function showOne({ accountStore }: WebhookDeps, delivery: WebhookDelivery) {
 
 /** A webhook without its secret. @param waiting number of pending deliveries */
 export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
-  const { id, teamId, name, url, enabled, disabledFor } = webhook;
+  const { id, teamId, name, url, enabled, disabledFor, project = null, issueType = null } = webhook;
   const [, previous] = webhook.secrets;
   return {
-    ...{ id, teamId, name, url, enabled, disabledFor, waiting },
+    ...{ id, teamId, name, url, enabled, disabledFor, waiting, project, issueType },
+    format: formatOf(webhook),
+    hasAuthorization: webhook.authorization !== undefined,
     events: [...eventTypes(webhook)],
     failingSince: timeText(webhook.failingSince),
     previousSecretUntil: timeText(previous?.until ?? null),
@@ -220,7 +227,7 @@ export function showDelivery(delivery: WebhookDelivery, due: number | undefined)
   const { id, type, state, attempts, latest } = delivery;
   return {
     ...{ id, type, state, attempts },
-    latest: latest.map((attempt) => ({ ...attempt, at: timeText(attempt.at) })),
+    latest: latest.map(({ answer = null, ...attempt }) => ({ ...attempt, answer, at: timeText(attempt.at) })),
     nextAttemptAt: timeText(due ?? null),
     createdAt: timeText(delivery.createdAt),
     endedAt: timeText(delivery.endedAt),

@@ -117,6 +117,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     ...{ directory, accountStore: core.accountStore, accounts, store: usage, reports },
     ...{ retention, exposureDays, staleAfter, plans },
     limits: config,
+    consoleUrl: tokens.audience,
     webhookRules: { allowPrivate: config.webhookAllowPrivate },
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     latestUnattributed: core.counting.ledger.latestUnattributed,

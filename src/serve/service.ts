@@ -18,6 +18,7 @@ import { type Core, closeCore, debugLog, openCore, type ServiceDeps } from './co
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
 import type { Collector } from './otlp/otlp.ts';
+import { publicUrls } from './public-urls.ts';
 import { readinessOf } from './readiness.ts';
 import { routesOf } from './routes.ts';
 import { ServiceStatus } from './service-status.ts';
@@ -56,6 +57,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     await closeCore(core);
     throw error;
   }
+  core.deliverer.linkTo(publicUrls(core.config, bound.listeners).api);
   if (collector?.traceDelivery !== undefined) core.deliverer.traceBy(collector.traceDelivery);
   const stopWork = startWork(core, bound.grpc, status);
   const stopPushing = collector?.start();

@@ -4,9 +4,10 @@ import type { AccountStore, Write } from '../accounts/store/account-store.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Span } from '../runtime/spans.ts';
-import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/webhook-records.ts';
+import type { WebhookDelivery, WebhookTurn } from '../storage/lmdb/webhook-records.ts';
+import { bodyOf } from './formats/formats.ts';
 import { webhookIn } from './queue.ts';
-import type { Outcome } from './send.ts';
+import type { Outcome, Receiver } from './send.ts';
 import { mostPerWebhook, Slots } from './slots.ts';
 import { type Claimed, claim, isFree, release, settle, type Turn } from './turns.ts';
 
@@ -21,7 +22,7 @@ export interface DelivererDeps {
 
 /** See `send`. */
 export type Send = (
-  webhook: Pick<Webhook, 'url' | 'secrets'>,
+  webhook: Receiver,
   delivery: Pick<WebhookDelivery, 'id' | 'body'>,
   now: number,
   stop: AbortSignal,
@@ -75,6 +76,7 @@ export class Deliverer {
   /** Duration of the last scan. */
   #scanMs = 0;
   #trace: TraceDelivery = () => undefined;
+  #consoleUrl = '';
   #isWoken = false;
   #goOn = () => {};
   #pause: Pause = async () => false;
@@ -90,6 +92,11 @@ export class Deliverer {
   /** Enables tracing of attempts. */
   traceBy(trace: TraceDelivery): void {
     this.#trace = trace;
+  }
+
+  /** Sets the base URL of the console, to which messages link. */
+  linkTo(consoleUrl: string): void {
+    this.#consoleUrl = consoleUrl;
   }
 
   /** Number of pending deliveries, from all nodes. */
@@ -201,11 +208,13 @@ export class Deliverer {
     const { clock, randomBytes } = directory;
     const [at, since] = [clock.now(), clock.monotonic()];
     const span = this.#trace(delivery);
-    const outcome = await send(webhook, delivery, at, this.#stop.signal, span?.traceparent);
+    const { id } = delivery;
+    const body = bodyOf(webhook, delivery, this.#consoleUrl);
+    const outcome = await send(webhook, { id, body }, at, this.#stop.signal, span?.traceparent);
     span?.end(outcome.error === null ? undefined : String(outcome.status ?? 'no_answer'));
-    const tried = { outcome, at, ms: Math.round(clock.monotonic() - since) };
+    const tried = { outcome, body, at, ms: Math.round(clock.monotonic() - since) };
     const isCut = outcome.error !== null && this.#stop.signal.aborted;
-    if (!isCut) this.#count(webhook.id, delivery.id, outcome);
+    if (!isCut) this.#count(webhook.id, id, outcome);
     await this.#keep((draft) => {
       if (isCut) release(draft, key, this.#turn());
       else settle(draft, key, tried, { ...this.#turn(), randomBytes });

@@ -4,7 +4,7 @@ import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
 /*
  * Marks of events that were announced although their cause lasts: a flag was seen, is stale or has a verdict, or messages are refused. A mark is
  * committed with its deliveries, so no node announces an event twice. Keys start with the id of the application and a space;
- * `service ` is for the service.
+ * `service ` is for the service, and for issues in trackers.
  */
 
 /** A flag was seen in an environment. */
@@ -26,6 +26,19 @@ export function verdictMark(applicationId: string, feature: string): string {
 export function refusedMark(applicationId: string, environment: number | null, code: string): string {
   return `${applicationId} refused ${environment ?? ''} ${code}`;
 }
+
+/** An issue was opened in a tracker. */
+export function issueMark(webhookId: string, type: string, finding: readonly string[]): string {
+  return `${service} issue ${webhookId} ${type} ${finding.join(' ')}`;
+}
+
+/** The webhook that opened an issue; `undefined` for other marks. */
+export function issueIn(mark: string): string | undefined {
+  return mark.startsWith(`${service} issue `) ? mark.split(' ', 3)[2] : undefined;
+}
+
+/** For how long the same finding opens no second issue. */
+export const issueMs = 30 * 86_400_000;
 
 /** The application of a mark. */
 export function applicationIn(mark: string): string {

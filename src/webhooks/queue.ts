@@ -1,10 +1,14 @@
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
+import { eventMessage } from '../contract/event-messages.ts';
 import type { WebhookEvent } from '../contract/events.ts';
+import { webhookFormats } from '../contract/webhook-formats.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
+import { formatOf } from './formats/formats.ts';
+import { issueMark, issueMs, markIn, putMark } from './marks.ts';
 
 /** Maximum number of stored deliveries per webhook, pending or done. The next one removes the oldest. */
 export const maxDeliveries = 1000;
@@ -24,8 +28,22 @@ export function enqueue(draft: Draft, event: WebhookEvent, deps: QueueDeps): num
     (webhook) =>
       webhook.teamId === teamId && webhook.enabled && (webhook.events[type] ?? Infinity) <= at + withinMs,
   );
-  for (const webhook of wanting) add(draft, webhook, { type, at, data }, deps);
-  return wanting.length;
+  const news = wanting.filter((webhook) => isNews(draft, webhook, event, deps.now));
+  for (const webhook of news) add(draft, webhook, { type, at, data }, deps);
+  return news.length;
+}
+
+/** An issue tracker gets one issue for each finding. Marks it as opened. */
+function isNews(draft: Draft, webhook: Webhook, { type, teamId, data }: WebhookEvent, now: number): boolean {
+  if (!webhookFormats[formatOf(webhook)].isTracker) return true;
+  const team = { id: teamId, name: '' };
+  const { finding } = eventMessage(type, { ...data, team } as never);
+  if (finding === null) return false;
+  const mark = issueMark(webhook.id, type, finding);
+  const opened = markIn(draft, mark)?.at ?? -Infinity;
+  if (now - opened < issueMs) return false;
+  putMark(draft, mark, { at: now });
+  return true;
 }
 
 /** Queues one delivery. */

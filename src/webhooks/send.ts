@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { replaceActive } from '../contract/active-characters.ts';
 import { addressesFor, type Reach } from '../http/outbound/addresses.ts';
 import { exchange, unless } from '../http/outbound/exchange.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
+import { formatOf } from './formats/formats.ts';
+import { clipped } from './formats/text.ts';
 import { signatures } from './secrets.ts';
 
 export interface SendDeps extends Reach {
@@ -21,15 +24,23 @@ export interface Outcome {
   readonly error: string | null;
   /** The delay that the receiver requests, ms. */
   readonly retryAfterMs: number;
+  /** The beginning of the answer's body; absent if that was empty. */
+  readonly answer?: string;
 }
 
-/** How many bytes of an answer are read and discarded: some receivers stop work when the connection closes early. */
+/** Maximum characters of an answer that are kept, for people. */
+const keptCharacters = 500;
+
+/** How many bytes of an answer are read: some receivers stop work when the connection closes early. */
 const maxAnswerBytes = 65_536;
+
+/** The settings that an attempt needs. */
+export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;
 
 /** Makes one attempt. It is bounded in time whatever the receiver does, and never throws. */
 export async function send(
   deps: SendDeps,
-  webhook: Pick<Webhook, 'url' | 'secrets'>,
+  webhook: Receiver,
   delivery: Pick<WebhookDelivery, 'id' | 'body'>,
   now: number,
   stop: AbortSignal,
@@ -40,16 +51,21 @@ export async function send(
   const attempt = async () => {
     const url = new URL(webhook.url);
     const addresses = await addressesFor(url, deps);
-    const message = signed(deps, webhook, delivery, now);
-    const headers = { ...message.headers, ...(traceparent !== undefined && { traceparent }) };
-    let left = maxAnswerBytes;
-    const take = ({ length }: Buffer) => {
-      left -= length;
-      return left >= 0;
+    const body = Buffer.from(delivery.body);
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      'user-agent': `flagmeter/${deps.version}`,
+      ...credentials(webhook, delivery, now),
+      ...(traceparent !== undefined && { traceparent }),
     };
+    const answer = new AnswerText();
+    const take = (chunk: Buffer) => answer.take(chunk);
     const { ca } = deps;
-    const request = { method: 'POST', headers, body: message.body, addresses, signal, ca, take };
-    return outcomeOf(await exchange(url, request), now);
+    const request = { method: 'POST', headers, body, addresses, signal, ca, take };
+    const outcome = outcomeOf(await exchange(url, request), now);
+    const text = answer.without(webhook.authorization);
+    return { ...outcome, ...(text !== '' && { answer: text }) };
   };
   try {
     return await unless(signal, attempt());
@@ -60,28 +76,43 @@ export async function send(
   }
 }
 
-interface Signed {
-  readonly body: Buffer;
-  readonly headers: Readonly<Record<string, string | number>>;
-}
-
-function signed(
-  { version }: SendDeps,
-  { secrets }: Pick<Webhook, 'secrets'>,
+/** A receiver of the standard format verifies the signature, and an issue tracker the credential. */
+function credentials(
+  webhook: Receiver,
   { id, body }: Pick<WebhookDelivery, 'id' | 'body'>,
   now: number,
-): Signed {
+): Readonly<Record<string, string>> {
+  const { secrets, authorization } = webhook;
+  if (formatOf(webhook) !== 'standard') return authorization === undefined ? {} : { authorization };
   const timestamp = Math.floor(now / 1000);
-  const bytes = Buffer.from(body);
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': bytes.length,
-    'user-agent': `flagmeter/${version}`,
+  return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatures(secrets, { id, timestamp, body }),
   };
-  return { body: bytes, headers };
+}
+
+/** Keeps the beginning of an answer. */
+class AnswerText {
+  readonly #first: Buffer[] = [];
+  #bytes = 0;
+
+  /** False if enough was read. */
+  take(chunk: Buffer): boolean {
+    // Up to four bytes for each character.
+    if (this.#bytes < 4 * keptCharacters) this.#first.push(chunk.subarray(0, 4 * keptCharacters));
+    this.#bytes += chunk.length;
+    return this.#bytes <= maxAnswerBytes;
+  }
+
+  /** The text for people. A receiver that repeats the credential does not reveal it. */
+  without(credential: string | undefined): string {
+    const text = Buffer.concat(this.#first).toString().trim();
+    const safe = replaceActive(credential ? text.replaceAll(credential, '…') : text, (character) =>
+      character === '\n' ? '\n' : '\ufffd',
+    );
+    return clipped(safe, keptCharacters);
+  }
 }
 
 function outcomeOf({ statusCode: status = 0, headers }: IncomingMessage, now: number): Outcome {

@@ -8,7 +8,7 @@ import {
   sweepSteps,
 } from '../accounts/store/sweep.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
-import { applicationIn, service } from './marks.ts';
+import { applicationIn, issueIn, issueMs, service } from './marks.ts';
 import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
 
 export interface SweepDeps extends SweepTurns {
@@ -65,6 +65,8 @@ function stepsAt({ accounts, accountStore }: SweepDeps, now: number): readonly S
       table: 'webhookMarks',
       isOver(mark, { at }, reader) {
         const application = applicationIn(mark);
+        const webhook = issueIn(mark);
+        if (webhook !== undefined) return now - at > issueMs || !reader.has('webhooks', webhook);
         const isRefusal = mark.startsWith(`${application} refused `);
         if (isRefusal && now - at > refusedMarkMs) return true;
         return application !== service && !reader.has('applications', application);

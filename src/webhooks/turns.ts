@@ -66,6 +66,8 @@ export function release(draft: AccountDraft, key: string, { node }: Turn): void 
 /** The duration and start of an attempt. */
 export interface Tried {
   readonly outcome: Outcome;
+  /** The body that was sent. */
+  readonly body: string;
   readonly at: number;
   readonly ms: number;
 }
@@ -74,14 +76,17 @@ export interface Tried {
 export function settle(
   draft: AccountDraft,
   key: string,
-  { outcome, at, ms }: Tried,
+  { outcome, body, at, ms }: Tried,
   by: Turn & { readonly randomBytes: RandomBytes },
 ): void {
   const known = draft.get('webhookDeliveries', key);
   if (known === undefined) return;
-  const { status, error } = outcome;
-  const latest = [...known.latest, { at, ms, status, error }].slice(-keptAttempts);
-  const delivery = { ...known, attempts: known.attempts + 1, latest };
+  const { status, error, answer } = outcome;
+  const attempt = { at, ms, status, error, ...(answer !== undefined && { answer }) };
+  const latest = [...known.latest, attempt].slice(-keptAttempts);
+  const { sent: _, ...rest } = known;
+  const sent = body === known.body ? {} : { sent: body };
+  const delivery = { ...rest, ...sent, attempts: known.attempts + 1, latest };
   const turn = draft.get('webhookTurns', key);
   const isOurs = turn?.lease?.node === by.node;
   if (error === null) succeed(draft, key, delivery, by.now);

@@ -12,9 +12,11 @@ import { checkPlan } from '../accounts/plans.ts';
 import { newId } from '../accounts/secrets.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { WebhookEventType } from '../contract/events.ts';
+import type { WebhookFormat } from '../contract/webhook-formats.ts';
 import { checkUrl } from '../http/outbound/addresses.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
+import { formatFrom } from './formats/settings.ts';
 import { add, giveUp, queueAgain, waitingOf } from './queue.ts';
 import { newWebhookSecret, rotated } from './secrets.ts';
 
@@ -24,6 +26,11 @@ export interface WebhookSettings {
   readonly url: string;
   readonly events: readonly WebhookEventType[];
   readonly enabled: boolean;
+  readonly format: WebhookFormat;
+  readonly project: string;
+  readonly issueType: string;
+  /** `null` removes it. */
+  readonly authorization: string | null;
 }
 
 /** The operator's settings. */
@@ -38,6 +45,8 @@ export interface NewSecret {
   readonly secret: string;
 }
 
+type NewWebhook = Pick<WebhookSettings, 'name' | 'url' | 'events'> & Partial<WebhookSettings>;
+
 /**
  * Makes a webhook, enabled by default.
  * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (URL, events), `plan_limit`
@@ -45,12 +54,12 @@ export interface NewSecret {
 export function createWebhook(
   directory: Directory,
   teamId: string,
-  { enabled = true, ...wanted }: Omit<WebhookSettings, 'enabled'> & Partial<WebhookSettings>,
+  { enabled = true, ...wanted }: NewWebhook,
   rules: WebhookRules,
 ): Promise<NewSecret> {
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(teamId));
-    check(wanted, rules);
+    checkSettings(wanted, rules);
     checkPlan(plan, 'webhooks', ofTeam(draft.webhooks, teamId).length + 1);
     const now = directory.clock.now();
     const secret = newWebhookSecret(directory.randomBytes);
@@ -60,6 +69,7 @@ export function createWebhook(
       teamId,
       name: wanted.name,
       url: wanted.url,
+      ...formatFrom(wanted, undefined),
       events: eventsFrom(wanted.events, {}, now),
       secrets: [secret],
       enabled,
@@ -88,15 +98,17 @@ export function patchWebhook(
   return directory.change((draft) => {
     const webhook = findWebhook(draft, teamId, id);
     if (Object.keys(patch).length === 0) return webhook;
-    const { events, ...rest } = patch;
-    const wanted = { ...webhook, ...rest };
-    check({ ...wanted, events: events ?? eventTypes(webhook) }, rules);
+    const { name = webhook.name, url = webhook.url, enabled = webhook.enabled } = patch;
+    const { format: _, project: _p, issueType: _i, authorization: _a, ...kept } = webhook;
+    const wanted = { ...kept, name, url, enabled, ...formatFrom(patch, webhook) };
+    const events = patch.events ?? eventTypes(webhook);
+    checkSettings({ ...wanted, events }, rules);
     const now = directory.clock.now();
     const isBack = wanted.enabled && !webhook.enabled;
     const known = isBack ? {} : webhook.events;
     const patched: Webhook = {
       ...wanted,
-      events: eventsFrom(events ?? eventTypes(webhook), known, now),
+      events: eventsFrom(events, known, now),
       disabledFor: wanted.enabled ? null : webhook.disabledFor,
       failingSince: isBack ? null : webhook.failingSince,
       updatedAt: now,
@@ -208,8 +220,8 @@ function eventsFrom(
 }
 
 /** @throws {ApiError} `invalid_name`, `invalid_body` */
-function check(
-  { name, url, events }: Omit<WebhookSettings, 'enabled'>,
+function checkSettings(
+  { name, url, events }: Pick<WebhookSettings, 'name' | 'url' | 'events'>,
   { allowPrivate }: WebhookRules,
 ): void {
   checkName('a webhook', name);

@@ -41,6 +41,32 @@ describe('webhooks', () => {
   });
 });
 
+describe('a webhook in a format of others', () => {
+  it('is created, tested and changed, and shows what it sent', async () => {
+    const receiver = await openReceiver((response) => void response.writeHead(400).end('invalid_blocks'));
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    const made = await run(
+      `webhooks create Issues --endpoint ${url} --event key.leaked --format jira --project SHOP --issue-type Task --authorization-file a.txt --json`,
+      { files: { 'a.txt': 'Bearer secret-of-the-tracker\n' } },
+    );
+    expect(JSON.parse(made.out)).toMatchObject({ format: 'jira', secret: null, hasAuthorization: true });
+    expect(made.err).not.toContain('shown only once');
+    const tested = await run('webhooks test Issues');
+    const { headers, body } = receiver.received[0]!;
+    expect(headers['authorization']).toBe('Bearer secret-of-the-tracker');
+    expect(tested.out).toContain(body);
+    expect(tested.out).toMatch(/"status":400.*"answer":"invalid_blocks"/);
+    await run('webhooks update Issues --format slack');
+    const { id } = JSON.parse((await run('webhooks test Issues --json')).out);
+    await receiver.arrived(2);
+    const shown = await run(`webhooks delivery Issues --delivery ${id} --json`);
+    expect(JSON.parse(shown.out)).toMatchObject({ body: receiver.received[1]!.body, state: 'waiting' });
+    expect(JSON.parse(receiver.received[1]!.body)).toHaveProperty('blocks');
+    expect(`${made.out}${tested.out}${shown.out}`).not.toContain('secret-of-the-tracker');
+    await run('webhooks delete Issues --yes');
+  });
+});
+
 describe('commands on resources', () => {
   const commands = Object.values(resources).flatMap((resource: Resource) => commandsOf(resource));
   it.each(commands.map(({ command }) => command))('$name has each flag once', ({ flags }) => {

@@ -63,9 +63,9 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
     const made = create && (create.put ? `PUT ${list}/:` : `POST ${list}`);
     const changed = update && (update.whole ? `PUT ${list}/:` : `PATCH ${list}/:`);
     const routes = [single && `GET ${list}/:`, made, changed, remove && `DELETE ${list}/:`];
-    for (const { path, columns } of actions)
+    for (const { path, columns, reads } of actions)
       routes.push(
-        `${columns ? 'GET' : 'POST'} ${list}/:/${path.map((each) => (each.startsWith('--') ? ':' : each)).join('/')}`,
+        `${columns || reads ? 'GET' : 'POST'} ${list}/:/${path.map((each) => (each.startsWith('--') ? ':' : each)).join('/')}`,
       );
     for (const route of routes.filter((each) => each !== undefined))
       expect([...endpoints.keys()]).toContain(route);

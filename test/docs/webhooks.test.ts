@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { type WebhookEventData, webhookEvents } from '../../src/contract/events.ts';
 import { refusals } from '../../src/contract/refusals.ts';
+import { webhookFormatNames, webhookFormats } from '../../src/contract/webhook-formats.ts';
 import { newWebhookSecret } from '../../src/webhooks/secrets.ts';
 import { delays } from '../../src/webhooks/turns.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -80,6 +81,11 @@ test('docs/webhooks.md has the events of the contract', async () => {
     [...when, ['`webhook.test`', 'Someone requested a test']],
   );
   await expect(withTable(withEvents, ['Event', '`data`'], rows)).toMatchFileSnapshot(path);
+});
+
+test('docs/webhooks.md has the formats of the contract', async () => {
+  const rows = webhookFormatNames.map((name) => [`\`${name}\``, webhookFormats[name].meaning]);
+  await expect(withTable(doc, ['Format', 'Receivers get'], rows)).toMatchFileSnapshot(path);
 });
 
 test('docs/webhooks.md has the schedule of the attempts', () => {

@@ -69,13 +69,16 @@ export interface Removal {
   readonly loses?: string;
 }
 
-/** A request below the path of an item: a POST, or with `columns` a list. */
+/** A request below the path of an item: a POST, with `columns` a list, or with `reads` a GET. */
 export interface Action {
   readonly word: string;
   readonly summary: string;
   readonly flags?: readonly Flag[];
   /** The segments below the path of the item. `--delivery` stands for the value of that flag. */
   readonly path: readonly string[];
+  readonly reads?: true;
+  /** The list that has the result, which is read and shown after its first attempt. */
+  readonly follow?: readonly string[];
   readonly columns?: AnyColumns;
   /** Maximum number of listed items. */
   readonly most?: number;

@@ -6,6 +6,19 @@ import type { Resource } from './resource.ts';
 /** `--url` is the address of the server, as in every command. */
 const url = flag('endpoint URL', 'Address that receives deliveries: https, with a public host');
 const events = flag('event EVENT', 'Event to deliver; repeatable');
+const format = flag('format FORMAT', 'Format of the deliveries', { more: 'default: standard' });
+const project = flag('project KEY', 'Key of the project, for jira');
+const issueType = flag('issue-type TYPE', 'Type of the issues, for jira, such as Task');
+const authorization = flag(
+  'authorization-file FILE',
+  'File with the Authorization header, for github, gitlab and jira',
+  {
+    as: 'secretFile',
+    file: true,
+  },
+);
+
+const delivery = flag('delivery ID', 'Id of the delivery, from webhooks deliveries', { required: true });
 
 export const webhooks: Resource = {
   name: 'webhooks',
@@ -19,8 +32,12 @@ export const webhooks: Resource = {
   columns: webhookColumns,
   create: {
     operand: { name: 'NAME', description: 'Webhook name' },
-    fields: fieldsOf(NewWebhook, { name: null, url, events, enabled: null }),
-    secret: { field: 'secret' },
+    fields: fieldsOf(NewWebhook, {
+      name: null,
+      ...{ url, events, enabled: null },
+      ...{ format, project, issueType, authorization },
+    }),
+    secret: { field: 'secret', where: { format: 'standard' } },
   },
   update: {
     fields: fieldsOf(WebhookPatch, {
@@ -28,10 +45,16 @@ export const webhooks: Resource = {
       url,
       events,
       enabled: flag('enabled true|false', 'Whether events are delivered'),
+      ...{ format, project, issueType, authorization },
     }),
   },
   actions: [
-    { word: 'test', summary: 'Send a test event to a webhook', path: ['test'] },
+    {
+      word: 'test',
+      summary: 'Send a test event to a webhook; shows the message and the answer',
+      path: ['test'],
+      follow: ['deliveries'],
+    },
     {
       word: 'rotate',
       summary: 'Rotate the secret of a webhook; the previous one signs too for a day',
@@ -46,9 +69,16 @@ export const webhooks: Resource = {
       columns: deliveryColumns,
     },
     {
+      word: 'delivery',
+      summary: 'Show a delivery of a webhook: its message and the answers',
+      flags: [delivery],
+      path: ['deliveries', '--delivery'],
+      reads: true,
+    },
+    {
       word: 'redeliver',
       summary: 'Repeat a delivery of a webhook',
-      flags: [flag('delivery ID', 'Id of the delivery, from webhooks deliveries', { required: true })],
+      flags: [delivery],
       path: ['deliveries', '--delivery', 'redeliver'],
     },
   ],

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type WebhookEventType, webhookEvents } from '../events.ts';
+import { webhookFormatNames, webhookFormats } from '../webhook-formats.ts';
 import {
   bodyShape,
   count,
@@ -15,9 +16,13 @@ import {
   time,
 } from './fields.ts';
 
+const formats = webhookFormatNames.map((each) => `\`${each}\`: ${webhookFormats[each].meaning}`);
+const formatWords = `Format of the deliveries. ${formats.join('. ')}.`;
+
 const settings = {
   name: name('Name, for people.'),
   url: text('URL that deliveries are posted to: `https:`, with a public host.'),
+  format: oneOf(webhookFormatNames, formatWords),
   events: Type.Array(Type.Enum(Object.keys(webhookEvents) as WebhookEventType[]), {
     description: 'Subscribed events.',
     documented: { minItems: 1, uniqueItems: true },
@@ -27,10 +32,16 @@ const settings = {
   ),
 };
 
+const project = text('Key of the project in Jira.');
+const issueType = text('Name of the type of the issues in Jira, such as `Task`.');
+
 const fields = {
   id: text('Id.'),
   teamId: text('Id of the team that owns it.'),
   ...settings,
+  project: orNull(project),
+  issueType: orNull(issueType),
+  hasAuthorization: flag('Whether deliveries have an `Authorization` header. It is not shown again.'),
   disabledFor: Type.Unsafe<'failing' | 'gone' | null>({
     type: ['string', 'null'],
     enum: ['failing', 'gone', null],
@@ -55,8 +66,12 @@ const example = {
   teamId: exampleIds.team,
   name: 'Chat',
   url: 'https://hooks.example.com/flags',
+  format: 'standard' as const,
   events: ['flag.stale', 'key.leaked'] as WebhookEventType[],
   enabled: true,
+  project: null,
+  issueType: null,
+  hasAuthorization: false,
   disabledFor: null,
   failingSince: null,
   waiting: 0,
@@ -72,7 +87,11 @@ export const WebhookShownOnce = shape(
   'WebhookShownOnce',
   {
     ...fields,
-    secret: text('Secret that signs deliveries. Store it now: it is not shown again.'),
+    secret: orNull(
+      text(
+        'Secret that signs deliveries. Store it now: it is not shown again. `null` for a new webhook whose format is not `standard`.',
+      ),
+    ),
   },
   { ...example, secret: `whsec_${'A'.repeat(43)}=` },
 );
@@ -80,9 +99,25 @@ export type WebhookShownOnce = Static<typeof WebhookShownOnce>;
 
 export const { name: aName, url, events: someEvents, enabled } = settings;
 
+/** Settings of some formats. */
+const ofFormats = {
+  format: Type.Optional(
+    Type.Enum(webhookFormatNames, { description: `${formatWords} Default: \`standard\`.` }),
+  ),
+  project: Type.Optional(project),
+  issueType: Type.Optional(issueType),
+  authorization: Type.Optional(
+    orNull(
+      text(
+        'Value of the `Authorization` header, for issue trackers only. `null` removes it. Give it again with a URL on another host.',
+      ),
+    ),
+  ),
+};
+
 export const NewWebhook = bodyShape(
   'NewWebhook',
-  { name: aName, url, events: someEvents, enabled: Type.Optional(enabled) },
+  { name: aName, url, events: someEvents, enabled: Type.Optional(enabled), ...ofFormats },
   { name: 'Chat', url: 'https://hooks.example.com/flags', events: ['flag.stale', 'key.leaked'] },
 );
 
@@ -93,6 +128,7 @@ export const WebhookPatch = bodyShape(
     url: Type.Optional(url),
     events: Type.Optional(someEvents),
     enabled: Type.Optional(enabled),
+    ...ofFormats,
   },
   { enabled: false },
 );
@@ -102,6 +138,7 @@ const Attempt = Type.Object({
   ms: count('Duration in milliseconds.'),
   status: orNull(Type.Integer({ description: 'Status of the answer; `null` if there was none.' })),
   error: orNull(text('Reason for the failure; `null` if it succeeded.')),
+  answer: orNull(text("Beginning of the answer's body; `null` if it was empty.")),
 });
 
 const deliveryFields = {
@@ -120,7 +157,7 @@ const deliveryExample = {
   type: 'flag.stale',
   state: 'delivered' as const,
   attempts: 1,
-  latest: [{ at: exampleTime, ms: 84, status: 204, error: null }],
+  latest: [{ at: exampleTime, ms: 84, status: 204, error: null, answer: null }],
   nextAttemptAt: null,
   createdAt: exampleTime,
   endedAt: exampleTime,
@@ -131,9 +168,13 @@ export type Delivery = Static<typeof Delivery>;
 
 export const DeliveryDetail = shape(
   'DeliveryDetail',
-  { ...deliveryFields, body: text('Body of the request, JSON.') },
+  {
+    ...deliveryFields,
+    body: text('Body of the last attempt, JSON. Before the first one: the body in the current format.'),
+  },
   {
     ...deliveryExample,
     body: `{"type":"flag.stale","timestamp":"${exampleTime}","data":{"feature":"checkout"}}`,
   },
 );
+export type DeliveryDetail = Static<typeof DeliveryDetail>;

@@ -31,19 +31,29 @@ interface SecretField {
   readonly people: string;
 }
 
-const secretFields: { readonly [Name in TableName]?: SecretField } = {
-  signingKeys: {
-    plain: 'privateJwk',
-    sealed: 'sealedJwk',
-    about: ({ kid }) => `signing key ${kid}`,
-    people: 'signing keys',
-  },
-  webhooks: {
-    plain: 'secrets',
-    sealed: 'sealedSecrets',
-    about: ({ id }) => `webhook ${id}`,
-    people: 'secrets of webhooks',
-  },
+const secretFields: { readonly [Name in TableName]?: readonly SecretField[] } = {
+  signingKeys: [
+    {
+      plain: 'privateJwk',
+      sealed: 'sealedJwk',
+      about: ({ kid }) => `signing key ${kid}`,
+      people: 'signing keys',
+    },
+  ],
+  webhooks: [
+    {
+      plain: 'secrets',
+      sealed: 'sealedSecrets',
+      about: ({ id }) => `webhook ${id}`,
+      people: 'secrets of webhooks',
+    },
+    {
+      plain: 'authorization',
+      sealed: 'sealedAuthorization',
+      about: ({ id }) => `authorization of webhook ${id}`,
+      people: 'credentials of webhooks',
+    },
+  ],
 };
 
 /** Converts records to and from their form in PostgreSQL, where secrets are encrypted. */
@@ -82,24 +92,28 @@ export class RecordCodec {
   }
 
   #seal(table: TableName, record: unknown): unknown {
-    const field = secretFields[table];
-    if (field === undefined) return record;
+    const fields = secretFields[table];
+    if (fields === undefined) return record;
     // `unaudited` is for the audit log of a single machine.
-    const { unaudited, [field.plain]: secret, ...shown } = record as Fields;
-    if (secret === undefined) return shown;
-    if (this.#key === undefined) return { ...shown, [field.plain]: secret };
-    return { ...shown, [field.sealed]: this.#key.seal(JSON.stringify(secret), field.about(shown)) };
+    const { unaudited, ...shown } = record as Fields;
+    return fields.reduce((sealed, field) => this.#sealField(field, sealed), shown as Fields);
+  }
+
+  #sealField({ plain, sealed, about }: SecretField, record: Fields): Fields {
+    const { [plain]: secret, ...shown } = record;
+    if (secret === undefined || this.#key === undefined) return record;
+    return { ...shown, [sealed]: this.#key.seal(JSON.stringify(secret), about(shown)) };
   }
 
   #open(table: string, key: string, value: unknown): Write[] {
     if (!isKnown(table)) return [];
-    const field = secretFields[table];
-    const isSealed = field !== undefined && value !== null && field.sealed in (value as Fields);
-    const opened = isSealed ? this.#openField(field, value as Fields) : (value ?? undefined);
+    if (value === null) return [{ table, key, value: undefined } as Write];
+    const sealed = (secretFields[table] ?? []).filter((field) => field.sealed in (value as Fields));
+    const opened: unknown = sealed.reduce((record, field) => this.#openField(field, record), value as Fields);
     return [{ table, key, value: opened } as Write];
   }
 
-  #openField({ plain, sealed, about, people }: SecretField, record: Fields): unknown {
+  #openField({ plain, sealed, about, people }: SecretField, record: Fields): Fields {
     if (this.#key === undefined)
       throw new Error(
         `Cannot read the ${people} in PostgreSQL: they are encrypted; give --postgres-key-file`,

@@ -1,5 +1,6 @@
 import type { WebhookEventType } from '../../contract/events.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
+import type { WebhookFormat } from '../../contract/webhook-formats.ts';
 
 /** The records of webhooks. Times are Unix milliseconds. */
 
@@ -19,6 +20,13 @@ export interface Webhook {
   readonly url: string;
   /** The subscribed events, each with its start time. */
   readonly events: Readonly<Partial<Record<WebhookEventType, number>>>;
+  /** Absent: `standard`, the only format of earlier versions. */
+  readonly format?: WebhookFormat;
+  /** The key of the project and the type of the issues; only of the format `jira`. */
+  readonly project?: string;
+  readonly issueType?: string;
+  /** The `Authorization` header for an issue tracker; absent without one. */
+  readonly authorization?: string;
   /** The newest first; at most two. */
   readonly secrets: readonly WebhookSecret[];
   readonly enabled: boolean;
@@ -38,6 +46,8 @@ export interface WebhookAttempt {
   readonly status: number | null;
   /** Why it failed, for people; `null` if it succeeded. */
   readonly error: string | null;
+  /** The beginning of the response's body; absent if it was empty, and in attempts of an earlier version. */
+  readonly answer?: string;
 }
 
 export interface WebhookDelivery {
@@ -47,8 +57,10 @@ export interface WebhookDelivery {
   readonly number: number;
   readonly webhookId: string;
   readonly type: WebhookEventType | 'webhook.test';
-  /** The exact bytes to send, which are signed. */
+  /** The event in the standard format: the exact bytes to sign and send. */
   readonly body: string;
+  /** The body of the last attempt, if it was in another format. */
+  readonly sent?: string;
   /** The `traceparent` of the request that caused it, if that was traced. */
   readonly cause?: string;
   readonly state: 'waiting' | 'delivered' | 'failed';

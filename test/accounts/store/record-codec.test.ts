@@ -56,13 +56,14 @@ test('the private part of a signing key is sealed, and opens only with the same 
     expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');
 });
 
-test('the secrets of a webhook are sealed, and open only with the same key', () => {
+test('the secrets and the credential of a webhook are sealed, and open only with the same key', () => {
   const key = new PostgresKey(randomBytes(32));
-  const value = { id: 'webhook_1', name: 'Chat', secrets: [{ text: 'whsec_c2VjcmV0', until: null }] };
+  const secrets = [{ text: 'whsec_c2VjcmV0', until: null }];
+  const value = { id: 'webhook_1', name: 'Chat', secrets, authorization: 'Bearer token' };
   const webhook = { table: 'webhooks', key: 'webhook_1', value } as unknown as Write;
   const stored = new RecordCodec(key).encode(webhook);
   expect(stored.value).toContain('Chat');
-  expect(stored.value).not.toContain('whsec_');
+  expect(stored.value).not.toMatch(/whsec_|Bearer/);
   expect(new RecordCodec(key).decodeRecords([stored])).toEqual([webhook]);
   for (const other of [undefined, new PostgresKey(randomBytes(32))])
     expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');

@@ -1,0 +1,81 @@
+import { ApiError } from '../../contract/errors.ts';
+import { type WebhookFormat, webhookFormats } from '../../contract/webhook-formats.ts';
+import type { Webhook } from '../../storage/lmdb/webhook-records.ts';
+import { formatOf } from './formats.ts';
+
+type FormatFields = Pick<Webhook, 'format' | 'project' | 'issueType' | 'authorization'>;
+
+interface WantedFormat {
+  readonly url?: string;
+  readonly format?: WebhookFormat;
+  readonly project?: string;
+  readonly issueType?: string;
+  readonly authorization?: string | null;
+}
+
+const mostInAuthorization = 4096;
+const mostInName = 255;
+
+/**
+ * The fields of a webhook's format after a change. Fields that the format does not have are dropped.
+ * @param webhook before the change; `undefined` for a new one
+ * @throws {ApiError} `invalid_body`
+ */
+export function formatFrom(wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
+  const format = wanted.format ?? (webhook ? formatOf(webhook) : 'standard');
+  return {
+    ...(format !== 'standard' && { format }),
+    ...jiraFrom(format, wanted, webhook),
+    ...authorizationFrom(format, wanted, webhook),
+  };
+}
+
+function jiraFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
+  const { project = webhook?.project, issueType = webhook?.issueType } = wanted;
+  if (format !== 'jira') {
+    if (wanted.project !== undefined || wanted.issueType !== undefined)
+      throw new ApiError('invalid_body', 'Cannot take project or issueType: only for the format jira');
+    return {};
+  }
+  return { project: checked('project', project), issueType: checked('issueType', issueType) };
+}
+
+function checked(name: string, text: string | undefined): string {
+  if (text && text.length <= mostInName && !/\p{Cc}/u.test(text)) return text;
+  const rule = `must have 1 to ${mostInName} characters without control characters, for the format jira`;
+  throw new ApiError('invalid_body', `Cannot take ${name}: ${rule}`);
+}
+
+function authorizationFrom(
+  format: WebhookFormat,
+  wanted: WantedFormat,
+  webhook: Webhook | undefined,
+): FormatFields {
+  const given = wanted.authorization;
+  if (given === null) return {};
+  if (!webhookFormats[format].isTracker) {
+    if (given !== undefined)
+      throw new ApiError('invalid_body', 'Cannot take authorization: only for github, gitlab and jira');
+    return {};
+  }
+  if (given === undefined) return keptAuthorization(wanted, webhook);
+  // Visible characters, with spaces in between: RFC 9110 §5.5.
+  if (given.length > mostInAuthorization || !/^[!-~]([ -~]*[!-~])?$/.test(given))
+    throw new ApiError(
+      'invalid_body',
+      `Cannot take authorization: must have 1 to ${mostInAuthorization} visible ASCII characters`,
+    );
+  return { authorization: given };
+}
+
+/** A credential stays with its host. Otherwise an Admin could read it by a change of the URL. */
+function keptAuthorization({ url }: WantedFormat, webhook: Webhook | undefined): FormatFields {
+  const authorization = webhook?.authorization;
+  if (authorization === undefined) return {};
+  if (url !== undefined && URL.canParse(url) && new URL(url).origin !== new URL(webhook!.url).origin)
+    throw new ApiError(
+      'invalid_body',
+      'Cannot take url: give authorization again for another host, or remove it',
+    );
+  return { authorization };
+}

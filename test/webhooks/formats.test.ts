@@ -1,0 +1,186 @@
+import { Value } from 'typebox/value';
+import { describe, expect, test } from 'vitest';
+import type { MessageData } from '../../src/contract/event-messages.ts';
+import { webhookEvents } from '../../src/contract/events.ts';
+import { type WebhookFormat, webhookFormatNames } from '../../src/contract/webhook-formats.ts';
+import { bodyOf } from '../../src/webhooks/formats/formats.ts';
+import { longest, type Published, published } from './published-formats.ts';
+
+const team = { id: 'team_1', name: 'Shop' };
+const at = '2026-01-31T12:00:00.000Z';
+const consoleUrl = 'https://flags.example.com/metrics/';
+
+/** The data of each event, with these texts from others. */
+function dataWith(name: string): MessageData {
+  const application = { id: 'app_1', name };
+  return {
+    'flag.first_seen': { application, environment: name, feature: name, firstSeenAt: at },
+    'flag.stale': { application, feature: name, lastSeenAt: at, staleSince: at, basis: 'silence' },
+    'flag.verdict_changed': {
+      application,
+      feature: name,
+      previous: 'in_use',
+      verdict: 'safe_to_remove',
+      basis: 'senders',
+      since: at,
+      environments: Array.from({ length: 50 }, () => name),
+      reasons: Array.from({ length: 9 }, () => ({
+        code: 'senders_report' as const,
+        text: `${name} used to check it, and still reports.`,
+        at: null,
+        names: [name],
+      })),
+    },
+    'key.leaked': { application, key: { id: 'key_1', name, prefix: 'fm_be_012345' }, leakedAt: at },
+    'ingest.refusing': {
+      application,
+      environment: name,
+      code: 'origin_not_allowed',
+      status: 403,
+      title: 'The application does not allow this origin',
+      count: 120,
+      lastRefusedAt: at,
+    },
+    'member.changed': {
+      change: 'added',
+      user: { id: 'user_1', email: `${name}@example.com`, name, role: 'User' },
+      by: { type: 'user', name },
+    },
+    'webhook.test': { webhook: { id: 'webhook_1', name } },
+  };
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+function bodyIn(format: WebhookFormat, type: keyof MessageData, name: string, teamName = name): string {
+  const data = { team: { ...team, name: teamName }, ...dataWith(name)[type] };
+  const body = JSON.stringify({ type, timestamp: at, data });
+  const webhook = format === 'jira' ? { format, project: 'SHOP', issueType: 'Task' } : { format };
+  return bodyOf(webhook, { id: 'msg_7_a', body }, consoleUrl);
+}
+
+const events = [...Object.keys(webhookEvents), 'webhook.test'] as (keyof MessageData)[];
+const formats = webhookFormatNames.filter((format) => format !== 'standard');
+const both = formats.flatMap((format) => events.map((event) => [format, event] as const));
+
+/** All texts of a body. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+test.each(both)('%s of %s fits the published format, even with the longest names', (format, event) => {
+  const { schema, maxBytes }: Published = published[format];
+  for (const name of ['checkout', ...longest]) {
+    const body = bodyIn(format, event, name);
+    expect([...Value.Errors(schema, JSON.parse(body))]).toEqual([]);
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(maxBytes);
+  }
+});
+
+test.each(both)('%s of %s has a sentence and a link to the console', (format, event) => {
+  const texts = textsIn(JSON.parse(bodyIn(format, event, 'checkout', 'Shop')));
+  expect(texts.some((text) => /\bcheckout\b/.test(text))).toBe(true);
+  expect(texts.some((text) => text.includes('https://flags.example.com/metrics/'))).toBe(true);
+  expect(texts.join('\n')).not.toMatch(/undefined|null|\[object|NaN/);
+});
+
+test.each(both)('%s of %s has no control or direction-changing characters in names', (format, event) => {
+  const body = bodyIn(format, event, 'a\u202eb\u2066c\u0007d\u2028e\r\nf');
+  for (const text of textsIn(JSON.parse(body))) expect(text).not.toMatch(/[\u202e\u2066\u0007\u2028\r]|e\nf/);
+});
+
+test('the standard format is the queued event, unchanged', () => {
+  const body = bodyIn('standard', 'flag.stale', 'checkout');
+  expect(JSON.parse(body)).toMatchObject({ type: 'flag.stale', data: { feature: 'checkout' } });
+});
+
+test('an event of a later version is a message too', () => {
+  const data = { team };
+  const body = JSON.stringify({ type: 'flag.renamed', timestamp: at, data });
+  const sent = JSON.parse(bodyOf({ format: 'github' }, { id: 'msg_7_a', body }, consoleUrl)) as Body;
+  expect(sent['title']).toBe('The event flag.renamed has occurred');
+});
+
+describe('a name of others', () => {
+  const hostile = '<!channel> & <@U1> `*x*` [a](http://evil) @all #1 {color:red} ~u \\';
+
+  test('is code in Slack, without mentions', () => {
+    const texts = textsIn(JSON.parse(bodyIn('slack', 'flag.stale', hostile)));
+    const shown = texts.filter((text) => text.includes('!channel'));
+    expect(shown.length).toBeGreaterThan(0);
+    for (const text of shown) {
+      expect(text).not.toMatch(/<[^h]/);
+      expect(text).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;');
+    }
+    expect(shown.at(-1)).toContain('`&lt;!channel&gt; &amp; &lt;@U1&gt; ˋ*x*ˋ');
+  });
+
+  test('is text without Markdown in Teams', () => {
+    const { attachments } = JSON.parse(bodyIn('teams', 'flag.stale', hostile)) as {
+      attachments: [{ content: { body: Body[] } }];
+    };
+    const { body } = attachments[0].content;
+    expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']));
+    expect(textsIn(body).join()).toContain(hostile);
+  });
+
+  test.each(['github', 'gitlab'] as const)('is a code span on %s, and starts no line', (format) => {
+    const body = JSON.parse(bodyIn(format, 'flag.stale', hostile)) as Body;
+    const text = String(body['body'] ?? body['description']);
+    expect(text).toContain(`\`\`${hostile}\`\``);
+    const action = JSON.parse(bodyIn(format, 'flag.stale', '/close')) as Body;
+    expect(String(action['body'] ?? action['description'])).not.toMatch(/^\s*(- )?\/close/m);
+  });
+
+  test.each([
+    ['`', '`` ` ``'],
+    ['a``b', '```a``b```'],
+    [' a', '`  a `'],
+    ['plain', '`plain`'],
+  ])('%j is the code span %s in Markdown', (name, span) => {
+    const { body } = JSON.parse(bodyIn('github', 'webhook.test', name)) as { body: string };
+    expect(body).toContain(`the webhook ${span} of`);
+  });
+
+  test('is escaped in Jira', () => {
+    const { fields } = JSON.parse(bodyIn('jira', 'webhook.test', hostile)) as { fields: Body };
+    const text = String(fields['description']);
+    expect(text).toContain('\\{color:red\\}');
+    expect(text).toContain('\\[a\\]\\(http&#58;//evil\\)');
+    expect(text).toContain('\\~u &#92;');
+    expect(text).not.toMatch(/(?<!\\)[{[]c|\\\\/);
+  });
+
+  test('is encoded in the link', () => {
+    const { body } = JSON.parse(bodyIn('github', 'flag.first_seen', 'a)b|c>d"\'(e')) as { body: string };
+    expect(body).toContain(`(${consoleUrl}apps/app_1/`);
+    expect(body).toContain('?name=a%29b%7Cc%3Ed%22%27%28e)');
+  });
+});
+
+test('an issue has the sentence, the facts, the link and the delivery', () => {
+  expect(JSON.parse(bodyIn('gitlab', 'flag.stale', 'checkout', 'Shop'))).toEqual({
+    title: 'The flag checkout of checkout is stale: nothing has named it for a long time',
+    description: [
+      'The flag `checkout` of `checkout` is stale: nothing has named it for a long time.',
+      '',
+      '- **Last seen:** 2026-01-31 12:00 UTC',
+      '- **Stale since:** 2026-01-31 12:00 UTC',
+      '- **Caution:** Silence is its only basis: a sender that could use the flag may be switched off.',
+      '- **Team:** `Shop`',
+      '',
+      '[Open in flagmeter](https://flags.example.com/metrics/apps/app_1?flag=checkout)',
+      '',
+      'Delivery `msg_7_a`',
+    ].join('\n'),
+  });
+});
+
+test.each(events)('%s has one sentence for all formats', (event) => {
+  const { title } = JSON.parse(bodyIn('github', event, 'checkout', 'Shop')) as { title: string };
+  const slack = JSON.parse(bodyIn('slack', event, 'checkout', 'Shop')) as { text: string };
+  const jira = JSON.parse(bodyIn('jira', event, 'checkout', 'Shop')) as { fields: { summary: string } };
+  expect(slack.text).toBe(title);
+  expect(jira.fields.summary).toBe(title);
+});

@@ -37,6 +37,11 @@ test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
   await page.getByRole('link', { name: 'Chat' }).click();
   await page.getByRole('heading', { name: 'Webhook Chat', level: 1 }).waitFor();
   await page.getByRole('button', { name: 'Send a test' }).click();
+  await dialog.getByText('answered 204, delivered.').waitFor();
+  expect(await dialog.getByRole('region', { name: 'The message' }).innerText()).toBe(
+    receiver.received[0]!.body,
+  );
+  await dialog.getByRole('button', { name: 'Close' }).click();
   const row = page.getByRole('row', { name: 'webhook.test' });
   await row.getByText('delivered').waitFor();
   await row.getByText('answered 204').waitFor();
@@ -60,4 +65,37 @@ test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
   await dialog.getByRole('button', { name: 'Delete the webhook' }).click();
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
   await expect.poll(() => page.getByRole('link', { name: 'Chat' }).count()).toBe(0);
+});
+
+test('creates a webhook for an issue tracker, shows its test, and changes its format', async () => {
+  const receiver = await openReceiver((response) => void response.writeHead(422).end('no such project'));
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Create a webhook' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Tickets');
+  await dialog.getByLabel('Format').selectOption({ label: 'Jira' });
+  await dialog.getByLabel('URL').fill(`http://127.0.0.1:${receiver.port}/`);
+  await dialog.getByLabel('Project').fill('SHOP');
+  await dialog.getByLabel('Authorization').fill('Bearer a-credential');
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('link', { name: 'Tickets' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await dialog.getByText('answered 422, waiting').waitFor();
+  await dialog.getByLabel('The answer').getByText('no such project').waitFor();
+  const [{ body, headers }] = receiver.received as [(typeof receiver.received)[0]];
+  expect(await dialog.getByRole('region', { name: 'The message' }).innerText()).toBe(body);
+  expect(headers.authorization).toBe('Bearer a-credential');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+
+  expect(await page.getByLabel('Authorization').inputValue()).toBe('');
+  await page.getByLabel('Format').selectOption({ label: 'Microsoft Teams' });
+  expect(await page.getByLabel('Project').count()).toBe(0);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The webhook is saved').first().waitFor();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await dialog.getByText('Action.OpenUrl').waitFor();
+  const [, link = ''] =
+    /"url":"([^"]+)"/.exec(await dialog.getByRole('region', { name: 'The message' }).innerText()) ?? [];
+  await page.goto(link);
+  await page.getByRole('heading', { name: 'Webhook Tickets', level: 1 }).waitFor();
 });

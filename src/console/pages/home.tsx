@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Application } from '../../contract/shapes/application.ts';
-import { applicationSettingsAddress, environmentAddress } from '../address.ts';
+import { applicationSettingsAddress, environmentAddress, flagAddress, useQuery } from '../address.ts';
 import { withQuery } from '../api/client.ts';
 import { applications } from '../applications.tsx';
 import { FirstRun } from './first-run/first-run.tsx';
@@ -36,7 +36,10 @@ export function Home() {
   );
 }
 
-/** `/apps/:app`, and `/apps/:app/:env`: lead to the flags of the environment, or of the first one. */
+/**
+ * `/apps/:app`, and `/apps/:app/:env`: lead to the flags of the environment, or of the first one. `?flag=` leads to a flag. Messages
+ * of webhooks have such links.
+ */
 export function ApplicationStart({
   application,
   environment,
@@ -44,8 +47,12 @@ export function ApplicationStart({
   application?: string;
   environment?: string;
 }) {
+  const { flag, ...query } = useQuery().query;
   const found = applications.value?.find(({ id }) => id === application);
   if (found === undefined) return <NotFound />;
+  const shown = environment ?? found.environments[0]?.name;
+  if (flag !== undefined && shown !== undefined)
+    return <Forward to={flagAddress({ application: found.id, environment: shown, name: flag }, query)} />;
   return <Forward to={environment ? environmentAddress(found.id, environment, 'flags') : startOf(found)} />;
 }
 

@@ -157,15 +157,16 @@ export function Field(props: FieldProps) {
 interface SelectFieldProps extends Pick<FieldProps, 'name' | 'label' | 'hint'> {
   readonly options: Options;
   readonly value?: string | undefined;
+  readonly onInput?: (value: string) => void;
 }
 
 /** A field with a choice of values. */
-export function SelectField({ options, value, ...field }: SelectFieldProps) {
+export function SelectField({ options, value, onInput, ...field }: SelectFieldProps) {
   return (
     <Field
       {...field}
       control={(properties) => (
-        <select {...properties}>
+        <select {...properties} onInput={({ currentTarget }) => onInput?.(currentTarget.value)}>
           <OptionList options={options} selected={value} />
         </select>
       )}

@@ -1,23 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import { deliveryColumns } from '../../../contract/resources/columns.ts';
-import type { Delivery, Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
+import type { Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
 import { teamAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { isHidden } from '../../api/problem.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Secret } from '../../parts/create.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
+import { Secret, type Shown } from '../../parts/create.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Table } from '../../parts/table.tsx';
 import { NotFound } from '../not-found.tsx';
+import { Deliveries } from './deliveries.tsx';
 import { Part } from './part.tsx';
-import { shownSecret, WebhookFields, webhookCodes, webhookFields, webhookState } from './webhooks.tsx';
+import { WebhookFields, webhookCodes, webhookFields } from './webhook-fields.tsx';
+import { shownSecret, webhookState } from './webhooks.tsx';
 
 /** A webhook and its deliveries. */
 export function WebhookPage({ team, id }: { readonly team: string; readonly id: string }) {
@@ -61,10 +58,10 @@ interface ActionsProps {
   readonly change: (body: object) => Promise<void>;
 }
 
-function Actions({ webhook: { name, enabled, teamId }, path, change }: ActionsProps) {
+function Actions({ webhook: { name, enabled, teamId, format }, path, change }: ActionsProps) {
   const { route } = useLocation();
   const { busy, refusal, run } = useAction();
-  const created = useSignal<WebhookShownOnce | undefined>(undefined);
+  const created = useSignal<Shown | undefined>(undefined);
   return (
     <div class="actions">
       {enabled ? (
@@ -86,18 +83,20 @@ function Actions({ webhook: { name, enabled, teamId }, path, change }: ActionsPr
           Enable
         </button>
       )}
-      <ConfirmButton
-        label="New secret"
-        title={`Give ${name} a new secret`}
-        action="Create a new secret"
-        done="The new secret is created"
-        onConfirm={async () => {
-          created.value = await call<WebhookShownOnce>('POST', `${path}/secret`);
-          forget(path);
-        }}
-      >
-        <p>For a day, deliveries are signed with both the new and the old secret.</p>
-      </ConfirmButton>
+      {format === 'standard' && (
+        <ConfirmButton
+          label="New secret"
+          title={`Give ${name} a new secret`}
+          action="Create a new secret"
+          done="The new secret is created"
+          onConfirm={async () => {
+            created.value = shownSecret(await call<WebhookShownOnce>('POST', `${path}/secret`));
+            forget(path);
+          }}
+        >
+          <p>For a day, deliveries are signed with both the new and the old secret.</p>
+        </ConfirmButton>
+      )}
       <ConfirmButton
         danger
         label="Delete"
@@ -112,76 +111,7 @@ function Actions({ webhook: { name, enabled, teamId }, path, change }: ActionsPr
         <p>Waiting deliveries are dropped.</p>
       </ConfirmButton>
       {refusal}
-      {created.value && <Secret {...shownSecret(created.value)} onDone={() => (created.value = undefined)} />}
+      {created.value && <Secret {...created.value} onDone={() => (created.value = undefined)} />}
     </div>
   );
-}
-
-interface DeliveriesProps {
-  readonly path: string;
-  readonly canSend: boolean;
-}
-
-/** The last deliveries. An Admin can repeat one, or send a test. */
-function Deliveries({ path, canSend }: DeliveriesProps) {
-  const list = `${path}/deliveries?limit=50`;
-  const { data, error } = usePoll<{ items: readonly Delivery[] }>(list, 3000);
-  const { busy, refusal, run } = useAction();
-  const send = (to: string, done: string) => run(() => call('POST', to).then(() => forget(list)), done);
-  const again = ({ id, state }: Delivery) =>
-    canSend &&
-    state !== 'waiting' && (
-      <button
-        type="button"
-        disabled={busy}
-        aria-label={`Deliver ${id} again`}
-        onClick={() => send(`${path}/deliveries/${id}/redeliver`, 'The event is queued again')}
-      >
-        Deliver again
-      </button>
-    );
-  return (
-    <Part title="Deliveries">
-      <Reason error={data === undefined ? error : undefined} />
-      {data !== undefined && (
-        <Table
-          stacked
-          caption="Deliveries"
-          rows={data.items}
-          rowKey={({ id }) => id}
-          empty="No deliveries yet."
-          columns={[
-            ...columnsOf<Delivery>(deliveryColumns, {
-              id: false,
-              createdAt: true,
-              type: true,
-              state: deliveryState,
-              attempts: true,
-              nextAttemptAt: false,
-              latest: lastAttempt,
-            }),
-            { key: 'do', title: 'Actions', class: 'settings-do', cell: again },
-          ]}
-        />
-      )}
-      {refusal}
-      {canSend && (
-        <p class="actions">
-          <button type="button" disabled={busy} onClick={() => send(`${path}/test`, 'The test is sent')}>
-            Send a test
-          </button>
-        </p>
-      )}
-    </Part>
-  );
-}
-
-function deliveryState({ state, nextAttemptAt }: Delivery): string {
-  if (state !== 'waiting' || nextAttemptAt === null) return state;
-  return `waiting, next ${format.relative(nextAttemptAt, now.value)}`;
-}
-
-function lastAttempt({ latest }: Delivery): string {
-  const last = latest.at(-1);
-  return last === undefined ? '' : (last.error ?? `answered ${last.status}`);
 }

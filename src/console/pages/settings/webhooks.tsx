@@ -1,4 +1,3 @@
-import { webhookEvents } from '../../../contract/events.ts';
 import { stateOfWebhook, webhookColumns } from '../../../contract/resources/columns.ts';
 import type { Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
 import { webhookAddress } from '../../address.ts';
@@ -7,9 +6,9 @@ import { useList } from '../../api/list.ts';
 import { format } from '../../format.ts';
 import type { Shown } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
-import { Choices, Field } from '../../parts/form.tsx';
 import { Part } from './part.tsx';
 import { ResourceTable } from './resource-table.tsx';
+import { WebhookFields, webhookCodes, webhookFields } from './webhook-fields.tsx';
 
 /** The webhooks of a team. */
 export function Webhooks({ team }: { readonly team: string }) {
@@ -46,42 +45,9 @@ export function webhookState(webhook: Webhook): string {
   return state === 'failing' && failingSince !== null ? `failing since ${format.time(failingSince)}` : state;
 }
 
-/** Fields by refusal code. */
-export const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
-
-/** The fields of a webhook. @param props `of`: the webhook; without it a new one */
-export function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
-  const events: readonly string[] | undefined = webhook?.events;
-  return (
-    <>
-      <Field name="name" label="Name" required autoFocus={webhook === undefined} value={webhook?.name} />
-      <Field
-        name="url"
-        label="URL"
-        type="url"
-        required
-        placeholder="https://hooks.example.com/flags"
-        hint="Receives the events by POST: an HTTPS address on the internet."
-        value={webhook?.url}
-      />
-      <Choices
-        legend="Events"
-        type="checkbox"
-        name="events"
-        choices={Object.entries(webhookEvents).map(([event, words]) => [event, event, words])}
-        checked={(event) => events?.includes(event) ?? true}
-      />
-    </>
-  );
-}
-
-/** The fields as the API takes them. */
-export function webhookFields(data: FormData): object {
-  return { name: data.get('name'), url: data.get('url'), events: data.getAll('events') };
-}
-
-/** A new secret, for copying. */
-export function shownSecret({ name, secret }: WebhookShownOnce): Shown {
+/** A new secret, for copying; `undefined` for a format without signatures. */
+export function shownSecret({ name, secret }: WebhookShownOnce): Shown | undefined {
+  if (secret === null) return undefined;
   return {
     title: `Copy the secret of ${name} now`,
     once: true,

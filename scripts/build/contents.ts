@@ -18,6 +18,7 @@ const compilers = [
   'msgpackr/unpack.js',
   'ordered-binary/index.js', // See `keepKeyDecoder` in `build.ts`.
   'piscina/dist/worker.js',
+  'reflect-metadata/Reflect.js', // Finds the global object.
 ];
 
 /**

@@ -6,6 +6,7 @@ import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
+import { dropPasskeys } from './passkeys.ts';
 import { checkPlan } from './plans.ts';
 
 /** Maximum number of a user's teams. An access token lists all of them, and is rejected if it is too long. */
@@ -136,6 +137,7 @@ export function leave(user: User, teamId: string, now: number): User {
 /** Drafts the deletion of a user. */
 export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
+  dropPasskeys(draft, user.id);
   for (const teamId of user.teams) {
     draft.note('user.deleted', teamId, targetOf(user));
     announceMember(draft, 'deleted', teamId, user);

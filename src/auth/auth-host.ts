@@ -13,6 +13,7 @@ import { introspectionEndpoint } from './introspection.ts';
 import { jwksEndpoint } from './jwks.ts';
 import { OAuthError, oauthErrorReply } from './oauth-error.ts';
 import { refusalPage } from './pages/failure-page.ts';
+import { passkeyPageEndpoints } from './passkeys/passkey-page.ts';
 import { revocationEndpoint } from './revocation.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
 import { userinfoEndpoints } from './userinfo.ts';
@@ -33,11 +34,19 @@ const clientTokens = {
 const signIn = {
   tag: 'Signing in',
   description: 'Pages where users sign in and out, and the claims of users.',
-  endpoints: [...authorizeEndpoints, ...devicePageEndpoints, ...endSessionEndpoints, ...userinfoEndpoints],
+  endpoints: [
+    ...authorizeEndpoints,
+    ...devicePageEndpoints,
+    ...passkeyPageEndpoints,
+    ...endSessionEndpoints,
+    ...userinfoEndpoints,
+  ],
 };
 
 const pagePaths: ReadonlySet<string> = new Set(
-  [...authorizeEndpoints, ...devicePageEndpoints, ...endSessionEndpoints].map(({ path }) => path),
+  [...authorizeEndpoints, ...devicePageEndpoints, ...passkeyPageEndpoints, ...endSessionEndpoints].map(
+    ({ path }) => path,
+  ),
 );
 
 /** The answer to a request that needs accounts while they are unavailable: a page for people, JSON for clients. */

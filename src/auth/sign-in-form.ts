@@ -10,13 +10,13 @@ import { replacePassword } from './new-password.ts';
 import { failurePage } from './pages/failure-page.ts';
 import type { FormError, FormPage } from './pages/form-page.ts';
 import { loginPage, longestEmail, newPasswordPage } from './pages/sign-in-pages.ts';
-import { type SignInResult, type SignInSettings, signIn } from './sign-in.ts';
+import type { PasskeyFailure, PasskeySettings } from './passkeys/accept-passkey.ts';
+import { passkeyPages } from './passkeys/options.ts';
+import { signInByPasskey } from './passkeys/sign-in.ts';
+import { type SignInResult, signIn } from './sign-in.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
 
-export interface FormSettings extends SignInSettings {
-  /** The public URL of the auth host. */
-  readonly issuer: string;
-}
+export type FormSettings = PasskeySettings;
 
 export interface FormPurpose {
   readonly client: OAuthClient;
@@ -45,10 +45,11 @@ const unfinished: FormError = {
 
 /** The content of a page with a form. A browser without a cookie gets one. */
 export function formPage(
-  { issuer, randomBytes }: FormSettings,
+  settings: FormSettings,
   request: Request,
   { client, redirectUri }: FormPurpose,
 ): FormPage {
+  const { issuer, randomBytes } = settings;
   const cookie = new BrowserCookie(issuer);
   const known: Browser | undefined = cookie.read(request);
   const browser = known ?? renewBrowser(undefined, randomBytes);
@@ -57,6 +58,7 @@ export function formPage(
     redirectUri,
     browser,
     cookie: known === undefined ? cookie.write(browser) : undefined,
+    passkeys: passkeyPages(settings),
   };
 }
 
@@ -90,8 +92,14 @@ export type FormResult =
  * page for a new one. That page posts its form here, too.
  */
 export function signInByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
-  const isNewPassword = posted.form.get('action') === 'new-password';
-  return isNewPassword ? changeByForm(settings, posted) : enterByForm(settings, posted);
+  switch (posted.form.get('action')) {
+    case 'new-password':
+      return changeByForm(settings, posted);
+    case 'passkey':
+      return enterByPasskey(settings, posted);
+    default:
+      return enterByForm(settings, posted);
+  }
 }
 
 async function enterByForm(
@@ -114,13 +122,35 @@ async function enterByForm(
   try {
     const result = await signIn(settings, credentials, purpose.client);
     if (result.outcome !== 'signed-in') return again(explain(result, email, purpose));
-    const { user } = result.signIn;
-    const entered = enteredAs(settings, result);
-    if (!hasTemporaryPassword(user)) return entered;
-    return { reply: newPasswordPage({ ...formPage(settings, request, purpose), ...entered }, user.email) };
+    return resultOf(settings, { request, purpose }, result);
   } catch (error) {
     return again(busy(error)); // The typed values are kept for the next attempt.
   }
+}
+
+async function enterByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  const { request, purpose } = posted;
+  const again = (error: FormError) => ({ reply: loginPage(formPage(settings, request, purpose), '', error) });
+  try {
+    const result = await signInByPasskey(settings, posted, purpose.client);
+    if (result.outcome === 'signed-in') return resultOf(settings, posted, result);
+    if (result.outcome === 'not-a-member') return again(notAMember(result.email, purpose));
+    return again(explainPasskey(result));
+  } catch (error) {
+    return again(busy(error));
+  }
+}
+
+/** The result of a sign-in: its user may continue, or must choose a password first. */
+function resultOf(
+  settings: FormSettings,
+  { request, purpose }: Pick<PostedForm, 'request' | 'purpose'>,
+  signedIn: { readonly signIn: CurrentSignIn; readonly browser: Browser },
+): FormResult {
+  const { user } = signedIn.signIn;
+  const entered = enteredAs(settings, signedIn);
+  if (!hasTemporaryPassword(user)) return entered;
+  return { reply: newPasswordPage({ ...formPage(settings, request, purpose), ...entered }, user.email) };
 }
 
 async function changeByForm(
@@ -185,11 +215,27 @@ function explain(
       return { status: 403, text: 'The e-mail address or the password is wrong.', typed: true };
     case 'not-a-member':
       return notAMember(email, purpose);
-    case 'throttled': {
-      const text = `Too many attempts have failed. Try again in ${spanOf(result.wait)}.`;
-      return { status: 429, text, retryAfter: result.wait };
-    }
+    case 'throttled':
+      return throttled(result.wait);
   }
+}
+
+function explainPasskey(failure: PasskeyFailure): FormError {
+  return failure.outcome === 'throttled'
+    ? throttled(failure.wait)
+    : { status: 403, text: passkeyFaults[failure.outcome] };
+}
+
+const passkeyFaults = {
+  wrong: 'This passkey is unknown here, or was removed. Use another passkey, or your password.',
+  stale: 'This page is out of date. Use the passkey again.',
+  cloned:
+    'This passkey is refused, because a copy of it may be in use. Sign in another way, and remove the passkey.',
+} as const;
+
+function throttled(wait: number): FormError {
+  const text = `Too many attempts have failed. Try again in ${spanOf(wait)}.`;
+  return { status: 429, text, retryAfter: wait };
 }
 
 /** A duration for people, rounded up. */

@@ -77,6 +77,8 @@ function stepsAt(
       table: 'signIns',
       isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
+    // An earlier release deletes a user without their passkeys.
+    steps({ table: 'passkeys', isOver: (_, { userId }, reader) => !reader.has('users', userId) }),
     (after = '') => sweepThrottles(accountStore.throttles, after, now),
     steps({
       table: 'audit',

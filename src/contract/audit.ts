@@ -10,6 +10,7 @@ interface AuditedActions {
   member: 'added' | 'removed';
   user: 'created' | 'changed' | 'password-changed' | 'deleted';
   'api-key': 'created' | 'changed' | 'secret-rotated' | 'deleted';
+  passkey: 'added' | 'renamed' | 'removed' | 'refused';
   'sign-in-client': 'created' | 'deleted';
   webhook: 'created' | 'changed' | 'deleted' | 'secret-rotated' | 'tested' | 'redelivered' | 'disabled';
   'sign-in': 'started' | 'succeeded' | 'failed' | 'refused';
@@ -34,6 +35,7 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   team: 'Teams',
   member: 'Members',
   user: 'Users',
+  passkey: 'Passkeys',
   'api-key': 'API keys',
   'sign-in-client': 'Sign-in clients',
   webhook: 'Webhooks',

@@ -15,6 +15,7 @@ import { keys } from './keys.ts';
 import { members } from './members.ts';
 import { metrics } from './metrics.ts';
 import { type OverviewDeps, overview } from './overview.ts';
+import { passkeys } from './passkeys.ts';
 import { prometheus } from './prometheus.ts';
 import { reports } from './reports.ts';
 import { deletions, type StatusDeps, status, type UnattributedDeps, unattributed } from './service.ts';
@@ -42,6 +43,6 @@ export type ManagementDeps = AuditDeps &
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
-  ...[identities, teams, members, apiKeys, clients, webhooks, users, sessions, signInPolicy],
+  ...[identities, teams, members, apiKeys, clients, webhooks, users, passkeys, sessions, signInPolicy],
   ...[deletions, audit, status, unattributed],
 ];

@@ -87,6 +87,10 @@ PATCH  /users/:id                                          401  401   401  401  
 PATCH  /users/:self                                        401  401   401  401    401   200   200  200   404      404      200    200   200
 DELETE /users/:id                                          401  401   401  401    401   403   403  204   403      204      403    403   204
 DELETE /users/:self                                        401  401   401  401    401   409   403  409   404      404      403    409   409
+GET    /users/:id/passkeys                                 401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /users/:self/passkeys                               401  401   401  401    401   200   200  200   404      404      200    200   200
+PATCH  /users/:id/passkeys/:passkeyId                      401  401   401  401    401   403   403  200   403      200      403    403   200
+DELETE /users/:id/passkeys/:passkeyId                      401  401   401  401    401   403   403  204   403      204      403    403   204
 GET    /users/:id/sessions                                 401  401   401  401    401   403   403  200   403      200      403    403   200
 GET    /users/:self/sessions                               401  401   401  401    401   200   200  200   404      404      200    200   200
 DELETE /users/:id/sessions/:signInId                       401  401   401  401    401   403   403  204   403      204      403    403   204

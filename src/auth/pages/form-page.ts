@@ -1,7 +1,9 @@
 import type { Reply } from '../../http/types.ts';
 import { type Browser, formToken } from '../browser.ts';
+import type { PasskeyPages } from '../passkeys/options.ts';
 import { type Html, html } from './html.ts';
 import { pageReply } from './page.ts';
+import { passkeyScript } from './passkey-script.ts';
 
 /** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
 export interface FormPage {
@@ -12,6 +14,8 @@ export interface FormPage {
   readonly browser: Browser;
   /** `Set-Cookie`, unless the browser has its cookie. */
   readonly cookie: string | undefined;
+  /** Absent if browsers allow no passkeys here. */
+  readonly passkeys?: PasskeyPages | undefined;
 }
 
 /** The error of the previous attempt. */
@@ -35,15 +39,18 @@ export function formReply(
     readonly error?: FormError | undefined;
     /** The fields and buttons. */
     readonly form: Html;
+    /** The button of the form that uses a passkey. */
+    readonly passkey?: Html | undefined;
   },
 ): Reply {
-  const { title, heading = title, intro, error, form } = content;
+  const { title, heading = title, intro, error, form, passkey } = content;
   return pageReply({
     status: error?.status ?? 200,
     title: error === undefined ? title : `Error: ${title}`,
     formTargets: page.redirectUri === null ? [] : formTargets(page.redirectUri),
     cookie: page.cookie,
     retryAfter: error?.retryAfter,
+    script: passkey && passkeyScript,
     content: html`<h1>${heading}</h1>
 ${intro}
 ${error && html`<p class="error" id="error" role="alert">${error.text}</p>`}

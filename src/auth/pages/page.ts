@@ -14,9 +14,26 @@ export interface Page {
   readonly cookie?: string | undefined;
   /** Seconds. */
   readonly retryAfter?: number | undefined;
+  readonly script?: PageScript | undefined;
 }
 
-const styleHash = createHash('sha256').update(style).digest('base64');
+/** A script that a page may run, and its hash for the policy. */
+export interface PageScript {
+  readonly text: string;
+  readonly hash: string;
+}
+
+/** A script for the pages that need one. */
+export function pageScript(text: string): PageScript {
+  return { text, hash: hashOf(text) };
+}
+
+/** A source of the `Content-Security-Policy`. */
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+const styleHash = hashOf(style);
 
 /** Three figures at a flagpole. */
 const mark = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5"
@@ -27,8 +44,8 @@ const icon =
   'stroke=%22%235b6ee6%22 stroke-width=%223%22 stroke-linecap=%22round%22%3E' +
   '%3Cpath d=%22M4 3v18M9 5h11M9 10h7M9 15h3%22/%3E%3C/svg%3E';
 
-/** A complete page: no scripts, no external resources, not framed, not cached. */
-export function pageReply({ status, title, content, formTargets, cookie, retryAfter }: Page): Reply {
+/** A complete page: no script but its own, no external resources, not framed, not cached. */
+export function pageReply({ status, title, content, formTargets, cookie, retryAfter, script }: Page): Reply {
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -45,7 +62,11 @@ export function pageReply({ status, title, content, formTargets, cookie, retryAf
 <p class="brand">${mark}flagmeter</p>
 ${content}
 </main>
-</body>
+${
+  script &&
+  html`<script>${new Html(script.text)}</script>
+`
+}</body>
 </html>
 `;
   return {
@@ -53,7 +74,7 @@ ${content}
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': policy(formTargets),
+      'content-security-policy': policy(formTargets, script),
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
       ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
@@ -64,10 +85,11 @@ ${content}
 }
 
 /** `Content-Security-Policy`. Some browsers treat the icon as an image. */
-function policy(formTargets: readonly string[] | undefined): string {
+function policy(formTargets: readonly string[] | undefined, script: PageScript | undefined): string {
   const forms = formTargets === undefined ? "'none'" : ["'self'", ...formTargets].join(' ');
   return (
-    `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action ${forms}; ` +
+    `default-src 'none'; style-src ${styleHash}; ${script === undefined ? '' : `script-src ${script.hash}; `}` +
+    `img-src data:; form-action ${forms}; ` +
     "frame-ancestors 'none'; base-uri 'none'"
   );
 }

@@ -2,6 +2,7 @@ import { passwordLength } from '../../contract/passwords.ts';
 import type { Reply } from '../../http/types.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
 import { html } from './html.ts';
+import { passkeyButton } from './passkey-script.ts';
 
 /** The longest e-mail address accepted. */
 export const longestEmail = 320;
@@ -13,18 +14,24 @@ export const longestEmail = 320;
 export function loginPage(page: FormPage, email: string, error?: FormError): Reply {
   const wrong = errorAttributes(error);
   const focus = html` autofocus`;
+  const { browser, passkeys } = page;
+  const passkey =
+    passkeys &&
+    passkeyButton('passkey', 'Sign in with a passkey', passkeys.signIn(browser), { offered: true });
   return formReply(page, {
     title: 'Sign in',
     intro: html`<p>to continue to <strong>${page.clientName}</strong></p>`,
     error,
+    passkey,
     form: html`<label for="email">E-mail address</label>
-<input id="email" name="email" type="text" inputmode="email" autocomplete="username" autocapitalize="none"
+<input id="email" name="email" type="text" inputmode="email" autocomplete="username webauthn" autocapitalize="none"
  autocorrect="off" spellcheck="false" maxlength="${longestEmail}" required
  value="${email}"${wrong}${email === '' ? focus : undefined}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required
 ${wrong}${email === '' ? undefined : focus}>
 <button name="action" value="sign-in">Sign in</button>
+${passkey}
 <button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`,
   });
 }

@@ -6,6 +6,7 @@ import type {
   AuthorizationCode,
   DeviceCode,
   LoginFailures,
+  Passkey,
   RetiredKey,
   Session,
   SignIn,
@@ -51,6 +52,7 @@ const tables = {
   codes: table<AuthorizationCode>(), // By the SHA-256 (hex) of the code.
   deviceCodes: table<DeviceCode>(), // By the letters of the user code.
   signIns: table<SignIn>(), // By the SHA-256 (hex) of the cookie.
+  passkeys: table<Passkey>(), // By `passkeyKey`.
   loginThrottles: table<LoginFailures>('brakes'), // By the throttled subject: see `auth/login-throttle.ts`.
   invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
   assertions: table<true>(), // The accepted client assertions, by `assertionKey`. The value has no meaning.

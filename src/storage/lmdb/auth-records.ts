@@ -100,6 +100,26 @@ export interface SignIn extends FromSignIn {
   readonly expiresAt: number;
 }
 
+/** A passkey: the credential record of WebAuthn (§4). Bytes are base64url. */
+export interface Passkey {
+  readonly userId: string;
+  readonly credentialId: string;
+  /** As a COSE key (RFC 9052 §7). */
+  readonly publicKey: string;
+  /** The signature counter, 0 if the authenticator has none. */
+  readonly counter: number;
+  readonly transports: readonly string[];
+  /** The model of the authenticator. */
+  readonly aaguid: string;
+  readonly backedUp: boolean;
+  readonly name: string;
+  readonly createdAt: number;
+  /** `null` before the first sign-in. */
+  readonly lastUsedAt: number | null;
+  /** The challenges that it has answered, until they expire: each is valid once. */
+  readonly answered: readonly { readonly challenge: string; readonly expiresAt: number }[];
+}
+
 /** Failed sign-ins of an account or from an address. */
 export interface LoginFailures {
   readonly failures: number;

@@ -32,6 +32,7 @@ const makers: Readonly<Record<string, Maker>> = {
   identity: async () => 'user-7',
   userId: async (world) => takeUser(world),
   signInId: (world, base) => beginSession(world, base.split('/').at(-2)!),
+  passkeyId: (world, base) => addPasskey(world, base.split('/').at(-2)!),
   async webhookId(world, base) {
     await makeRoom(world, base);
     return make(world, base, { name: 'Chat', url: 'https://hooks.invalid/', events: ['flag.stale'] }, 'id');
@@ -141,4 +142,28 @@ async function beginSession({ store }: World, userId: string): Promise<string> {
     startSession({ clock: systemClock, randomBytes }, draft, { ...granted, authTime }),
   );
   return signIn;
+}
+
+let passkeys = 0;
+
+/** Adds a passkey to a user. @returns its id */
+async function addPasskey({ store }: World, userId: string): Promise<string> {
+  passkeys += 1;
+  const id = hashSecret(String(passkeys));
+  const accountStore = new EmbeddedAccountStore(store, testHealth());
+  await accountStore.change((draft) =>
+    draft.put('passkeys', `${userId}.${id}`, {
+      ...{
+        userId,
+        credentialId: 'AAAA',
+        publicKey: 'AAAA',
+        counter: 0,
+        transports: [],
+        aaguid: '',
+        backedUp: false,
+      },
+      ...{ name: 'Phone', createdAt: 0, lastUsedAt: null, answered: [] },
+    }),
+  );
+  return id;
 }

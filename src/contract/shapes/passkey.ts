@@ -1,0 +1,28 @@
+import Type, { type Static } from 'typebox';
+import { bodyShape, exampleTime, flag, listOf, name, orNull, shape, text, time } from './fields.ts';
+
+export const Passkey = shape(
+  'Passkey',
+  {
+    id: text('Id: the SHA-256 (hex) of its credential id.'),
+    name: name(),
+    backedUp: flag('Whether its provider has a copy, so that it outlives its device.'),
+    createdAt: time('Creation time.'),
+    lastUsedAt: orNull(time('Time of the last sign-in with it; `null` if it was never used.')),
+  },
+  {
+    id: 'a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447',
+    name: 'iCloud Keychain',
+    backedUp: true,
+    createdAt: exampleTime,
+    lastUsedAt: null,
+  },
+);
+export type Passkey = Static<typeof Passkey>;
+
+export const PasskeyList = Type.Object(
+  { items: listOf(Passkey, 'The passkeys, the oldest first.') },
+  { example: { items: [(Passkey as unknown as { example: Passkey }).example] } },
+);
+
+export const PasskeyPatch = bodyShape('PasskeyPatch', { name: name() }, { name: 'Laptop' });

@@ -1,0 +1,67 @@
+import { missing, nameRule } from '../accounts/checks.ts';
+import { passkeysOf, removePasskey, renamePasskey } from '../accounts/passkeys.ts';
+import type { Reader } from '../accounts/store/account-store.ts';
+import { Passkey, PasskeyList, PasskeyPatch } from '../contract/shapes/passkey.ts';
+import { noContent, ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import type { Passkey as StoredPasskey } from '../storage/lmdb/auth-records.ts';
+import { done, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { checkManagesAllOf } from './user-patch.ts';
+
+export interface PasskeyDeps extends ManageDeps {
+  readonly accountStore: Pick<Reader, 'get' | 'keys'>;
+}
+
+export const passkeys: Group<PasskeyDeps> = {
+  tag: 'Passkeys',
+  description:
+    'The passkeys that users sign in with. A user adds one at `/connect/passkey` of the auth host.',
+  endpoints: [
+    endpoint('GET /users/:id/passkeys', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'listPasskeys',
+      summary: 'List the passkeys of a user',
+      answers: { 200: jsonAnswer(PasskeyList, 'The passkeys.') },
+      handle: ({ user }, { accountStore }: PasskeyDeps) =>
+        ok({ items: passkeysOf(accountStore, user.id).map(([id, passkey]) => show(id, passkey)) }),
+    }),
+    endpoint('PATCH /users/:id/passkeys/:passkeyId', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'renamePasskey',
+      summary: 'Rename a passkey',
+      description: 'For another user, requires an Admin who is in all teams of the user.',
+      body: PasskeyPatch,
+      answers: { 200: jsonAnswer(Passkey, 'The passkey after the change.') },
+      refuses: { invalid_name: nameRule('a passkey'), not_found: missing('passkey') },
+      async handle({ directory, caller, callerIn, user, params: { passkeyId }, body: { name } }) {
+        const renamed = await directory.change((draft) => {
+          if (user.id !== caller.id) checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user);
+          return renamePasskey(draft, user, passkeyId, name);
+        });
+        return ok(show(passkeyId, renamed));
+      },
+    }),
+    endpoint('DELETE /users/:id/passkeys/:passkeyId', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'removePasskey',
+      summary: 'Remove a passkey',
+      description:
+        'For another user, requires an Admin who is in all teams of the user. Sessions that began with it continue.',
+      answers: { 204: done('The passkey is removed. Signing in with it is refused.') },
+      refuses: { not_found: missing('passkey') },
+      async handle({ directory, caller, callerIn, user, params: { passkeyId } }) {
+        await directory.change((draft) => {
+          if (user.id !== caller.id) checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user);
+          removePasskey(draft, user, passkeyId);
+        });
+        return noContent;
+      },
+    }),
+  ],
+};
+
+function show(id: string, { name, backedUp, createdAt, lastUsedAt }: StoredPasskey): Passkey {
+  return { id, name, backedUp, createdAt: timeText(createdAt), lastUsedAt: timeText(lastUsedAt) };
+}

@@ -1,0 +1,132 @@
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+
+/** What a page asks the browser for: the options of a button. */
+export interface AskedOptions {
+  readonly challenge: string;
+  readonly rpId?: string;
+  readonly rp?: { readonly id: string };
+  readonly user?: { readonly id: string };
+}
+
+/** How a response differs from the right one. */
+export interface Tampering {
+  readonly origin?: string;
+  readonly rpId?: string;
+  readonly type?: string;
+  readonly challenge?: string;
+  readonly userHandle?: string;
+  /** Whether the device verifies its user; by default it does. */
+  readonly verified?: boolean;
+  readonly counter?: number;
+}
+
+/** The fields that the script of the page adds to the form. */
+export type AnsweredFields = Readonly<Record<string, string>>;
+
+const flags = { present: 1, verified: 4, attested: 64 } as const;
+
+/** A software authenticator with one passkey, as a browser and a device would answer the pages. */
+export class Authenticator {
+  readonly id: Buffer;
+  /** Signature counter of the last response; stays 0 if it started so. */
+  counter: number;
+  readonly #origin: string;
+  readonly #key: KeyObject;
+  readonly #publicKey: Buffer;
+  #userHandle = '';
+
+  constructor(origin: string, { id, counter = 0 }: { readonly id: Buffer; readonly counter?: number }) {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    this.#origin = origin;
+    this.#key = privateKey;
+    this.#publicKey = coseOf(publicKey);
+    this.id = id;
+    this.counter = counter;
+  }
+
+  /** Creates the passkey (WebAuthn §7.1). */
+  create(options: AskedOptions, tampering: Tampering = {}): AnsweredFields {
+    this.#userHandle = options.user?.id ?? '';
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(this.id.length);
+    const credential = Buffer.concat([Buffer.alloc(16), length, this.id, this.#publicKey]);
+    const data = this.#authData(tampering.rpId ?? options.rp!.id, flags.attested, tampering);
+    const attestation = cbor(
+      new Map<string, unknown>([
+        ['fmt', 'none'],
+        ['attStmt', new Map()],
+        ['authData', Buffer.concat([data, credential])],
+      ]),
+    );
+    return {
+      credential: text(this.id),
+      client_data: this.#clientData('webauthn.create', options, tampering),
+      attestation: text(attestation),
+      transports: 'internal',
+    };
+  }
+
+  /** Signs a challenge (WebAuthn §7.2). */
+  get(options: AskedOptions, tampering: Tampering = {}): AnsweredFields {
+    if (this.counter > 0) this.counter += 1;
+    const data = this.#authData(tampering.rpId ?? options.rpId!, 0, tampering);
+    const clientData = this.#clientData('webauthn.get', options, tampering);
+    const hash = createHash('sha256').update(Buffer.from(clientData, 'base64url')).digest();
+    return {
+      credential: text(this.id),
+      client_data: clientData,
+      authenticator_data: text(data),
+      signature: text(sign('sha256', Buffer.concat([data, hash]), this.#key)),
+      user_handle: tampering.userHandle ?? this.#userHandle,
+    };
+  }
+
+  #clientData(type: string, { challenge }: AskedOptions, tampering: Tampering): string {
+    const data = { type, challenge, origin: this.#origin, crossOrigin: false };
+    const { origin = data.origin, type: otherType = type, challenge: other = challenge } = tampering;
+    return text(Buffer.from(JSON.stringify({ ...data, origin, type: otherType, challenge: other })));
+  }
+
+  #authData(rpId: string, more: number, { verified = true, counter = this.counter }: Tampering): Buffer {
+    const end = Buffer.alloc(5);
+    end[0] = flags.present | more | (verified ? flags.verified : 0);
+    end.writeUInt32BE(counter, 1);
+    return Buffer.concat([createHash('sha256').update(rpId).digest(), end]);
+  }
+}
+
+function text(bytes: Buffer): string {
+  return bytes.toString('base64url');
+}
+
+/** A COSE key for ES256 (RFC 9053 §7.1.1). */
+function coseOf(key: KeyObject): Buffer {
+  const { x = '', y = '' } = key.export({ format: 'jwk' });
+  const coordinates = [x, y].map((each) => Buffer.from(each, 'base64url'));
+  return cbor(
+    new Map<number, unknown>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, coordinates[0]],
+      [-3, coordinates[1]],
+    ]),
+  );
+}
+
+/** CBOR (RFC 8949) of small integers, texts, bytes and maps. */
+function cbor(value: unknown): Buffer {
+  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
+  if (typeof value === 'string')
+    return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
+  if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
+  const entries = [...(value as Map<unknown, unknown>)];
+  return Buffer.concat([head(5, entries.length), ...entries.flat().map(cbor)]);
+}
+
+function head(major: number, size: number): Buffer {
+  if (size < 24) return Buffer.from([(major << 5) | size]);
+  return size < 256
+    ? Buffer.from([(major << 5) | 24, size])
+    : Buffer.from([(major << 5) | 25, size >> 8, size & 255]);
+}

@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Role } from '../contract/roles.ts';
-import type { PublicKey } from '../storage/lmdb/auth-records.ts';
+import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
@@ -17,6 +17,7 @@ export const noSecretHash = '0'.repeat(64);
 /** What an API key authenticates by, besides a secret. */
 export interface Credential {
   readonly publicKeys?: readonly PublicKey[];
+  readonly trust?: Trust;
 }
 
 interface Settings {
@@ -54,15 +55,19 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
     checkPlan(plan, 'apiKeys', ofTeam(draft.apiKeys, wanted.teamId).length + 1);
     const number = draft.takeNumber('apiKey');
     const made = newApiKey({ ...wanted, number }, now, directory.randomBytes);
-    const { expiresAt, publicKeys } = wanted;
+    const { expiresAt, publicKeys, trust } = wanted;
+    if (publicKeys !== undefined && trust !== undefined) throw new ApiError('invalid_body', oneCredential);
+    const hasSecret = publicKeys === undefined && trust === undefined;
     const apiKey: ApiKey = {
       ...made.apiKey,
-      ...(publicKeys !== undefined && { publicKeys, secretHash: noSecretHash }),
+      ...(!hasSecret && { secretHash: noSecretHash }),
+      ...(publicKeys !== undefined && { publicKeys }),
+      ...(trust !== undefined && { trust }),
       ...(expiresAt != null && { expiresAt }),
     };
     draft.put('apiKeys', apiKey.clientId, apiKey);
     draft.note('api-key.created', wanted.teamId, targetOf(apiKey));
-    return { apiKey, clientSecret: publicKeys === undefined ? made.clientSecret : '' };
+    return { apiKey, clientSecret: hasSecret ? made.clientSecret : '' };
   });
 }
 
@@ -79,7 +84,7 @@ export function patchApiKey(
     const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
     if (Object.keys(patch).length === 0) return apiKey;
     checkSettings(patch, directory.clock.now());
-    if (patch.publicKeys !== undefined && apiKey.publicKeys === undefined)
+    if (isOther(patch.publicKeys, apiKey.publicKeys) || isOther(patch.trust, apiKey.trust))
       throw new ApiError('conflict', otherCredential);
     const { expiresAt, ...rest } = patch;
     const { expiresAt: before, ...kept } = apiKey;
@@ -90,6 +95,13 @@ export function patchApiKey(
     return changed;
   });
 }
+
+/** Whether a credential would be of another kind than that of the API key. */
+function isOther(wanted: unknown, own: unknown): boolean {
+  return wanted !== undefined && own === undefined;
+}
+
+const oneCredential = 'Cannot take publicKeys and trust: an API key authenticates by one of them';
 
 export const otherCredential =
   'This API key authenticates by something else; create another API key, then delete this one';

@@ -3,7 +3,7 @@ import type { Actor, ApiKey, ApplicationKey } from '../storage/lmdb/records.ts';
 import { AccountDraft, type Announce } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { actorOf, system } from './actors.ts';
-import { ApiKeyMarks } from './api-key-marks.ts';
+import { ApiKeyMarks, type Use } from './api-key-marks.ts';
 import { Declarations } from './declarations.ts';
 import { completeFeature } from './feature-settings.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
@@ -34,10 +34,10 @@ export interface Directory extends DirectorySources, Accounts {
   markUsed(holder: KeyHolder): void;
   /** Records once that a packet contained a Backend key: it has leaked. The write to disk has started when this returns. */
   markLeaked(holder: KeyHolder): void;
-  /** When an API key was last used, including uses not on disk yet. Unix milliseconds. */
-  apiKeyUsedAt(apiKey: ApiKey): number | null;
-  /** Records a use of an API key, in memory until a later `flush`. */
-  markApiKeyUsed(clientId: string): void;
+  /** The last use of an API key, including uses not on disk yet; `undefined` if it was never used. */
+  lastUseOf(apiKey: ApiKey): Use | undefined;
+  /** Records a use of an API key, in memory until a later `flush`. @param subject of the workload that uses it */
+  markApiKeyUsed(clientId: string, subject?: string): void;
   /** Writes the recorded uses to disk. Call it periodically, and before closing the store. Rejects as `change` does. */
   flush(): Promise<void>;
 
@@ -103,8 +103,8 @@ export function openDirectory(
     findKey: (text) => keys.find(text),
     markUsed: ({ key }) => marks.used(key.hash),
     markLeaked: ({ key }) => void marks.leaked(key.hash),
-    apiKeyUsedAt: (apiKey) => apiKeyMarks.lastUsedAt(apiKey),
-    markApiKeyUsed: (clientId) => apiKeyMarks.used(clientId),
+    lastUseOf: (apiKey) => apiKeyMarks.lastUse(apiKey),
+    markApiKeyUsed: (clientId, subject) => apiKeyMarks.used(clientId, subject),
     flush: async () => {
       await marks.flush();
       await apiKeyMarks.flush();

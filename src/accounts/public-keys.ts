@@ -23,20 +23,24 @@ const kinds: readonly (readonly [
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /**
- * Reads the public keys of a client (RFC 7517).
+ * Reads public keys (RFC 7517).
+ * @param field of the body, for refusals
  * @throws {ApiError} `invalid_body`
  */
-export async function readPublicKeys(jwks: readonly Jwk[]): Promise<readonly PublicKey[]> {
+export async function readPublicKeys(
+  jwks: readonly Jwk[],
+  field = 'publicKeys',
+): Promise<readonly PublicKey[]> {
   if (jwks.length === 0 || jwks.length > maxPublicKeys)
-    throw new ApiError('invalid_body', `Cannot take publicKeys: must have 1 to ${maxPublicKeys} entries`);
-  const keys = await Promise.all(jwks.map(readPublicKey));
+    throw new ApiError('invalid_body', `Cannot take ${field}: must have 1 to ${maxPublicKeys} entries`);
+  const keys = await Promise.all(jwks.map((jwk, index) => readPublicKey(jwk, `${field}[${index}]`)));
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length)
-    throw new ApiError('invalid_body', 'Cannot take publicKeys: two have the same kid');
+    throw new ApiError('invalid_body', `Cannot take ${field}: two have the same kid`);
   return keys;
 }
 
-async function readPublicKey(jwk: Jwk, index: number): Promise<PublicKey> {
-  const fault = (why: string) => new ApiError('invalid_body', `Cannot take publicKeys[${index}]: ${why}`);
+async function readPublicKey(jwk: Jwk, place: string): Promise<PublicKey> {
+  const fault = (why: string) => new ApiError('invalid_body', `Cannot take ${place}: ${why}`);
   if (privateMembers.some((member) => Object.hasOwn(jwk, member)))
     throw fault('it has a private part; register the public key only, and replace this key pair');
   const [, , alg, members] = kinds.find(([kty, crv]) => jwk['kty'] === kty && jwk['crv'] === crv) ?? [];

@@ -73,14 +73,14 @@ const ofAnotherStore =
 /** Identifies a token: its id, and its times in Unix seconds. */
 export type TokenIdentity = Pick<AccessClaims, 'jti' | 'iat' | 'exp'>;
 
-/** The identity of a token issued now and valid for `accessTokenLifetime`. */
-export function newTokenIdentity({
-  clock,
-  randomBytes,
-}: Pick<TokenSettings, 'clock' | 'randomBytes'>): TokenIdentity {
+/** The identity of a token issued now. @param lifetime seconds */
+export function newTokenIdentity(
+  { clock, randomBytes }: Pick<TokenSettings, 'clock' | 'randomBytes'>,
+  lifetime = accessTokenLifetime,
+): TokenIdentity {
   const iat = Math.floor(clock.now() / 1000);
   const jti = Buffer.from(randomBytes(16)).toString('base64url');
-  return { jti, iat, exp: iat + accessTokenLifetime };
+  return { jti, iat, exp: iat + lifetime };
 }
 
 /** Signs an access token for a subject: a JWT as in RFC 9068, valid for `accessTokenLifetime`. */

@@ -42,6 +42,8 @@ export interface ClientCall<Client, Fields> {
 /** A form that clients may post to an endpoint, and its handler. */
 export interface ClientForm<Body, in Deps> {
   readonly schema: TObject;
+  /** Finds a client that the form itself authenticates later. @throws {OAuthError} */
+  readonly identify?: (deps: Deps, authorization: string | undefined, form: Form) => AuthenticatedClient;
   /** @throws {OAuthError} */
   answer(client: AuthenticatedClient, form: Form, request: Request, deps: Deps): Body | Promise<Body>;
 }
@@ -106,13 +108,9 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
     const authorization = request.header('authorization');
     try {
       const chosen = choose(form);
-      const asserted = form.has('client_assertion')
-        ? await authenticateByAssertion(deps, authorization, form)
-        : undefined;
-      const client = asserted?.client ?? authenticateClient(deps.directory, authorization, form);
-      deps.rates.take(rateKeyOf(client, request.remoteAddress), deps.clock.monotonic());
-      if (asserted !== undefined) await useOnce(deps, asserted);
-      if (client.kind === 'api-key') deps.directory.markApiKeyUsed(client.id);
+      const identified = chosen.identify?.(deps, authorization, form);
+      if (identified !== undefined) takeRate(deps, identified, request);
+      const client = identified ?? (await authenticated(deps, form, request));
       return reply(await chosen.answer(client, form, request, deps));
     } catch (error) {
       const claimed = () => claimedId(authorization, form) || claimedByAssertion(form);
@@ -128,6 +126,35 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
     operation: describe(declaration),
     bind: (deps) => (request) => handle(deps, request).catch(refuse),
   };
+}
+
+/**
+ * The client, by its secret or its assertion.
+ * @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down`
+ */
+async function authenticated(
+  deps: ClientEndpointDeps,
+  form: Form,
+  request: Request,
+): Promise<AuthenticatedClient> {
+  const authorization = request.header('authorization');
+  const asserted = form.has('client_assertion')
+    ? await authenticateByAssertion(deps, authorization, form)
+    : undefined;
+  const client = asserted?.client ?? authenticateClient(deps.directory, authorization, form);
+  takeRate(deps, client, request);
+  if (asserted !== undefined) await useOnce(deps, asserted);
+  if (client.kind === 'api-key') deps.directory.markApiKeyUsed(client.id);
+  return client;
+}
+
+/** @throws {OAuthError} `slow_down` */
+function takeRate(
+  { rates, clock }: ClientEndpointDeps,
+  client: AuthenticatedClient,
+  { remoteAddress }: Request,
+): void {
+  rates.take(rateKeyOf(client, remoteAddress), clock.monotonic());
 }
 
 const secretOrPublic = 'Client id and secret, or a signed assertion; a public client sends only its id';

@@ -34,9 +34,13 @@ export class ClientRates {
   }
 }
 
-/** The rate limit key of a client. Anyone who knows the id can act as a public client, so these are limited by network. */
+/**
+ * The rate limit key of a client. Anyone who knows the id can act as a public client, or try to exchange a token, so these are
+ * limited by network.
+ */
 export function rateKeyOf(client: AuthenticatedClient, address: string): string {
-  const isPublic = client.kind === 'sign-in' && client.client.secretHash === null;
+  const isPublic =
+    client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
   return isPublic ? `${client.id} ${networkOf(address)}` : client.id;
 }
 

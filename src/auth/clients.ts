@@ -97,7 +97,7 @@ export function checkNotExpired(apiKey: ApiKey, now: number, byHeader = false): 
   if (!isUsable(apiKey, now)) throw invalidClient(byHeader, 'The API key has expired; create another one');
 }
 
-export const apiKeyRefused = 'An API key can only use the client_credentials grant';
+export const apiKeyRefused = 'An API key can only use the grants client_credentials and token exchange';
 
 /** @throws {OAuthError} `unauthorized_client` for an API key, and for the console, which has no tokens */
 export function signInClientOf(client: AuthenticatedClient): OAuthClient {

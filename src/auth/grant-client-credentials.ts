@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { text } from '../contract/shapes/fields.ts';
 import type { ApiKey } from '../storage/lmdb/records.ts';
-import { issueAccessToken, type TokenSettings } from './access-token.ts';
+import { issueAccessToken, type Subject, type TokenSettings } from './access-token.ts';
 import { type ClientForm, clientForm } from './client-endpoint.ts';
 import type { AuthenticatedClient } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -20,19 +20,17 @@ export const clientCredentialsGrant: ClientForm<TokenAnswer, ClientCredentialsDe
     // Optional here, so that a missing scope yields `invalid_scope`.
     scope: Type.Optional(text('`openid` and the scope of this service. Both are required.')),
   },
-  async handle({ client: { clientId, role, teamId }, fields }, deps) {
+  async handle({ client, fields }, deps) {
     const scope = checkScope(fields.scope, deps.serviceScope);
-    const accessToken = await issueAccessToken(deps, {
-      sub: clientId,
-      client_id: clientId,
-      scope,
-      role,
-      team: [teamId],
-      primaryTeam: teamId,
-    });
-    return tokenAnswer(accessToken, scope);
+    return tokenAnswer(await issueAccessToken(deps, subjectOf(client, scope)), scope);
   },
 });
+
+/** The claims of a token with which an API key acts for itself. */
+export function subjectOf({ clientId, role, teamId }: ApiKey, scope: string): Subject {
+  const team = { team: [teamId], primaryTeam: teamId };
+  return { sub: clientId, client_id: clientId, scope, role, ...team };
+}
 
 /** @throws {OAuthError} `unauthorized_client` */
 function apiKeyOf(client: AuthenticatedClient): ApiKey {
@@ -44,7 +42,7 @@ function apiKeyOf(client: AuthenticatedClient): ApiKey {
  * Requires exactly the two supported scopes.
  * @throws {OAuthError} `invalid_scope`
  */
-function checkScope(asked: string | undefined, serviceScope: string): string {
+export function checkScope(asked: string | undefined, serviceScope: string): string {
   const scopes = new Set((asked ?? '').split(' ').filter((scope) => scope !== ''));
   if (scopes.size === 2 && scopes.has('openid') && scopes.has(serviceScope)) return `openid ${serviceScope}`;
   throw new OAuthError('invalid_scope', `scope must be: openid ${serviceScope}`);

@@ -16,6 +16,7 @@ export const TokenAnswer = shape(
     token_type: Type.Literal('Bearer'),
     scope: text('The granted scopes, separated by spaces.'),
     refresh_token: Type.Optional(text('The token for the next refresh, valid once. Only for users.')),
+    issued_token_type: Type.Optional(text('The type of the token, if it was exchanged (RFC 8693 §2.2.1).')),
     id_token: Type.Optional(text('Identifies the user (OpenID Connect Core §2). Only for users.')),
   },
   { access_token: 'eyJ…', expires_in: accessTokenLifetime, token_type: 'Bearer', scope: 'openid flagmeter' },

@@ -7,6 +7,11 @@ import { authorizationCodeGrant, invalidCode } from './grant-authorization-code.
 import { type ClientCredentialsDeps, clientCredentialsGrant } from './grant-client-credentials.ts';
 import { deviceCodeGrant, deviceCodeGrantType, pollRefusals } from './grant-device-code.ts';
 import { refreshTokenGrant } from './grant-refresh-token.ts';
+import {
+  type TokenExchangeDeps,
+  tokenExchangeGrant,
+  tokenExchangeGrantType,
+} from './grant-token-exchange.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
 import { TokenAnswer } from './token-answer.ts';
@@ -14,26 +19,28 @@ import type { TokenTotals } from './token-totals.ts';
 
 export type TokenEndpointSettings = ClientEndpointDeps &
   ClientCredentialsDeps &
+  TokenExchangeDeps &
   SessionDeps & { readonly devices: DeviceCodes; readonly totals: TokenTotals };
 
 const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
   ['authorization_code', counted('authorization_code', authorizationCodeGrant)],
   ['client_credentials', counted('client_credentials', clientCredentialsGrant)],
   ['refresh_token', counted('refresh_token', refreshTokenGrant)],
+  [tokenExchangeGrantType, counted('token_exchange', tokenExchangeGrant)],
   [deviceCodeGrantType, counted('device_code', deviceCodeGrant)],
 ]);
 
 export const grantTypes: readonly string[] = [...grants.keys()];
 
-const unknownGrant = `grant_type must be client_credentials, authorization_code, refresh_token or ${deviceCodeGrantType}`;
+const unknownGrant = `grant_type must be client_credentials, authorization_code, refresh_token, ${deviceCodeGrantType} or ${tokenExchangeGrantType}`;
 
 /** `POST /connect/token` (RFC 6749 §3.2). */
 export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/connect/token', {
   operationId: 'issueTokens',
   summary: 'Get tokens',
   description:
-    'API keys use `client_credentials`; clients that people sign in to use the other grants. `grant_type` decides which fields are read.',
-  who: 'API keys: `client_credentials`; sign-in clients: the other grants',
+    'API keys use `client_credentials`, or a token exchange if they trust an issuer. Clients that people sign in to use the other grants. `grant_type` decides which fields are read.',
+  who: 'API keys: `client_credentials` and token exchange; sign-in clients: the other grants',
   forms: [...grants.values()],
   choose,
   answer: jsonAnswer(TokenAnswer, 'The tokens.'),

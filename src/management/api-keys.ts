@@ -9,6 +9,7 @@ import {
 import { nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
+import { readTrust } from '../accounts/trusts.ts';
 import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
@@ -19,6 +20,11 @@ import { readTime, timeRule } from './entered-time.ts';
 import { pageOf, paging } from './lists.ts';
 import { showApiKey } from './show-api-key.ts';
 
+export interface ApiKeyDeps extends ManageDeps {
+  /** Whether issuers may be private, or reached without TLS. */
+  readonly trustRules: { readonly allowPrivate: boolean };
+}
+
 const access = { within: 'team', least: 'Admin' } as const;
 
 const refusesSettings = {
@@ -27,7 +33,7 @@ const refusesSettings = {
   invalid_body: 'Cannot take expiresAt: must be in the future',
 };
 
-export const apiKeys: Group<ManageDeps> = {
+export const apiKeys: Group<ApiKeyDeps> = {
   tag: 'API keys',
   description: 'Client credentials of a team. Programs use them to get tokens for this API.',
   endpoints: [
@@ -44,12 +50,12 @@ export const apiKeys: Group<ManageDeps> = {
       access,
       operationId: 'createApiKey',
       summary: 'Create an API key',
-      description: 'The default role is User. It authenticates by a secret, or by `publicKeys`.',
+      description: 'The default role is User. It authenticates by a secret, by `publicKeys` or by a `trust`.',
       body: NewApiKey,
       answers: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
       refuses: { ...refusesSettings, plan_limit: overPlan('free', 'apiKeys') },
-      async handle({ directory, team: { id: teamId }, body: { role = 'User', ...rest } }) {
-        const wanted = { ...(await entered(rest)), name: rest.name, role, teamId };
+      async handle({ directory, team: { id: teamId }, body: { role = 'User', ...rest } }, deps: ApiKeyDeps) {
+        const wanted = { ...(await entered(rest, deps)), name: rest.name, role, teamId };
         const { apiKey, clientSecret } = await createApiKey(directory, wanted);
         const secret = clientSecret !== '' && { clientSecret };
         const shown = { ...showApiKey(directory, apiKey), ...secret };
@@ -61,12 +67,12 @@ export const apiKeys: Group<ManageDeps> = {
       operationId: 'changeApiKey',
       summary: 'Change an API key',
       description:
-        'It takes effect at once, also for its tokens. `publicKeys` replaces all keys of an API key that authenticates by them.',
+        'It takes effect at once, also for its tokens. `publicKeys` and `trust` replace those of an API key that authenticates by them.',
       body: ApiKeyPatch,
       answers: { 200: jsonAnswer(ApiKey, 'The API key after the change.') },
       refuses: { ...refusesSettings, conflict: otherCredential },
-      async handle({ directory, team: { id: teamId }, params: { clientId }, body }) {
-        const patch = await entered(body);
+      async handle({ directory, team: { id: teamId }, params: { clientId }, body }, deps: ApiKeyDeps) {
+        const patch = await entered(body, deps);
         return ok(showApiKey(directory, await patchApiKey(directory, { teamId, clientId }, patch)));
       },
     }),
@@ -94,10 +100,14 @@ export const apiKeys: Group<ManageDeps> = {
 };
 
 /** The settings of a body, as they are stored. @throws {ApiError} `invalid_time`, `invalid_body` */
-async function entered({ expiresAt, publicKeys, ...rest }: ApiKeyPatch) {
+async function entered(
+  { expiresAt, publicKeys, trust, ...rest }: ApiKeyPatch,
+  { trustRules: { allowPrivate } }: ApiKeyDeps,
+) {
   return {
     ...rest,
     ...(expiresAt !== undefined && { expiresAt: readTime('expiresAt', expiresAt) }),
     ...(publicKeys !== undefined && { publicKeys: await readPublicKeys(publicKeys) }),
+    ...(trust !== undefined && { trust: await readTrust(trust, allowPrivate) }),
   };
 }

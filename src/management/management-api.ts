@@ -1,5 +1,5 @@
 import type { Group } from '../http/endpoint.ts';
-import { apiKeys } from './api-keys.ts';
+import { type ApiKeyDeps, apiKeys } from './api-keys.ts';
 import { applications } from './applications.ts';
 import { type AuditDeps, audit } from './audit.ts';
 import { clients } from './clients.ts';
@@ -26,7 +26,8 @@ import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
 import { type WebhookDeps, webhooks } from './webhooks.ts';
 
-export type ManagementDeps = AuditDeps &
+export type ManagementDeps = ApiKeyDeps &
+  AuditDeps &
   FeatureDeps &
   IdentityDeps &
   ImportDeps &

@@ -1,6 +1,7 @@
 import { previousSecretOf } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { ApiKey } from '../contract/shapes/api-key.ts';
+import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 
@@ -9,18 +10,38 @@ const warningMs = 14 * dayMs;
 
 /** An API key in the API. The service does not know its secret. */
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
-  const { clientId, name, role, teamId, expiresAt = null, publicKeys, createdAt } = apiKey;
+  const { clientId, name, role, teamId, expiresAt = null, publicKeys, trust, createdAt } = apiKey;
   const now = directory.clock.now();
+  const used = directory.lastUseOf(apiKey);
   return {
     ...{ clientId, name, role, teamId },
-    credential: publicKeys === undefined ? 'secret' : 'public-keys',
-    publicKeys: (publicKeys ?? []).map(({ kid, alg }) => ({ kid, alg })),
+    credential: credentialOf(apiKey),
+    ...(trust !== undefined && { trust: showTrust(trust) }),
+    publicKeys: showKeys(publicKeys),
     expiresAt: timeText(expiresAt),
-    lastUsedAt: timeText(directory.apiKeyUsedAt(apiKey)),
+    lastUsedAt: timeText(used?.at ?? null),
+    lastSubject: used?.subject ?? null,
     previousSecretUntil: timeText(previousSecretOf(apiKey, now)?.until ?? null),
     warnings: expiresAt === null ? [] : warningsOf(expiresAt - now),
     createdAt: timeText(createdAt),
   };
+}
+
+function credentialOf({ publicKeys, trust }: StoredApiKey): ApiKey['credential'] {
+  if (trust !== undefined) return 'trust';
+  return publicKeys === undefined ? 'secret' : 'public-keys';
+}
+
+function showTrust({ issuer, audience, subject, claims, publicKeys }: Trust) {
+  return {
+    ...{ issuer, audience, subject },
+    ...(claims !== undefined && { claims: Object.fromEntries(claims) }),
+    publicKeys: showKeys(publicKeys),
+  };
+}
+
+function showKeys(keys: readonly PublicKey[] = []) {
+  return keys.map(({ kid, alg }) => ({ kid, alg }));
 }
 
 /** @param left time until the expiry, ms */

@@ -9,6 +9,7 @@ import { limitGuesses } from '../auth/device-page.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
 import { tokenInvalidation } from '../auth/invalidate-token.ts';
 import { forgetInvalidated } from '../auth/invalidation.ts';
+import { IssuerKeys } from '../auth/issuer-keys.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { provePassword } from '../auth/sign-in.ts';
 import type { TokenTotals } from '../auth/token-totals.ts';
@@ -71,6 +72,7 @@ function tokenParts(parts: Core, issuer: string, audience: string, totals: Token
     serviceScope: config.serviceScope,
     failures: new ClientFailures(),
     rates: parts.clientRates,
+    issuerKeys: new IssuerKeys(parts),
     devices: new DeviceCodes({ accountStore, clock, randomBytes }),
   };
   return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
@@ -118,6 +120,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     ...{ retention, exposureDays, staleAfter, plans },
     limits: config,
     consoleUrl: tokens.audience,
+    trustRules: { allowPrivate: config.issuerAllowPrivate },
     webhookRules: { allowPrivate: config.webhookAllowPrivate },
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     latestUnattributed: core.counting.ledger.latestUnattributed,

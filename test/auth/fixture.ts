@@ -118,6 +118,7 @@ export function settingsOf(
     verified,
     failures: new ClientFailures(),
     rates: new ClientRates(tokenRate),
+    issuerKeys: { of: async () => undefined },
     devices: new DeviceCodes({ accountStore, clock, randomBytes }),
     totals: new TokenTotals({ log: silent, clock }),
   };

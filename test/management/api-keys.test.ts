@@ -26,6 +26,7 @@ describe('an API key', () => {
       publicKeys: [],
       expiresAt: null,
       lastUsedAt: null,
+      lastSubject: null,
       previousSecretUntil: null,
       warnings: [],
       createdAt: new Date(clock.now()).toISOString(),

@@ -122,6 +122,15 @@ const publicKeyFile = flag(
   },
 );
 
+const trustFile = flag(
+  'trust-file FILE',
+  'File with a trust in workload tokens as JSON, used in place of a secret',
+  {
+    file: true,
+    as: 'jsonFile',
+  },
+);
+
 export const apiKeys: Resource = {
   name: 'api-keys',
   one: 'API key',
@@ -133,10 +142,24 @@ export const apiKeys: Resource = {
   columns: apiKeyColumns,
   create: {
     operand: { name: 'NAME', description: 'API key name' },
-    fields: fieldsOf(NewApiKey, { name: null, role: newRole, expiresAt, publicKeys: publicKeyFile }),
+    fields: fieldsOf(NewApiKey, {
+      name: null,
+      role: newRole,
+      expiresAt,
+      publicKeys: publicKeyFile,
+      trust: trustFile,
+    }),
     secret: { field: 'clientSecret' },
   },
-  update: { fields: fieldsOf(ApiKeyPatch, { name: newName, role, expiresAt, publicKeys: publicKeyFile }) },
+  update: {
+    fields: fieldsOf(ApiKeyPatch, {
+      name: newName,
+      role,
+      expiresAt,
+      publicKeys: publicKeyFile,
+      trust: trustFile,
+    }),
+  },
   actions: [
     {
       word: 'rotate',

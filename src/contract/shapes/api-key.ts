@@ -12,7 +12,7 @@ import {
   text,
   time,
 } from './fields.ts';
-import { publicKeys, ShownPublicKey } from './public-key.ts';
+import { publicKeys, ShownPublicKey, ShownTrust, trust } from './public-key.ts';
 import { role } from './user.ts';
 
 const Warning = Type.Object({
@@ -25,10 +25,12 @@ const fields = {
   name: name(),
   role,
   teamId: text('Id of the team that owns it.'),
-  credential: oneOf(['secret', 'public-keys'], 'What it authenticates by.'),
+  credential: oneOf(['secret', 'public-keys', 'trust'], 'What it authenticates by.'),
   publicKeys: listOf(ShownPublicKey, 'The registered public keys. Empty unless it authenticates by them.'),
+  trust: Type.Optional(ShownTrust),
   expiresAt: orNull(time('Time from which the API key and its tokens are refused; `null` if never.')),
   lastUsedAt: orNull(time('Time of the last use, to about five minutes; `null` if it was never used.')),
+  lastSubject: orNull(text('Subject of the workload that used it last; `null` if none did.')),
   previousSecretUntil: orNull(
     time('Time until which the previous secret is accepted as well; `null` if there is none.'),
   ),
@@ -45,6 +47,7 @@ const example = {
   publicKeys: [],
   expiresAt: null,
   lastUsedAt: null,
+  lastSubject: null,
   previousSecretUntil: null,
   warnings: [],
   createdAt: exampleTime,
@@ -78,6 +81,7 @@ export const NewApiKey = bodyShape(
     role: Type.Optional(role),
     expiresAt: Type.Optional(expiresAt),
     publicKeys: Type.Optional(publicKeys),
+    trust: Type.Optional(trust),
   },
   { name: 'Deployment', role: 'User' },
 );
@@ -89,6 +93,7 @@ export const ApiKeyPatch = bodyShape(
     role: Type.Optional(role),
     expiresAt: Type.Optional(expiresAt),
     publicKeys: Type.Optional(publicKeys),
+    trust: Type.Optional(trust),
   },
   { name: 'Nightly build', expiresAt: null },
 );

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { oneOf, text } from './fields.ts';
+import { listOf, oneOf, text } from './fields.ts';
 
 export const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
 
@@ -9,12 +9,56 @@ export const ShownPublicKey = Type.Object({
   alg: oneOf(signatureAlgorithms, 'The only algorithm of its signatures.'),
 });
 
+const jwk = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true }));
+
 /** The keys of a client in a body. */
-export const publicKeys = Type.Array(
-  Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true })),
+export const publicKeys = Type.Array(jwk, {
+  description:
+    'Public keys as JWK (RFC 7517), with which it authenticates in place of a secret: RSA keys of at least 2048 bits, EC keys on P-256 or Ed25519 keys. A private key is refused.',
+  documented: { minItems: 1, maxItems: 5 },
+});
+
+const ofTrust = {
+  issuer: text('Issuer: the claim `iss`, compared exactly. Its keys are read from its discovery document.'),
+  audience: text('Audience: must be in the claim `aud`.'),
+  subject: text(
+    'Pattern for the claim `sub`. Colons and slashes separate segments. Each segment after the second may have one `*`, which stands for one or more characters of that segment.',
+  ),
+  claims: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, string>>>(
+      Type.Object(
+        {},
+        {
+          additionalProperties: Type.String(),
+          description: 'Further claims that must have these texts, at most 10.',
+        },
+      ),
+    ),
+  ),
+};
+
+/** Whose tokens an API key accepts. */
+export const trust = Type.Object(
   {
-    description:
-      'Public keys as JWK (RFC 7517), with which it authenticates in place of a secret: RSA keys of at least 2048 bits, EC keys on P-256 or Ed25519 keys. A private key is refused.',
-    documented: { minItems: 1, maxItems: 5 },
+    ...ofTrust,
+    jwks: Type.Optional(
+      Type.Object(
+        { keys: Type.Array(jwk, { documented: { minItems: 1, maxItems: 5 } }) },
+        {
+          additionalProperties: false,
+          description: 'Keys of an issuer that this server cannot reach, such as a cluster, as JWK set.',
+        },
+      ),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Workloads whose tokens are accepted in place of a secret, by a token exchange (RFC 8693).',
   },
 );
+
+/** The trust of an API key in an answer. */
+export const ShownTrust = Type.Object({
+  ...ofTrust,
+  publicKeys: listOf(ShownPublicKey, 'The given keys of the issuer. Empty if they are read from it.'),
+});

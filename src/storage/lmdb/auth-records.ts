@@ -141,6 +141,20 @@ export interface PublicKey {
   readonly publicJwk: Jwk;
 }
 
+/** Whose tokens an API key accepts in place of a secret: those of workloads, such as CI jobs. */
+export interface Trust {
+  /** Compared exactly with the claim `iss`. */
+  readonly issuer: string;
+  /** One of the audiences of the tokens. */
+  readonly audience: string;
+  /** A pattern: see `accounts/subject-pattern.ts`. */
+  readonly subject: string;
+  /** Further claims, which must have these texts. */
+  readonly claims?: readonly (readonly [name: string, value: string])[];
+  /** The keys of an issuer that cannot be reached. Absent if they are read from it. */
+  readonly publicKeys?: readonly PublicKey[];
+}
+
 /** The part of a signing key that is kept in either state. */
 interface KeyRecord {
   /** Thumbprint of the public key (RFC 7638). */

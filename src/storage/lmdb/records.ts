@@ -3,7 +3,7 @@ import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
-import type { PublicKey } from './auth-records.ts';
+import type { PublicKey, Trust } from './auth-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
@@ -63,10 +63,14 @@ export interface ApiKey {
   readonly previousSecret?: { readonly hash: string; readonly until: number };
   /** The keys that may sign its assertions (RFC 7523). Absent if it authenticates by something else. */
   readonly publicKeys?: readonly PublicKey[];
+  /** The workloads that may use it. Absent if it authenticates by something else. */
+  readonly trust?: Trust;
   /** Absent if it never expires, as keys of earlier releases. */
   readonly expiresAt?: number;
   /** Absent if it was never used, or only with an earlier release. At most a few minutes late. */
   readonly lastUsedAt?: number;
+  /** The subject of the workload that last exchanged a token for it. */
+  readonly lastSubject?: string;
   readonly createdAt: number;
 }
 

@@ -1,0 +1,48 @@
+import { ApiError } from '../contract/errors.ts';
+import { isName } from '../contract/names.ts';
+import type { Jwk, Trust } from '../storage/lmdb/auth-records.ts';
+import { readPublicKeys } from './public-keys.ts';
+import { isSubjectPattern, patternRule } from './subject-pattern.ts';
+
+const maxClaims = 10;
+const maxIssuerLength = 1024;
+
+/** The trust of an API key, as entered. */
+export interface WantedTrust extends Pick<Trust, 'issuer' | 'audience' | 'subject'> {
+  readonly claims?: Readonly<Record<string, string>>;
+  readonly jwks?: { readonly keys: readonly Jwk[] };
+}
+
+/**
+ * Reads the trust of an API key.
+ * @param allowPrivate whether issuers may be reached without TLS
+ * @throws {ApiError} `invalid_body`
+ */
+export async function readTrust(
+  { issuer, audience, subject, claims = {}, jwks }: WantedTrust,
+  allowPrivate: boolean,
+): Promise<Trust> {
+  // The keys of an issuer that is not reached are given.
+  if (!isIssuer(issuer, allowPrivate || jwks !== undefined))
+    throw fault('issuer', 'must be the https: URL of the issuer, without query and fragment');
+  if (!isName(audience)) throw fault('audience', 'must be a text of 1 to 256 bytes');
+  if (!isSubjectPattern(subject)) throw fault('subject', patternRule);
+  const entries = Object.entries(claims);
+  if (entries.length > maxClaims || !entries.flat().every(isName))
+    throw fault('claims', `must be at most ${maxClaims} claims with texts of 1 to 256 bytes`);
+  return {
+    ...{ issuer, audience, subject },
+    ...(entries.length > 0 && { claims: entries }),
+    ...(jwks !== undefined && { publicKeys: await readPublicKeys(jwks.keys, 'trust.jwks.keys') }),
+  };
+}
+
+function isIssuer(text: string, allowHttp: boolean): boolean {
+  if (text.length > maxIssuerLength || /[\s\p{Cc}\\?#@]/u.test(text) || !URL.canParse(text)) return false;
+  const { protocol } = new URL(text);
+  return protocol === 'https:' || (allowHttp && protocol === 'http:');
+}
+
+function fault(field: string, why: string): ApiError {
+  return new ApiError('invalid_body', `Cannot take trust.${field}: ${why}`);
+}

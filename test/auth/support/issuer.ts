@@ -1,0 +1,72 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createServer } from 'node:http';
+import { type JWTPayload, SignJWT } from 'jose';
+import { onTestFinished } from 'vitest';
+
+/** An issuer of workload tokens: an HTTP server with a discovery document and a key set. */
+export interface Issuer {
+  readonly url: string;
+  /** The requests so far. */
+  readonly requests: string[];
+  /** Replaces the signing key. */
+  rotate(kid: string): void;
+  /** Answers by path, in place of the good ones: a status, or JSON. */
+  readonly answers: Map<string, number | object>;
+  /** @param header in place of the usual members; `key` and `alg` sign */
+  sign(claims: JWTPayload, header?: object, key?: KeyObject | Uint8Array): Promise<string>;
+}
+
+export async function openIssuer(): Promise<Issuer> {
+  const requests: string[] = [];
+  const answers: Issuer['answers'] = new Map();
+  let current = keyOf('first');
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    requests.push(path);
+    const good = path.endsWith('/jwks')
+      ? { keys: [current.jwk] }
+      : { issuer: url, jwks_uri: `${url}/jwks`, more: true };
+    const answer = answers.get(path) ?? good;
+    response.statusCode = typeof answer === 'number' ? answer : 200;
+    if (response.statusCode === 302) response.setHeader('location', `${url}/jwks`);
+    response.end(typeof answer === 'number' ? '' : JSON.stringify(answer));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  return {
+    url,
+    requests,
+    answers,
+    rotate(kid) {
+      current = keyOf(kid);
+    },
+    sign: (claims, header = {}, key = current.privateKey) =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'RS256', kid: String(current.jwk['kid']), ...header })
+        .sign(key),
+  };
+}
+
+const keys = new Map<string, ReturnType<typeof newKey>>();
+
+/** A key pair. The same for the same kid, as RSA keys take long to generate. */
+export function keyOf(kid: string): ReturnType<typeof newKey> {
+  const key = keys.get(kid) ?? newKey(kid);
+  keys.set(kid, key);
+  return key;
+}
+
+function newKey(kid: string) {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const jwk: Record<string, unknown> = {
+    ...publicKey.export({ format: 'jwk' }),
+    kid,
+    use: 'sig',
+    alg: 'RS256',
+  };
+  return { privateKey, jwk };
+}

@@ -1,7 +1,9 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { openReceiver, verified } from '../webhooks/receiver.ts';
+import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
 
 const { test } = needing('chromium');
@@ -16,6 +18,13 @@ afterAll(async () => {
   await console?.close();
   cleanUp();
 });
+
+async function checkThemes(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await axeFaults(page), colorScheme).toEqual([]);
+  }
+}
 
 test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
   const receiver = await openReceiver();
@@ -67,7 +76,7 @@ test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
   await expect.poll(() => page.getByRole('link', { name: 'Chat' }).count()).toBe(0);
 });
 
-test('creates a webhook for an issue tracker, shows its test, and changes its format', async () => {
+test('creates a webhook for an issue tracker, shows its test in both themes, and changes its format', async () => {
   const receiver = await openReceiver((response) => void response.writeHead(422).end('no such project'));
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Create a webhook' }).click();
@@ -85,9 +94,11 @@ test('creates a webhook for an issue tracker, shows its test, and changes its fo
   const [{ body, headers }] = receiver.received as [(typeof receiver.received)[0]];
   expect(await dialog.getByRole('region', { name: 'The message' }).innerText()).toBe(body);
   expect(headers.authorization).toBe('Bearer a-credential');
+  await checkThemes(page);
   await dialog.getByRole('button', { name: 'Close' }).click();
 
   expect(await page.getByLabel('Authorization').inputValue()).toBe('');
+  await checkThemes(page);
   await page.getByLabel('Format').selectOption({ label: 'Microsoft Teams' });
   expect(await page.getByLabel('Project').count()).toBe(0);
   await page.getByRole('button', { name: 'Save' }).click();

@@ -22,8 +22,12 @@ export function Deliveries({ path, canSend }: DeliveriesProps) {
   const { data, error } = usePoll<{ items: readonly Delivery[] }>(list, 3000);
   const { busy, refusal, run } = useAction();
   const { element, open, close } = useDialog();
+  const finish = () => {
+    close();
+    forget(list);
+  };
   const show = ({ id }: Pick<Delivery, 'id'>) =>
-    open(<DeliveryDialog path={`${path}/deliveries/${id}`} onClose={close} />);
+    open(<DeliveryDialog path={`${path}/deliveries/${id}`} onClose={finish} />);
   const repeat = ({ id }: Delivery) =>
     run(async () => {
       await call('POST', `${path}/deliveries/${id}/redeliver`);

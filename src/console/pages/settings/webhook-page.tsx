@@ -37,7 +37,7 @@ export function WebhookPage({ team, id }: { readonly team: string; readonly id: 
       </p>
       <Actions webhook={webhook} path={path} change={change} />
       <Deliveries path={path} canSend={webhook.enabled} />
-      <Part title="Settings" line>
+      <Part title="Settings">
         <Form
           key={webhook.updatedAt}
           submit="Save"

@@ -138,6 +138,7 @@ export function leave(user: User, teamId: string, now: number): User {
 export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
   dropPasskeys(draft, user.id);
+  draft.remove('totp', user.id);
   for (const teamId of user.teams) {
     draft.note('user.deleted', teamId, targetOf(user));
     announceMember(draft, 'deleted', teamId, user);

@@ -1,5 +1,4 @@
 import type { Directory } from '../accounts/directory.ts';
-import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { isOfKnownReceiver } from '../accounts/redirect-uris.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Reply, Request } from '../http/types.ts';
@@ -15,9 +14,12 @@ import { BrowserCookie } from './browser.ts';
 import { maySignIn } from './clients.ts';
 import { issueCode } from './codes.ts';
 import { readIdTokenHint } from './id-token.ts';
-import { confirmPage, loginPage, newPasswordPage } from './pages/sign-in-pages.ts';
+import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
+import { formPage, notAMember, type PostedForm, readPostedForm } from './posted-form.ts';
+import { hasJustEnrolled } from './second-factor.ts';
+import { stepPage } from './second-factor-form.ts';
 import type { SignInSettings } from './sign-in.ts';
-import { formPage, notAMember, type PostedForm, readPostedForm, signInByForm } from './sign-in-form.ts';
+import { signInByForm } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
 export interface AuthorizeSettings extends SignInSettings, TokenSettings, RequestChecks {
@@ -44,8 +46,8 @@ export async function answerRequest(
       return answerWithCode(settings, asked, standing.signIn);
     case 'confirm':
       return confirmPage(page, standing.signIn.user.email);
-    case 'new-password':
-      return newPasswordPage(page, standing.signIn.user.email);
+    case 'step':
+      return stepPage(settings, page, standing.signIn);
     case 'sign-in':
       return loginPage(page, asked.loginHint ?? signIn?.user.email ?? '');
     case 'other-account':
@@ -55,7 +57,7 @@ export async function answerRequest(
 
 /** What a browser's sign-in leads to: a code, perhaps after a confirmation, or a step that comes first. */
 type Standing =
-  | { readonly next: 'code' | 'confirm' | 'new-password'; readonly signIn: CurrentSignIn }
+  | { readonly next: 'code' | 'confirm' | 'step'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
 
 /** Decides the next step for a browser with this sign-in. */
@@ -70,7 +72,7 @@ async function standingOf(
   if (asked.idTokenHint !== null && (await meantUser(settings, asked)) !== signIn.user.id)
     return { next: 'sign-in' };
   if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
-  if (hasTemporaryPassword(signIn.user)) return { next: 'new-password', signIn };
+  if (signIn.missing !== undefined) return { next: 'step', signIn };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
   // Another program may listen there. It must not get a code without the user's confirmation (RFC 8252 §8.6).
@@ -91,8 +93,8 @@ function answerSilently(
       return answerWithCode(settings, asked, standing.signIn);
     case 'confirm':
       return refuse('interaction_required', 'The user must confirm a redirect URI that is not https');
-    case 'new-password':
-      return refuse('interaction_required', 'The user must choose a new password');
+    case 'step':
+      return refuse('interaction_required', 'The user must complete the sign-in');
     default:
       return refuse('login_required', 'The user must sign in');
   }
@@ -159,6 +161,8 @@ export async function answerForm(
       return loginPage(formPage(settings, request, asked), '');
     case 'continue':
       return answerContinue(settings, posted, asked);
+    case 'enrolled':
+      return answerEnrolled(settings, posted, asked);
     default:
       return answerSignIn(settings, posted, asked);
   }
@@ -171,8 +175,8 @@ async function answerContinue(
   asked: AuthorizationRequest,
 ): Promise<Reply> {
   const standing = await standingOf(settings, asked, await currentSignIn(settings, browser));
-  if (standing.next === 'new-password')
-    return newPasswordPage(formPage(settings, request, asked), standing.signIn.user.email);
+  if (standing.next === 'step')
+    return stepPage(settings, formPage(settings, request, asked), standing.signIn);
   if ('signIn' in standing) return answerWithCode(settings, asked, standing.signIn);
   return loginPage(formPage(settings, request, asked), asked.loginHint ?? '');
 }
@@ -184,14 +188,31 @@ async function answerSignIn(
 ): Promise<Reply> {
   const result = await signInByForm(settings, posted);
   if ('reply' in result) return result.reply;
-  const meant = await meantUser(settings, asked);
-  // The client requested the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
-  const reply =
-    meant === undefined || meant === result.signIn.user.id
-      ? await answerWithCode(settings, asked, result.signIn)
-      : errorReply(
-          new AuthorizationError('login_required', 'The user is not the one in id_token_hint', asked),
-          settings.issuer,
-        );
+  const reply = await answerSignedIn(settings, asked, result.signIn);
   return { ...reply, headers: { ...reply.headers, 'set-cookie': result.cookie } };
+}
+
+/** The user has saved the recovery codes, and need not sign in again, even if the request demands a new sign-in. */
+async function answerEnrolled(
+  settings: AuthorizeSettings,
+  posted: PostedForm,
+  asked: AuthorizationRequest,
+): Promise<Reply> {
+  const signIn = await currentSignIn(settings, posted.browser);
+  if (signIn === undefined || !hasJustEnrolled(settings, signIn) || !maySignIn(signIn.user, asked.client))
+    return answerContinue(settings, posted, asked);
+  return answerSignedIn(settings, asked, signIn);
+}
+
+/** Answers a request whose user has just signed in. */
+async function answerSignedIn(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  signIn: CurrentSignIn,
+): Promise<Reply> {
+  const meant = await meantUser(settings, asked);
+  if (meant === undefined || meant === signIn.user.id) return answerWithCode(settings, asked, signIn);
+  // The client requested the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
+  const refusal = new AuthorizationError('login_required', 'The user is not the one in id_token_hint', asked);
+  return errorReply(refusal, settings.issuer);
 }

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
-import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { parseQuery } from '../http/form-text.ts';
@@ -14,8 +13,10 @@ import type { DeviceCodes, WaitingDevice } from './device-codes.ts';
 import { pageEndpoints } from './page-endpoints.ts';
 import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
 import { refusalPage } from './pages/failure-page.ts';
-import { loginPage, newPasswordPage } from './pages/sign-in-pages.ts';
-import { type FormSettings, formPage, notAMember, readPostedForm, signInByForm } from './sign-in-form.ts';
+import { loginPage } from './pages/sign-in-pages.ts';
+import { type FormSettings, formPage, notAMember, readPostedForm } from './posted-form.ts';
+import { stepPage } from './second-factor-form.ts';
+import { signInByForm } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
 export interface DevicePageDeps extends FormSettings {
@@ -114,9 +115,7 @@ async function show(deps: DevicePageDeps, request: Request, found: Found): Promi
   if (signIn === undefined) return loginPage(page, '');
   const { email } = signIn.user;
   if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
-  return hasTemporaryPassword(signIn.user)
-    ? newPasswordPage(page, email)
-    : devicePage(page, found.device, email);
+  return signIn.missing === undefined ? devicePage(page, found.device, email) : stepPage(deps, page, signIn);
 }
 
 async function decide(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
@@ -127,9 +126,11 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
       return deny(deps, found);
     case 'switch':
       return loginPage(formPage(deps, request, found), '');
+    case 'enrolled':
+      return show(deps, request, found);
     case 'continue': {
       const signIn = await currentSignIn(deps, posted.browser);
-      if (signIn === undefined || !maySignIn(signIn.user, found.client) || hasTemporaryPassword(signIn.user))
+      if (signIn === undefined || !maySignIn(signIn.user, found.client) || signIn.missing !== undefined)
         return show(deps, request, found);
       return allow(deps, request, found, signIn);
     }

@@ -7,6 +7,7 @@ import type { Authentication } from '../storage/lmdb/auth-records.ts';
 import type { AuditEntry, OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
+import { lackingFactor } from './missing-step.ts';
 import { type CurrentSignIn, startSignIn } from './sign-ins.ts';
 
 /** What a sign-in starts from, whatever its factor. */
@@ -42,7 +43,8 @@ export function draftSignIn(
   }
   const browser = renewBrowser(before, randomBytes);
   const signIn = startSignIn(draft, user, { before, browser, authentication, now: clock.now() });
-  noteSignIn(draft, 'sign-in.succeeded', user, proof);
+  const lacking = lackingFactor(draft, user, authentication);
+  noteSignIn(draft, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
   return { outcome: 'signed-in', browser, signIn };
 }
 

@@ -1,6 +1,5 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { passwordFault } from '../accounts/password-rules.ts';
-import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { draftUserPatch } from '../accounts/users.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
@@ -39,7 +38,7 @@ export async function replacePassword(
   const { directory, passwords, randomBytes } = settings;
   const { password, again, address, browser } = typed;
   const signIn = await currentSignIn(settings, browser);
-  if (signIn === undefined || !hasTemporaryPassword(signIn.user)) return { outcome: 'over' };
+  if (signIn?.missing !== 'new-password') return { outcome: 'over' };
   const { user } = signIn;
   if (!maySignIn(user, client)) return { outcome: 'not-a-member', user };
   const refused = (fault: string) => ({ outcome: 'refused', user, fault }) as const;

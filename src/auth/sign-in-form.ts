@@ -1,41 +1,24 @@
 import { commonPassword } from '../accounts/password-rules.ts';
-import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Reply, Request } from '../http/types.ts';
-import type { OAuthClient } from '../storage/lmdb/records.ts';
-import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from './browser.ts';
 import { userAgentOf } from './draft-sign-in.ts';
-import { type Form, readForm } from './form.ts';
 import { replacePassword } from './new-password.ts';
-import { failurePage } from './pages/failure-page.ts';
-import type { FormError, FormPage } from './pages/form-page.ts';
+import type { FormError } from './pages/form-page.ts';
 import { loginPage, longestEmail, newPasswordPage } from './pages/sign-in-pages.ts';
-import type { PasskeyFailure, PasskeySettings } from './passkeys/accept-passkey.ts';
-import { passkeyPages } from './passkeys/options.ts';
+import type { PasskeyFailure } from './passkeys/accept-passkey.ts';
 import { signInByPasskey } from './passkeys/sign-in.ts';
+import {
+  busy,
+  type FormPurpose,
+  type FormResult,
+  type FormSettings,
+  formPage,
+  notAMember,
+  type PostedForm,
+  staleForm,
+  throttled,
+} from './posted-form.ts';
+import { enrolByForm, entered, proveByForm } from './second-factor-form.ts';
 import { type SignInResult, signIn } from './sign-in.ts';
-import type { CurrentSignIn } from './sign-ins.ts';
-
-export type FormSettings = PasskeySettings;
-
-export interface FormPurpose {
-  readonly client: OAuthClient;
-  /** Where the answer is sent; `null` if it stays here. */
-  readonly redirectUri: string | null;
-}
-
-/** A form from one of our pages, made for the browser that sent it. */
-export interface PostedForm {
-  readonly request: Request;
-  readonly purpose: FormPurpose;
-  readonly form: Form;
-  readonly browser: Browser;
-}
-
-const staleForm: FormError = {
-  status: 403,
-  text: 'This page is out of date, or the browser rejects cookies. Please sign in again.',
-};
 
 const unfinished: FormError = {
   status: 400,
@@ -43,53 +26,9 @@ const unfinished: FormError = {
   typed: true,
 };
 
-/** The content of a page with a form. A browser without a cookie gets one. */
-export function formPage(
-  settings: FormSettings,
-  request: Request,
-  { client, redirectUri }: FormPurpose,
-): FormPage {
-  const { issuer, randomBytes } = settings;
-  const cookie = new BrowserCookie(issuer);
-  const known: Browser | undefined = cookie.read(request);
-  const browser = known ?? renewBrowser(undefined, randomBytes);
-  return {
-    clientName: client.name,
-    redirectUri,
-    browser,
-    cookie: known === undefined ? cookie.write(browser) : undefined,
-    passkeys: passkeyPages(settings),
-  };
-}
-
 /**
- * Reads a form posted to a page. Returns an error page instead if the form was not made for the browser that sent it.
- * @throws {OAuthError} `invalid_request` if it cannot be read
- */
-export async function readPostedForm(
-  settings: FormSettings,
-  request: Request,
-  purpose: FormPurpose,
-): Promise<PostedForm | { readonly reply: Reply }> {
-  const form = await readForm(request);
-  if (isFromElsewhere(request, settings.issuer))
-    return { reply: failurePage(403, 'The form was sent by another site') };
-  const browser = new BrowserCookie(settings.issuer).read(request);
-  if (browser === undefined || !isFormToken(browser, form.get('form') ?? ''))
-    return {
-      reply: loginPage(formPage(settings, request, purpose), form.get('email') ?? '', staleForm),
-    };
-  return { request, purpose, form, browser };
-}
-
-/** A user who may continue, or the page that comes first. `cookie` is set with the answer. */
-export type FormResult =
-  | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
-  | { readonly reply: Reply };
-
-/**
- * Signs a user in with the typed credentials, or shows the page again with an error. A user with a temporary password gets the
- * page for a new one. That page posts its form here, too.
+ * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a second
+ * factor or a new password, its page follows, which posts its form here, too.
  */
 export function signInByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
   switch (posted.form.get('action')) {
@@ -97,6 +36,12 @@ export function signInByForm(settings: FormSettings, posted: PostedForm): Promis
       return changeByForm(settings, posted);
     case 'passkey':
       return enterByPasskey(settings, posted);
+    case 'recovery':
+    case 'authenticator':
+    case 'second-factor':
+      return proveByForm(settings, posted);
+    case 'enrol':
+      return enrolByForm(settings, posted);
     default:
       return enterByForm(settings, posted);
   }
@@ -122,7 +67,7 @@ async function enterByForm(
   try {
     const result = await signIn(settings, credentials, purpose.client);
     if (result.outcome !== 'signed-in') return again(explain(result, email, purpose));
-    return resultOf(settings, { request, purpose }, result);
+    return await entered(settings, { request, purpose }, result);
   } catch (error) {
     return again(busy(error)); // The typed values are kept for the next attempt.
   }
@@ -133,24 +78,12 @@ async function enterByPasskey(settings: FormSettings, posted: PostedForm): Promi
   const again = (error: FormError) => ({ reply: loginPage(formPage(settings, request, purpose), '', error) });
   try {
     const result = await signInByPasskey(settings, posted, purpose.client);
-    if (result.outcome === 'signed-in') return resultOf(settings, posted, result);
+    if (result.outcome === 'signed-in') return await entered(settings, posted, result);
     if (result.outcome === 'not-a-member') return again(notAMember(result.email, purpose));
     return again(explainPasskey(result));
   } catch (error) {
     return again(busy(error));
   }
-}
-
-/** The result of a sign-in: its user may continue, or must choose a password first. */
-function resultOf(
-  settings: FormSettings,
-  { request, purpose }: Pick<PostedForm, 'request' | 'purpose'>,
-  signedIn: { readonly signIn: CurrentSignIn; readonly browser: Browser },
-): FormResult {
-  const { user } = signedIn.signIn;
-  const entered = enteredAs(settings, signedIn);
-  if (!hasTemporaryPassword(user)) return entered;
-  return { reply: newPasswordPage({ ...formPage(settings, request, purpose), ...entered }, user.email) };
 }
 
 async function changeByForm(
@@ -166,7 +99,7 @@ async function changeByForm(
     const result = await replacePassword(settings, typed, purpose.client);
     switch (result.outcome) {
       case 'signed-in':
-        return enteredAs(settings, result);
+        return await entered(settings, { request, purpose }, result);
       case 'refused': {
         const fault = { status: 400, text: result.fault, typed: true };
         return { reply: newPasswordPage(page, result.user.email, fault) };
@@ -183,26 +116,6 @@ async function changeByForm(
     }
     return { reply: newPasswordPage(page, email, busy(error)) };
   }
-}
-
-function enteredAs(
-  { issuer }: FormSettings,
-  { signIn, browser }: { readonly signIn: CurrentSignIn; readonly browser: Browser },
-) {
-  return { signIn, browser, cookie: new BrowserCookie(issuer).write(browser) };
-}
-
-/** @throws any error that is not a refusal */
-function busy(error: unknown): FormError {
-  if (!(error instanceof ApiError)) throw error;
-  const { status, retryAfter = 1 } = error;
-  return { status, text: 'The service is busy. Please try again in a moment.', retryAfter };
-}
-
-/** The error for a user who may not use a client. */
-export function notAMember(email: string, { client }: FormPurpose): FormError {
-  const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
-  return { status: 403, text };
 }
 
 function explain(
@@ -232,14 +145,3 @@ const passkeyFaults = {
   cloned:
     'This passkey is refused, because a copy of it may be in use. Sign in another way, and remove the passkey.',
 } as const;
-
-function throttled(wait: number): FormError {
-  const text = `Too many attempts have failed. Try again in ${spanOf(wait)}.`;
-  return { status: 429, text, retryAfter: wait };
-}
-
-/** A duration for people, rounded up. */
-function spanOf(seconds: number): string {
-  const [count, unit] = seconds < 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
-}

@@ -6,6 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Authentication, SignIn } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { Browser } from './browser.ts';
+import { lackingFactor, type MissingStep, missingStep } from './missing-step.ts';
 
 /** Idle lifetime of a sign-in. */
 const idleMs = 12 * 3_600_000;
@@ -13,9 +14,11 @@ const idleMs = 12 * 3_600_000;
 export const lifetimeSeconds = 7 * 24 * 3600;
 /** The precision of the last use. A commit per use would cost too much. */
 const useMs = 60_000;
+/** Lifetime of a sign-in that lacks a second factor. */
+const incompleteMs = 10 * 60_000;
 
 export interface SignInDeps {
-  readonly accountStore: Pick<AccountStore, 'get' | 'change'>;
+  readonly accountStore: Pick<AccountStore, 'get' | 'keys' | 'change'>;
   readonly directory: Pick<Accounts, 'users'>;
   readonly clock: Clock;
 }
@@ -31,6 +34,8 @@ export interface CurrentSignIn {
   /** When the user signed in, seconds. */
   readonly authTime: number;
   readonly authentication: Authentication;
+  /** The step that comes before a code; `undefined` if the sign-in is complete. */
+  readonly missing: MissingStep | undefined;
 }
 
 /**
@@ -49,12 +54,14 @@ export async function currentSignIn(
   const { authTime, authentication = byPassword } = signIn;
   const user = directory.users.get(signIn.userId);
   if (user === undefined || !isOf(signIn, user)) return undefined;
+  if (now >= authTime * 1000 + incompleteMs && lackingFactor(accountStore, user, authentication))
+    return undefined;
   if (now - signIn.lastSeenAt >= useMs)
     await accountStore.change((draft) => {
       const last = draft.get('signIns', key); // The sign-in may have ended since.
       if (last !== undefined) draft.put('signIns', key, { ...last, ...usedAt(user, authTime, now) });
     });
-  return { key, user, authTime, authentication };
+  return { key, user, authTime, authentication, missing: missingStep(accountStore, user, authentication) };
 }
 
 /** Drafts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
@@ -73,7 +80,7 @@ export function startSignIn(
   const authTime = Math.floor(now / 1000);
   if (before !== undefined) draft.remove('signIns', signInKey(before));
   draft.put('signIns', key, { ...usedAt(user, authTime, now), authentication });
-  return { key, user, authTime, authentication };
+  return { key, user, authTime, authentication, missing: missingStep(draft, user, authentication) };
 }
 
 /** Whether a sign-in is still valid for its user. A new password ends it. */

@@ -79,6 +79,8 @@ function stepsAt(
     }),
     // An earlier release deletes a user without their passkeys.
     steps({ table: 'passkeys', isOver: (_, { userId }, reader) => !reader.has('users', userId) }),
+    // An earlier release deletes users without it.
+    steps({ table: 'totp', isOver: (userId, _, reader) => !reader.has('users', userId) }),
     (after = '') => sweepThrottles(accountStore.throttles, after, now),
     steps({
       table: 'audit',

@@ -15,6 +15,9 @@ interface AuditedActions {
   webhook: 'created' | 'changed' | 'deleted' | 'secret-rotated' | 'tested' | 'redelivered' | 'disabled';
   'sign-in': 'started' | 'succeeded' | 'failed' | 'refused';
   'sign-in-policy': 'changed';
+  totp: 'added' | 'removed';
+  'recovery-code': 'used';
+  'recovery-codes': 'regenerated';
   session: 'ended';
   token: 'invalidated';
   'refresh-token': 'reused';
@@ -41,6 +44,9 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   webhook: 'Webhooks',
   'sign-in': 'Sign-ins',
   'sign-in-policy': 'Sign-in policy',
+  totp: 'Authenticator apps',
+  'recovery-code': 'Used recovery codes',
+  'recovery-codes': 'New recovery codes',
   session: 'Ended sessions',
   token: 'Invalidated tokens',
   'refresh-token': 'Reused refresh tokens',

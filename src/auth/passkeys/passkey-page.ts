@@ -1,5 +1,4 @@
 import { passkeysOf } from '../../accounts/passkeys.ts';
-import { hasTemporaryPassword } from '../../accounts/passwords.ts';
 import { maxPasskeys, relyingPartyId } from '../../contract/passkeys.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
 import type { TokenSettings } from '../access-token.ts';
@@ -10,15 +9,16 @@ import { pageEndpoints } from '../page-endpoints.ts';
 import { failurePage, refusalPage } from '../pages/failure-page.ts';
 import type { FormError, FormPage } from '../pages/form-page.ts';
 import { addPasskeyPage } from '../pages/passkey-pages.ts';
-import { loginPage, newPasswordPage } from '../pages/sign-in-pages.ts';
+import { loginPage } from '../pages/sign-in-pages.ts';
 import {
   type FormPurpose,
   type FormSettings,
   formPage,
   type PostedForm,
   readPostedForm,
-  signInByForm,
-} from '../sign-in-form.ts';
+} from '../posted-form.ts';
+import { stepPage } from '../second-factor-form.ts';
+import { signInByForm } from '../sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from '../sign-ins.ts';
 import { registerPasskey } from './add-passkey.ts';
 import { readAttestation } from './web-authn.ts';
@@ -94,12 +94,17 @@ function pageFor(
   page: FormPage,
   signIn: CurrentSignIn | undefined,
   error?: FormError,
-): Reply {
+): Reply | Promise<Reply> {
   if (signIn === undefined || !isRecent(deps, signIn)) return loginPage(page, signIn?.user.email ?? '');
   const { user } = signIn;
-  if (hasTemporaryPassword(user)) return newPasswordPage(page, user.email);
+  if (!mayAdd(signIn)) return stepPage(deps, page, signIn);
   const isFull = passkeysOf(deps.accountStore, user.id).length >= maxPasskeys;
   return addPasskeyPage(page, user, isFull, error);
+}
+
+/** A passkey may be the second factor that the policy demands. */
+function mayAdd({ missing }: CurrentSignIn): boolean {
+  return missing === undefined || missing === 'enrolment';
 }
 
 function isRecent({ clock }: PasskeyPageDeps, { authTime }: CurrentSignIn): boolean {
@@ -128,8 +133,7 @@ async function decide(deps: PasskeyPageDeps, request: Request, purpose: FormPurp
 async function add(deps: PasskeyPageDeps, { request, purpose, form, browser }: PostedForm): Promise<Reply> {
   const signIn = await currentSignIn(deps, browser);
   const page = formPage(deps, request, purpose);
-  if (signIn === undefined || !isRecent(deps, signIn) || hasTemporaryPassword(signIn.user))
-    return pageFor(deps, page, signIn);
+  if (signIn === undefined || !isRecent(deps, signIn) || !mayAdd(signIn)) return pageFor(deps, page, signIn);
   const result = await registerPasskey(deps, signIn, {
     attestation: readAttestation(form),
     name: (form.get('name') ?? '').trim(),

@@ -54,13 +54,21 @@ const secretFields: { readonly [Name in TableName]?: readonly SecretField[] } = 
       people: 'credentials of webhooks',
     },
   ],
+  totp: [
+    {
+      plain: 'secret',
+      sealed: 'sealedSecret',
+      about: ({ userId }) => `totp ${userId}`,
+      people: 'secrets of authenticator apps',
+    },
+  ],
 };
 
 /** Converts records to and from their form in PostgreSQL, where secrets are encrypted. */
 export class RecordCodec {
   readonly #key: PostgresKey | undefined;
 
-  /** @param key without it, private signing keys and webhook secrets are not encrypted */
+  /** @param key without it, secrets are not encrypted */
   constructor(key: PostgresKey | undefined) {
     this.#key = key;
   }

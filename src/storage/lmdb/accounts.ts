@@ -11,6 +11,7 @@ import type {
   Session,
   SignIn,
   SigningKey,
+  Totp,
 } from './auth-records.ts';
 import { checkDataFiles } from './data-file.ts';
 import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
@@ -56,6 +57,7 @@ const tables = {
   loginThrottles: table<LoginFailures>('brakes'), // By the throttled subject: see `auth/login-throttle.ts`.
   invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
   assertions: table<true>(), // The accepted client assertions, by `assertionKey`. The value has no meaning.
+  totp: table<Totp>(), // By the id of the user.
   signInPolicy: table<SignInPolicy>(), // One record, `installation`. Without it, the default applies.
   signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
   webhooks: table<Webhook>(), // By `id`.

@@ -120,6 +120,19 @@ export interface Passkey {
   readonly answered: readonly { readonly challenge: string; readonly expiresAt: number }[];
 }
 
+/** The authenticator app of a user (RFC 6238), confirmed with a code, and the recovery codes. */
+export interface Totp {
+  readonly userId: string;
+  /** Base32 (RFC 4648 §6). */
+  readonly secret: string;
+  readonly createdAt: number;
+  /** The time step of the last accepted code. Codes up to it are not accepted again. */
+  readonly lastStep: number;
+  readonly lastUsedAt: number;
+  /** Hashes of the unused codes, without separators. */
+  readonly recoveryCodes: readonly string[];
+}
+
 /** Failed sign-ins of an account or from an address. */
 export interface LoginFailures {
   readonly failures: number;

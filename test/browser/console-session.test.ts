@@ -89,7 +89,7 @@ const sessionOver = (page: Page) => page.getByRole('dialog', { name: 'Your sessi
 async function fillIn(page: Page): Promise<void> {
   await page.getByLabel('E-mail address').fill(console.credentials.adminEmail);
   await page.getByLabel('Password').fill(console.credentials.adminPassword);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 test('pages whose session has ended continue after a sign-in in another tab', async () => {

@@ -135,7 +135,7 @@ describe('one’s own account', () => {
     const tab = await opened;
     await tab.getByLabel('E-mail address').fill('bob@example.com');
     await tab.getByLabel('Password').fill('Bob-password-2');
-    await tab.getByRole('button', { name: 'Sign in' }).click();
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
   });
 });

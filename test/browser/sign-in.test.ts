@@ -82,7 +82,7 @@ async function send(
 ): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 async function exchange(code: string | undefined, redirectUri: string): Promise<number> {

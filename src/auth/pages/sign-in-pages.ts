@@ -15,9 +15,10 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Rep
   const wrong = errorAttributes(error);
   const focus = html` autofocus`;
   const { browser, passkeys } = page;
-  const passkey =
-    passkeys &&
-    passkeyButton('passkey', 'Sign in with a passkey', passkeys.signIn(browser), { offered: true });
+  const label = 'Sign in with a passkey';
+  // After a refused passkey, a program that answers by itself must not answer again without end.
+  const offered = error === undefined || error.typed === true;
+  const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
   return formReply(page, {
     title: 'Sign in',
     intro: html`<p>to continue to <strong>${page.clientName}</strong></p>`,

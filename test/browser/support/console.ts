@@ -127,7 +127,7 @@ export async function signInFirst(page: Page, email: string, given: string, own:
 async function submitSignIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 function watch(context: BrowserContext, complaints: string[], expected?: RegExp): void {

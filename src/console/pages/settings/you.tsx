@@ -16,6 +16,7 @@ import { Table } from '../../parts/table.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { changedFields, isAdmin, Part, TeamField } from './part.tsx';
+import { Passkeys } from './passkeys.tsx';
 
 /** The reader's own account. */
 export function You() {
@@ -32,6 +33,7 @@ export function You() {
           <Profile key={`profile-${thing.version}`} you={you} thing={thing} />
           <EmailAddress key={`email-${thing.version}`} you={you} thing={thing} />
           <Password you={you} thing={thing} />
+          <Passkeys id={id} />
           <Sessions id={id} />
         </>
       )}

@@ -1,0 +1,128 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { freePort } from '../../src/http/bind-failure.ts';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
+
+let shop: Console;
+
+beforeAll(async () => {
+  const port = await freePort('127.0.0.1', 0);
+  // The console is on another site than the sign-in page.
+  shop = await openConsole([
+    ...['--listen', `127.0.0.1:${port}`],
+    ...['--auth-url', `http://localhost:${port}`, '--base-url', `http://127.0.0.1:${port}`],
+  ]);
+});
+
+afterAll(async () => {
+  await shop?.close();
+  cleanUp();
+});
+
+interface Plugged {
+  /** Whether the user touches the authenticator when the browser asks. */
+  touch(enabled: boolean): Promise<unknown>;
+}
+
+/** Plugs in Chromium's virtual authenticator. By default it verifies its user and stores discoverable credentials, as platforms do. */
+async function plugIn(page: Page, options: object = {}): Promise<Plugged> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+      ...options,
+    },
+  });
+  return {
+    touch: (enabled) => session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
+  };
+}
+
+/** Adds a passkey from the page of the reader's account. */
+async function addFrom(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name (optional)').fill(name);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('row', { name }).waitFor();
+}
+
+/** Signs out in the browser, and opens the page of the account, which asks for a sign-in. */
+async function signOut(page: Page): Promise<void> {
+  await page.context().clearCookies();
+  await page.goto(`${shop.origin}/settings/you`);
+}
+
+const account = (page: Page) => page.getByRole('heading', { name: 'You', exact: true });
+const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' });
+
+describe('a passkey', () => {
+  test('is added, renamed, signs its user in without a password, and is removed', async () => {
+    const { page } = await shop.visit('/settings/you', { ownSession: true });
+    const { touch } = await plugIn(page);
+    await addFrom(page, 'Laptop');
+    expect(new URL(page.url()).hostname).toBe('127.0.0.1');
+    await page.getByRole('button', { name: 'Rename the passkey Laptop' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Desk');
+    await page.getByRole('button', { name: 'Save the name' }).click();
+    await page.getByRole('row', { name: 'Desk' }).getByText('Never').waitFor();
+    await touch(false);
+    await signOut(page);
+    await signInButton(page).waitFor();
+    await touch(true);
+    await signInButton(page).click();
+    await account(page).waitFor();
+    await touch(false);
+    await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
+    await page.getByRole('button', { name: 'Remove the passkey', exact: true }).click();
+    await page.getByRole('row', { name: 'Desk' }).waitFor({ state: 'detached' });
+    await signOut(page);
+    await signInButton(page).waitFor();
+    await touch(true);
+    await signInButton(page).click();
+    await page.getByRole('alert').getByText('This passkey is unknown here').waitFor();
+  });
+
+  test('is suggested by the browser in the field of the e-mail address', async () => {
+    const { page } = await shop.visit('/settings/you', { ownSession: true });
+    await plugIn(page);
+    await addFrom(page, 'Autofill');
+    await signOut(page);
+    // The virtual authenticator chooses the suggestion by itself.
+    await account(page).waitFor();
+    await page.getByRole('row', { name: 'Autofill' }).waitFor();
+  });
+
+  test('cannot be added twice to one device, and the page reports it', async () => {
+    const { page } = await shop.visit('/settings/you', { ownSession: true });
+    await plugIn(page);
+    await addFrom(page, 'Once');
+    await page.getByRole('link', { name: 'Add a passkey' }).click();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('status').getByText('This device has a passkey for this account already.').waitFor();
+  });
+});
+
+describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
+  test('the pages with passkeys are accessible, and work by keyboard', async () => {
+    const { page } = await shop.visit('/settings/you', { ownSession: true, colorScheme });
+    const { touch } = await plugIn(page);
+    await page.getByRole('link', { name: 'Add a passkey' }).click();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel('Name (optional)').fill(`Keyboard ${colorScheme}`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: `Keyboard ${colorScheme}` }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await touch(false);
+    await signOut(page);
+    await signInButton(page).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+});

@@ -116,6 +116,13 @@ describe('the management API does not accept credentials of the metrics host', (
   );
 });
 
+test('no endpoint accepts a token in the query', async () => {
+  for (const path of ['/api/v2/users/me', '/connect/userinfo']) {
+    const answer = await fetch(`http://${service.http}${path}?access_token=${accessToken}`);
+    expect([path, answer.status]).toEqual([path, 401]);
+  }
+});
+
 test('every endpoint in the discovery document exists', async () => {
   const document = await fetch(`http://${service.http}/.well-known/openid-configuration`);
   const metadata = (await document.json()) as Record<string, unknown>;

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const textOf = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+interface Row {
+  readonly id: string;
+  readonly evidence: string;
+}
+
+/** The rows of the tables below a heading, until the next heading of the same level. */
+function rowsBelow(path: string, heading: string): readonly Row[] {
+  const [, section = ''] = textOf(path).split(`\n## ${heading}\n`);
+  return section
+    .split(/^## /m)[0]!
+    .split('\n')
+    .filter((line) => /^\| \d/.test(line))
+    .map((line) => {
+      const [id = '', ...cells] = line.slice(2, -2).split(' | ');
+      return { id, evidence: cells.at(-1) ?? '' };
+    });
+}
+
+const reference = /`(test\/[^`]+)`((?: “[^”]+”,?)+)/g;
+
+/** The tests that a row names. */
+function testsOf({ evidence }: Row): readonly (readonly [file: string, title: string])[] {
+  return Array.from(evidence.matchAll(reference), ([, file = '', titles = '']) =>
+    Array.from(titles.matchAll(/“([^”]+)”/g), ([, title = '']) => [file, title] as const),
+  ).flat();
+}
+
+/** The text of a test file, as the titles of its tests appear in it. */
+function sourceOf(file: string): string {
+  return textOf(file).replaceAll("\\'", "'");
+}
+
+const tables = [['docs/oauth.md', 'RFC 9700 and OAuth 2.1']] as const;
+
+describe.each(tables)('%s, %s', (path, heading) => {
+  const rows = rowsBelow(path, heading);
+
+  test('names a test, a section or a reason in each row', () => {
+    expect(rows.length).toBeGreaterThan(20);
+    const empty = rows.filter(
+      (row) =>
+        testsOf(row).length === 0 && !/Declined: |Not applicable: |\]\([\w./]*#[\w-]+\)/.test(row.evidence),
+    );
+    expect(empty).toEqual([]);
+  });
+
+  test('names tests that exist', () => {
+    const named = rows.flatMap(testsOf);
+    const unknown = named.filter(([file, title]) =>
+      ["'", '"', '`'].every((quote) => !sourceOf(file).includes(`${quote}${title}${quote}`)),
+    );
+    expect(unknown).toEqual([]);
+  });
+});

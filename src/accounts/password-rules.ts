@@ -16,6 +16,18 @@ export function passwordFault(password: string, email: string): string | undefin
   return undefined;
 }
 
+/**
+ * The fault of a password that a user has typed twice, for people; `undefined` without one. Does not check for common passwords.
+ */
+export function typedFault(
+  { password, again }: { readonly password: string; readonly again: string },
+  email: string,
+): string | undefined {
+  if (password !== again) return 'The two passwords differ.';
+  const fault = passwordFault(password, email);
+  return fault && `The password ${fault}.`;
+}
+
 export const commonPassword = 'must not be one of the most common passwords, which attackers try first';
 
 function containsAddress(password: string, email: string): boolean {

@@ -9,11 +9,19 @@ const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32
 /** The prefix of every hash. */
 const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}`;
 
+/** The digest of no password. */
+const noDigest = `$${'A'.repeat(43)}`;
+
 /**
  * The hash of a user without a password: no password matches it. It has the same cost, so that rejecting a password takes equally
  * long. It is also compared for an unknown user.
  */
-export const noPasswordHash = `${costText}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+export const noPasswordHash = `${costText}$${'A'.repeat(22)}${noDigest}`;
+
+/** Another such hash. Whatever a record binds to the previous hash of the user ends with it. */
+export function withoutPassword(randomBytes: RandomBytes): string {
+  return `${costText}$${Buffer.from(randomBytes(16)).toString('base64').slice(0, 22)}${noDigest}`;
+}
 
 /** Whether a text is a hash by `hashPassword`, with its cost. */
 export function isPasswordHash(text: string): boolean {
@@ -58,7 +66,7 @@ export function newPassword(randomBytes: RandomBytes): string {
 
 /** Whether a user has a password. Others are invited, or sign in by other factors only. */
 export function hasPassword({ passwordHash }: Pick<User, 'passwordHash'>): boolean {
-  return passwordHash !== noPasswordHash;
+  return !passwordHash.endsWith(noDigest);
 }
 
 /** Identifies a password in records that must end with it. */

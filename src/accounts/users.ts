@@ -1,10 +1,11 @@
 import { ApiError } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
-import type { User } from '../storage/lmdb/records.ts';
+import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
+import { noteLink } from './invitations.ts';
 import { announceMember, checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
 import { passwordFault, refusedPassword } from './password-rules.ts';
 import { checkPlan } from './plans.ts';
@@ -13,7 +14,7 @@ import { newId } from './secrets.ts';
 /** A new user. The first team is the primary one. */
 export type NewUser = Pick<
   User,
-  'email' | 'name' | 'role' | 'teams' | 'passwordHash' | 'temporaryPasswordId'
+  'email' | 'name' | 'role' | 'teams' | 'passwordHash' | 'temporaryPasswordId' | 'invitation'
 >;
 
 /** The fields of a user that can be changed. Teams have changes of their own. */
@@ -42,6 +43,7 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
       draft.note('user.created', teamId, targetOf(user));
       announceMember(draft, 'created', teamId, user);
     }
+    if (user.invitation !== undefined) noteLink(draft, 'created', user, user.invitation.purpose);
     return user;
   });
 }
@@ -53,22 +55,33 @@ export function checkNewUser(accounts: Accounts, wanted: Omit<NewUser, 'password
 }
 
 /**
- * Drafts a change of the given fields.
+ * Drafts a change of the given fields. A new password or e-mail address ends the link of the user.
+ * @param proof what proved that the user changes the password, for the audit log
  * @throws {ApiError} `invalid_name`, `invalid_body`, `conflict` if the e-mail address is taken, or a team would lose its last
  * Admin
  */
-export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch, now: number): User {
+export function draftUserPatch(
+  draft: AccountDraft,
+  user: User,
+  patch: UserPatch,
+  now: number,
+  { factors }: Pick<AuditEntry, 'factors'> = {},
+): User {
   if (Object.keys(patch).length === 0) return user;
   checkUserPatch(draft, user, patch);
-  const patched = { ...user, ...patch, updatedAt: now };
+  const { invitation, ...rest } = user;
+  const isEnding = patch.passwordHash !== undefined || (patch.email ?? user.email) !== user.email;
+  const kept = invitation === undefined || isEnding ? {} : { invitation };
+  const patched = { ...rest, ...kept, ...patch, updatedAt: now };
   draft.put('users', user.id, patched);
-  const { passwordHash, temporaryPasswordId: _, ...rest } = patch;
+  const { passwordHash, temporaryPasswordId: _, ...others } = patch;
+  const shown = factors === undefined ? {} : { factors };
   for (const teamId of user.teams) {
-    if (Object.keys(rest).length > 0) {
+    if (Object.keys(others).length > 0) {
       draft.note('user.changed', teamId, targetOf(patched));
       announceMember(draft, 'changed', teamId, patched);
     }
-    if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched));
+    if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched), shown);
   }
   return patched;
 }

@@ -10,6 +10,7 @@ import { devicePageEndpoints } from './device-page.ts';
 import { discoveryEndpoints } from './discovery.ts';
 import { endSessionEndpoints } from './end-session.ts';
 import { introspectionEndpoint } from './introspection.ts';
+import { invitationPageEndpoints } from './invitation-page.ts';
 import { jwksEndpoint } from './jwks.ts';
 import { OAuthError, oauthErrorReply } from './oauth-error.ts';
 import { refusalPage } from './pages/failure-page.ts';
@@ -38,15 +39,20 @@ const signIn = {
     ...authorizeEndpoints,
     ...devicePageEndpoints,
     ...passkeyPageEndpoints,
+    ...invitationPageEndpoints,
     ...endSessionEndpoints,
     ...userinfoEndpoints,
   ],
 };
 
 const pagePaths: ReadonlySet<string> = new Set(
-  [...authorizeEndpoints, ...devicePageEndpoints, ...passkeyPageEndpoints, ...endSessionEndpoints].map(
-    ({ path }) => path,
-  ),
+  [
+    ...authorizeEndpoints,
+    ...devicePageEndpoints,
+    ...passkeyPageEndpoints,
+    ...invitationPageEndpoints,
+    ...endSessionEndpoints,
+  ].map(({ path }) => path),
 );
 
 /** The answer to a request that needs accounts while they are unavailable: a page for people, JSON for clients. */

@@ -1,5 +1,5 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
-import { passwordFault } from '../accounts/password-rules.ts';
+import { typedFault } from '../accounts/password-rules.ts';
 import { draftUserPatch } from '../accounts/users.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
@@ -36,15 +36,14 @@ export async function replacePassword(
   client: OAuthClient,
 ): Promise<NewPasswordResult> {
   const { directory, passwords, randomBytes } = settings;
-  const { password, again, address, browser } = typed;
+  const { password, address, browser } = typed;
   const signIn = await currentSignIn(settings, browser);
   if (signIn?.missing !== 'new-password') return { outcome: 'over' };
   const { user } = signIn;
   if (!maySignIn(user, client)) return { outcome: 'not-a-member', user };
   const refused = (fault: string) => ({ outcome: 'refused', user, fault }) as const;
-  if (password !== again) return refused('The two passwords differ.');
-  const fault = passwordFault(password, user.email);
-  if (fault !== undefined) return refused(`The password ${fault}.`);
+  const fault = typedFault(typed, user.email);
+  if (fault !== undefined) return refused(fault);
   if (await passwords.verify(password, user.passwordHash, user.id))
     return refused('Choose a password other than the one you signed in with.');
   const passwordHash = await passwords.hash(password, randomBytes, user.id);
@@ -64,7 +63,7 @@ function exchange(
   const user = draft.users.get(seen.id);
   if (user?.passwordHash !== seen.passwordHash) return { outcome: 'over' };
   const now = clock.now();
-  const patched = draftUserPatch(draft, user, { passwordHash }, now);
+  const patched = draftUserPatch(draft, user, { passwordHash }, now, authentication);
   endSessionsOf({ clock }, draft, user.id);
   const browser = renewBrowser(before, randomBytes);
   const signIn = startSignIn(draft, patched, { before, browser, authentication, now });

@@ -52,21 +52,20 @@ export function formPage(
 
 /**
  * Reads a form posted to a page. Returns an error page instead if the form was not made for the browser that sent it.
+ * @param stale makes that page; by default the sign-in page
  * @throws {OAuthError} `invalid_request` if it cannot be read
  */
 export async function readPostedForm(
   settings: FormSettings,
   request: Request,
   purpose: FormPurpose,
+  stale = (form: Form) => loginPage(formPage(settings, request, purpose), form.get('email') ?? '', staleForm),
 ): Promise<PostedForm | { readonly reply: Reply }> {
   const form = await readForm(request);
   if (isFromElsewhere(request, settings.issuer))
     return { reply: failurePage(403, 'The form was sent by another site') };
   const browser = new BrowserCookie(settings.issuer).read(request);
-  if (browser === undefined || !isFormToken(browser, form.get('form') ?? ''))
-    return {
-      reply: loginPage(formPage(settings, request, purpose), form.get('email') ?? '', staleForm),
-    };
+  if (browser === undefined || !isFormToken(browser, form.get('form') ?? '')) return { reply: stale(form) };
   return { request, purpose, form, browser };
 }
 
@@ -75,7 +74,7 @@ export type FormResult =
   | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
   | { readonly reply: Reply };
 
-/** @throws any error that is not a refusal */
+/** The error while the service is busy. @throws any error that is not a refusal */
 export function busy(error: unknown): FormError {
   if (!(error instanceof ApiError)) throw error;
   const { status, retryAfter = 1 } = error;

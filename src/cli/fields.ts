@@ -50,6 +50,7 @@ export class Reader {
     jsonFile: (path, name) => readJsonFile(name, path, this.#context),
     underscored: (text) => text.replaceAll('-', '_'),
     none: () => [],
+    set: () => true,
   };
 }
 

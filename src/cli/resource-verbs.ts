@@ -92,15 +92,16 @@ async function create({ resource, given, context, api, reader, path }: Call): Pr
 }
 
 async function act(call: Call): Promise<void> {
-  const { given, context, api, action } = call;
-  const { path, columns, most, secret, reads, follow } = action as Action;
+  const { given, context, api, reader, action } = call;
+  const { path, fields, columns, most, secret, method = 'POST', follow } = action as Action;
+  const body = fields && (await reader.fields(fields, given));
   const { id } = await locate(call);
   await explained(call, id, async (target) => {
     const segments = path.map((each) => (each.startsWith('--') ? (given.value(each.slice(2)) ?? '') : each));
     const below = [...target, ...segments];
     if (columns !== undefined)
       return printList(context, given, columns, await api.list(below, {}, most), segments.join(' '));
-    const made = fieldsOf(await api.call(reads ? 'GET' : 'POST', below));
+    const made = fieldsOf((await await api.call(method, below, body)) ?? { [call.resource.key]: id });
     const shown =
       follow === undefined ? made : await followed(call, [...target, ...follow, String(made['id'])]);
     printWithSecret(context, given, shown, secret);
@@ -123,7 +124,7 @@ async function followed({ context: { clock, sleep }, api }: Call, path: readonly
 
 function printWithSecret(context: Context, given: Given, made: Item, secret?: Secret): void {
   printItem(context, given, made);
-  if (secret === undefined || made[secret.field] === undefined) return;
+  if (secret === undefined || made[secret.field] === undefined || made[secret.field] === null) return;
   if (Object.entries(secret.where ?? {}).every(([field, value]) => made[field] === value))
     context.err(`${labelOf(secret.field)}: shown only once; keep it in a safe place\n`);
 }

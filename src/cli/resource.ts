@@ -36,7 +36,10 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
       make('create', made, `${capital(made)} ${a}`, { operand: create.operand, flags: create.fields }),
     update && make('update', 'update', `Change the given fields of ${a}`, { operand, flags: update.fields }),
     ...actions.map((action) => ({
-      ...make('act', action.word, action.summary, { operand, flags: action.flags ?? [] }),
+      ...make('act', action.word, action.summary, {
+        operand,
+        flags: [...(action.flags ?? []), ...(action.fields ?? [])],
+      }),
       action,
     })),
     remove && make('delete', removed, `${capital(removed)} ${a}`, { operand, flags: [yesFlag] }),

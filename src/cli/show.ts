@@ -27,8 +27,8 @@ export function capital(words: string): string {
 /** RFC 3339 in UTC, to the second. */
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** Nested objects are shown by name, warnings by code. */
+/** Nested objects are shown by name, warnings by code, and links by address. */
 function nameOf(thing: object): unknown {
-  const { name, code } = thing as Readonly<Record<string, unknown>>;
-  return name ?? code ?? JSON.stringify(thing);
+  const { name, code, url } = thing as Readonly<Record<string, unknown>>;
+  return name ?? code ?? url ?? JSON.stringify(thing);
 }

@@ -11,6 +11,8 @@ interface AuditedActions {
   user: 'created' | 'changed' | 'password-changed' | 'deleted';
   'api-key': 'created' | 'changed' | 'secret-rotated' | 'deleted';
   passkey: 'added' | 'renamed' | 'removed' | 'refused';
+  invitation: 'created' | 'withdrawn' | 'accepted';
+  'reset-link': 'created' | 'withdrawn' | 'accepted';
   'sign-in-client': 'created' | 'deleted';
   webhook: 'created' | 'changed' | 'deleted' | 'secret-rotated' | 'tested' | 'redelivered' | 'disabled';
   'sign-in': 'started' | 'succeeded' | 'failed' | 'refused';
@@ -39,6 +41,8 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   member: 'Members',
   user: 'Users',
   passkey: 'Passkeys',
+  invitation: 'Invitations',
+  'reset-link': 'Reset links',
   'api-key': 'API keys',
   'sign-in-client': 'Sign-in clients',
   webhook: 'Webhooks',

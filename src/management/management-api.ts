@@ -18,6 +18,7 @@ import { type OverviewDeps, overview } from './overview.ts';
 import { passkeys } from './passkeys.ts';
 import { prometheus } from './prometheus.ts';
 import { reports } from './reports.ts';
+import { resetLinks } from './reset-links.ts';
 import { deletions, type StatusDeps, status, type UnattributedDeps, unattributed } from './service.ts';
 import { sessions, type UserSessionDeps } from './sessions.ts';
 import { type SignInPolicyDeps, signInPolicy } from './sign-in-policy.ts';
@@ -44,6 +45,18 @@ export type ManagementDeps = ApiKeyDeps &
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
-  ...[identities, teams, members, apiKeys, clients, webhooks, users, passkeys, sessions, signInPolicy],
+  ...[
+    identities,
+    teams,
+    members,
+    apiKeys,
+    clients,
+    webhooks,
+    users,
+    passkeys,
+    resetLinks,
+    sessions,
+    signInPolicy,
+  ],
   ...[deletions, audit, status, unattributed],
 ];

@@ -1,3 +1,4 @@
+import { invitationOf } from '../accounts/invitations.ts';
 import { roleIn } from '../contract/roles.ts';
 import type { User } from '../contract/shapes/user.ts';
 import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
@@ -16,14 +17,21 @@ export function showUser(user: StoredUser, caller: Caller): User {
     teams,
     teamRoles: Object.fromEntries(teams.map((team) => [team, roleIn(user, team)!])),
     primaryTeam: teams.includes(primaryTeam) ? primaryTeam : null,
+    invitation: showInvitation(user),
     createdAt: timeText(user.createdAt),
     updatedAt: timeText(user.updatedAt),
   };
+}
+
+function showInvitation(user: StoredUser): User['invitation'] {
+  const invitation = invitationOf(user);
+  if (invitation === undefined) return null;
+  return { purpose: invitation.purpose, expiresAt: timeText(invitation.expiresAt) };
 }
 
 /** An API key in the shape of a user, without an e-mail address. */
 export function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): User {
   const at = timeText(createdAt);
   const team = { teams: [teamId], teamRoles: { [teamId]: role }, primaryTeam: teamId };
-  return { id: clientId, email: null, name, role, ...team, createdAt: at, updatedAt: at };
+  return { id: clientId, email: null, name, role, ...team, invitation: null, createdAt: at, updatedAt: at };
 }

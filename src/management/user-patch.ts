@@ -1,6 +1,7 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
-import { temporary } from '../accounts/passwords.ts';
+import type { LinkLifetimes } from '../accounts/invitations.ts';
+import { hasPassword } from '../accounts/passwords.ts';
 import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
 import { roleIn } from '../contract/roles.ts';
@@ -19,6 +20,9 @@ export interface UserDeps extends ManageDeps {
   provePassword(user: StoredUser, password: string, address: string): Promise<boolean>;
   /** Drafts the end of all sessions of a user. */
   endSessions(draft: AccountDraft, userId: string): void;
+  readonly lifetimes: LinkLifetimes;
+  /** The address of the page for a link. @param token its secret */
+  linkUrl(token: string): string;
 }
 
 type Patch = UserPatch;
@@ -50,15 +54,13 @@ export async function patchUserFor(
     }
     checkMatch(request, showUser(user, changer));
     if (hash !== undefined) deps.endSessions(draft, user.id);
-    const full = hash === undefined ? changes : { ...changes, ...passwordOf(hash, user.id === changer.id) };
-    return { patched: draftUserPatch(draft, user, full, directory.clock.now()), changer };
+    const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
+    return {
+      patched: draftUserPatch(draft, user, full, directory.clock.now(), { factors: ['password'] }),
+      changer,
+    };
   });
   return tagged(showUser(patched, changer));
-}
-
-/** A password set by someone else is valid for one sign-in. */
-function passwordOf(passwordHash: string, isOwn: boolean) {
-  return isOwn ? { passwordHash } : { passwordHash, ...temporary(passwordHash) };
 }
 
 /** The fields of a patch that differ from the user. @throws {ApiError} `forbidden`, `invalid_body` */
@@ -67,6 +69,7 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
   const fields = Object.keys(patch) as (keyof Changes)[];
   const changed = fields.filter((field) => patch[field] !== known[field]);
   if (user.id === caller.id) checkOwn(user, changed);
+  else if (changed.includes('password')) throw new ApiError('forbidden', ofAnother);
   else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
   if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
     throw new ApiError('invalid_body', primaryTeamNotOwn);
@@ -74,10 +77,13 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
   return Object.fromEntries(changed.map((field) => [field, patch[field]]));
 }
 
+const ofAnother =
+  'Only the user can choose their password: make a link for them with POST /api/v2/users/{id}/reset-link';
+
 /**
  * The fields that control sign-in, permissions and the ownership of new resources, also in teams that the caller is not in.
  */
-const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
+const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam']);
 
 /** @throws {ApiError} `forbidden` */
 function checkOwn(user: StoredUser, changed: readonly (keyof Changes)[]): void {
@@ -102,6 +108,8 @@ function needsProof(caller: Caller, user: StoredUser, { email = user.email, pass
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
+const withoutOne = 'You have no password to confirm this with: ask an Admin for a reset link';
+
 /** Checks the change before the password is hashed, which takes long. Throws as the change does. */
 function checkFirst(
   { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
@@ -123,6 +131,7 @@ async function proofOf(
   patch: Patch,
 ): Promise<string | undefined> {
   if (!needsProof(caller, user, patch)) return undefined;
+  if (!hasPassword(user)) throw new ApiError('forbidden', withoutOne);
   const { currentPassword } = patch;
   if (currentPassword === undefined) {
     throw new ApiError('invalid_body', 'Field currentPassword must be your current password');

@@ -1,9 +1,18 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { missing, mustExist, nameRule } from '../accounts/checks.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { newLink } from '../accounts/invitations.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
-import { newPassword, temporary } from '../accounts/passwords.ts';
+import { noPasswordHash, temporary } from '../accounts/passwords.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { checkNewUser, checkPassword, createUser, deleteUser, emailTaken } from '../accounts/users.ts';
+import {
+  checkNewUser,
+  checkPassword,
+  createUser,
+  deleteUser,
+  emailTaken,
+  type NewUser as NewUserRecord,
+} from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
@@ -13,6 +22,7 @@ import { created, done, EntityTagOfUser, made, oneTagged, page, tagged } from '.
 import type { Caller } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
+import { showNewLink } from './reset-links.ts';
 import { showAsUser, showUser } from './show-user.ts';
 import { checkManagesAllOf, patchUserFor, type UserDeps } from './user-patch.ts';
 
@@ -40,7 +50,7 @@ export const users: Group<UserDeps> = {
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'The first team is the primary team of the user. Without `password`, one is generated and returned. In both cases the user has to choose another one at the first sign-in.',
+        'The first team is the primary team of the user. Without `password`, the answer has an invitation: a link with which the user chooses one. A given password has to be replaced at the first sign-in.',
       body: NewUser,
       answers: { 201: made(UserShownOnce, 'The user.') },
       refuses: {
@@ -51,18 +61,17 @@ export const users: Group<UserDeps> = {
         backpressure: tooManyPasswords,
         plan_limit: overPlan('free', 'members'),
       },
-      async handle({ directory, caller, callerIn, body }, { hashPassword }: UserDeps) {
+      async handle({ directory, caller, callerIn, body }, deps: UserDeps) {
         const { password, teams = [caller.primaryTeam], ...rest } = body;
-        const chosen = password ?? newPassword(directory.randomBytes);
         const wanted = { role: 'User' as const, ...rest, teams };
-        checkPassword(chosen, wanted.email);
+        if (password !== undefined) checkPassword(password, wanted.email);
         checkManagesTeams(directory, caller, teams);
         checkNewUser(directory, wanted); // Before the hash, which takes long.
-        const passwordHash = await hashPassword(chosen, caller.id);
         const own = directory.under({ check: (draft) => checkManagesTeams(draft, callerIn(draft), teams) });
+        if (password === undefined) return invite(deps, own, wanted, caller);
+        const passwordHash = await deps.hashPassword(password, caller.id);
         const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
-        const shown = showUser(user, caller);
-        return created(['users', user.id], password === undefined ? { ...shown, password: chosen } : shown);
+        return created(['users', user.id], { ...showUser(user, caller), invitation: null });
       },
     }),
     endpoint('GET /users/me', {
@@ -90,7 +99,7 @@ export const users: Group<UserDeps> = {
       summary: 'Change a user',
       description: `All users may change their own name, primary team and, with \`currentPassword\`, password. Admins may also change their own
 e-mail address, with \`currentPassword\`, and the name of others. Other fields of others require an Admin who is in all of their teams.
-A new password signs the user out everywhere. A password set by an Admin has to be replaced at the next sign-in.`,
+A new password signs the user out everywhere. For others, \`POST /users/{id}/reset-link\` makes a link with which they choose one.`,
       body: UserPatch,
       matches: true,
       answers: { 200: oneTagged(User, 'The user after the change.') },
@@ -116,6 +125,21 @@ A new password signs the user out everywhere. A password set by an Admin has to 
     }),
   ],
 };
+
+/** Makes a user without a password, and a link with which they choose one. */
+async function invite(
+  deps: UserDeps,
+  directory: Directory,
+  wanted: Omit<NewUserRecord, 'passwordHash'>,
+  caller: Caller,
+) {
+  const { clock, randomBytes } = directory;
+  const sources = { randomBytes, now: clock.now(), lifetimes: deps.lifetimes };
+  const link = newLink('invitation', noPasswordHash, sources);
+  const { invitation } = link;
+  const user = await createUser(directory, { ...wanted, passwordHash: noPasswordHash, invitation });
+  return created(['users', user.id], { ...showUser(user, caller), invitation: showNewLink(deps, link) });
+}
 
 /** @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
 function checkManagesTeams(accounts: Accounts, caller: Caller, teams: readonly string[]): void {

@@ -1,4 +1,5 @@
 import { version } from '../../package.json' with { type: 'json' };
+import { resetLinkMs } from '../accounts/invitations.ts';
 import { accountEndpoints, authDescription, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-limits.ts';
@@ -9,6 +10,7 @@ import { limitGuesses } from '../auth/device-page.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
 import { tokenInvalidation } from '../auth/invalidate-token.ts';
 import { forgetInvalidated } from '../auth/invalidation.ts';
+import { invitationUrl } from '../auth/invitation-page.ts';
 import { IssuerKeys } from '../auth/issuer-keys.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { provePassword } from '../auth/sign-in.ts';
@@ -136,6 +138,8 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
     endSessions: (draft, userId) => endSessionsOf({ clock }, draft, userId),
+    lifetimes: { invitation: config.invitationTtl * 1000, 'reset-link': resetLinkMs },
+    linkUrl: (token) => invitationUrl(tokens.issuer, token),
   };
 }
 

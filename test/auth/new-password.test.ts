@@ -22,24 +22,21 @@ const codeOf = ({ location }: Page) => location?.searchParams.get('code') ?? und
 
 let people = 0;
 
-/** A user whom an Admin created through the API, with the given or a generated password. */
-async function create(password?: string): Promise<Person & { readonly id: string }> {
+/** A user whom an Admin created through the API, with this password. */
+async function create(password = 'given by an Admin'): Promise<Person & { readonly id: string }> {
   const email = `grace${++people}@example.com`;
-  const body = { email, name: 'Grace', ...(password && { password }) };
+  const body = { email, name: 'Grace', password };
   const made = await manage(fixture.service.http, access, 'POST', '/api/v2/users', 201, body);
-  const { id, password: generated = password } = made as { id: string; password?: string };
-  return { id, email, password: generated! };
+  const { id } = made as { id: string };
+  return { id, email, password };
 }
 
-describe.each([
-  ['generated', undefined],
-  ['set by an Admin', 'given by an Admin'],
-])('a user whose password was %s', (_, given) => {
+describe('a user whose password was set by an Admin', () => {
   let person: Person;
   let browser: TestBrowser;
   let page: Page;
   beforeEach(async () => {
-    person = await create(given);
+    person = await create();
     browser = fixture.newBrowser();
     page = await fixture.signIn(browser, {}, person);
   });
@@ -127,17 +124,6 @@ test('a new password is accepted once, and only from the browser that used the t
   expect(codeOf(await submitNew(browser, own))).toBeDefined();
   await browser.open(fixture.target({ prompt: 'login' }));
   expect((await submitNew(browser, `${own} 2`)).html).toContain('<h1>Sign in</h1>');
-});
-
-test('a user must choose a password again after an Admin sets another', async () => {
-  const person = await create();
-  const browser = fixture.newBrowser();
-  await fixture.signIn(browser, {}, person);
-  await submitNew(browser, own);
-  const path = `/api/v2/users/${person.id}`;
-  await manage(fixture.service.http, access, 'PATCH', path, 200, { password: 'set by the Admin' });
-  const page = await fixture.signIn(fixture.newBrowser(), {}, { ...person, password: 'set by the Admin' });
-  expect(page.html).toContain('<h1>Choose a password</h1>');
 });
 
 test("choosing a password gives no code for another team's client", async () => {

@@ -238,9 +238,7 @@ test('the audit log contains the factors of each step', async () => {
   await prove(browser, '000000');
   await prove(browser, recoveryCodes[0]!, 'recovery');
   const lines = (await fixture.audit()).filter(({ target }) => target.name === person.email);
-  const own = lines.map((line) =>
-    [line.action, ...((line as { factors?: string[] }).factors ?? [])].join(' '),
-  );
+  const own = lines.map((line) => [line.action, ...(line.factors ?? [])].join(' '));
   expect(own.slice(0, 8)).toEqual([
     'sign-in.succeeded password recovery-code',
     'recovery-code.used',

@@ -55,7 +55,8 @@ export interface SignInFixture {
 export interface AuditLine {
   readonly action: string;
   readonly actor: { readonly type: string; readonly name: string; readonly address: string };
-  readonly target: { readonly name: string };
+  readonly target: { readonly id: string; readonly name: string };
+  readonly factors?: readonly string[];
 }
 
 /** Starts a service with two teams and a client. */
@@ -122,12 +123,12 @@ function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
         items: { id: string; email: string }[];
       };
       const { id } = items.find(({ email }) => email === admin.email)!;
-      const first = `${password}, for now`;
-      await manage(http, access, 'PATCH', `/api/v2/users/${id}`, 200, { password: first });
+      const { url } = (await manage(http, access, 'POST', `/api/v2/users/${id}/reset-link`, 200, {})) as {
+        url: string;
+      };
       const browser = new TestBrowser(http, '127.0.9.9');
-      await browser.open(target());
-      await browser.submit({ email: admin.email, password: first });
-      await browser.submit({ action: 'new-password', password, again: password });
+      await browser.open('/connect/invitation');
+      await browser.submit({ action: 'accept', token: url, password, again: password });
     },
     async restart() {
       await service.stop();

@@ -151,13 +151,10 @@ describe('a secret', () => {
   it.each([
     ['keys create Backend --app', 'Key', 'key'],
     ['api-keys create', 'Client secret', 'clientSecret'],
-    ['users create', 'Password', 'password'],
   ])('of %s is printed once, with a warning', async (command, label, field) => {
     const rest = () => {
       const name = fresh();
-      return { keys: admin.application, 'api-keys': name, users: `${name}@example.com --name N` }[
-        command.split(' ')[0] as 'keys'
-      ];
+      return { keys: admin.application, 'api-keys': name }[command.split(' ')[0] as 'keys'];
     };
     const text = await run(`${command} ${rest()}`);
     expect(text.out).toMatch(new RegExp(`^  ${label} +\\S{16,}$`, 'm'));
@@ -165,6 +162,21 @@ describe('a secret', () => {
     const json = await run(`${command} ${rest()} --json`);
     expect(JSON.parse(json.out)[field]).toMatch(/^\S{16,}$/);
     expect(json.err).toBe(text.err);
+  });
+
+  it('of a link for a user is printed once, with a warning', async () => {
+    const email = `${fresh()}@example.com`;
+    const link = 'http://\\S+/connect/invitation#[\\w-]{43}';
+    const made = await run(`users create ${email} --name N`);
+    expect(made.out).toMatch(new RegExp(`^  Invitation +${link}$`, 'm'));
+    expect(made.err).toBe('Invitation: shown only once; keep it in a safe place\n');
+    const again = await run(`users reset-link ${email} --end-sessions`);
+    expect(again.out).toMatch(new RegExp(`^  Url +${link}$`, 'm'));
+    expect((await run('users list')).out).toMatch(new RegExp(`^${email} .* invited, until \\d{4}-`, 'm'));
+    const shown = JSON.parse((await run(`users show ${email} --json`)).out);
+    expect(shown.invitation).toEqual({ purpose: 'invitation', expiresAt: expect.any(String) });
+    expect((await run(`users withdraw-link ${email}`)).out).toContain(shown.id);
+    await expect(run(`users withdraw-link ${email}`)).rejects.toThrow('no invitation and no reset link');
   });
 
   it('comes with a warning only if there is one', async () => {

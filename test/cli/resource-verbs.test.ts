@@ -72,10 +72,7 @@ describe('update', () => {
   it('changes a user and a team', async () => {
     const email = `${fresh()}@example.com`;
     await run(`users create ${email} --name Ada`);
-    const files = { p: 'a long new password' };
-    const { out } = await run(`users update ${email} --name Ada+L --role admin --password-file p --json`, {
-      files,
-    });
+    const { out } = await run(`users update ${email} --name Ada+L --role admin --json`);
     expect(JSON.parse(out)).toMatchObject({ email, name: 'Ada L', role: 'Admin' });
     const { teamId } = running.service.credentials;
     expect(await json(`teams update ${teamId} --name Default`)).toMatchObject({ name: 'Default' });

@@ -63,9 +63,9 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
     const made = create && (create.put ? `PUT ${list}/:` : `POST ${list}`);
     const changed = update && (update.whole ? `PUT ${list}/:` : `PATCH ${list}/:`);
     const routes = [single && `GET ${list}/:`, made, changed, remove && `DELETE ${list}/:`];
-    for (const { path, columns, reads } of actions)
+    for (const { path, columns, method = columns ? 'GET' : 'POST' } of actions)
       routes.push(
-        `${columns || reads ? 'GET' : 'POST'} ${list}/:/${path.map((each) => (each.startsWith('--') ? ':' : each)).join('/')}`,
+        `${method} ${list}/:/${path.map((each) => (each.startsWith('--') ? ':' : each)).join('/')}`,
       );
     for (const route of routes.filter((each) => each !== undefined))
       expect([...endpoints.keys()]).toContain(route);

@@ -21,6 +21,7 @@ import { clients } from '../../src/management/clients.ts';
 import { environments } from '../../src/management/environments.ts';
 import { keys } from '../../src/management/keys.ts';
 import { members } from '../../src/management/members.ts';
+import { resetLinks } from '../../src/management/reset-links.ts';
 import { deletions, unattributed } from '../../src/management/service.ts';
 import { sessions } from '../../src/management/sessions.ts';
 import { teams } from '../../src/management/teams.ts';
@@ -29,6 +30,8 @@ import { loadConfig } from '../../src/serve/config.ts';
 import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { send } from './support/documented-send.ts';
+
+export const dayMs = 24 * 3_600_000;
 
 export interface ManageFixture extends AuthFixture {
   /** Tokens by role. The outsider is an Admin of another team. */
@@ -78,6 +81,8 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     },
     provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
     endSessions: (draft: AccountDraft, userId: string) => endSessionsOf(settings, draft, userId),
+    lifetimes: { invitation: 7 * dayMs, 'reset-link': dayMs },
+    linkUrl: (token: string) => `https://auth.example/connect/invitation#${token}`,
   };
   const groups = [
     audit,
@@ -90,6 +95,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     apiKeys,
     clients,
     users,
+    resetLinks,
     sessions,
     unattributed,
   ];

@@ -101,7 +101,8 @@ async function changeEverything(http: string, stored: StoredStore): Promise<void
   await call('PATCH', `${below}/features/banner`, 200, { archived: true });
   await call('PUT', `${below}/metrics/queue`, 200, { kind: 'counter', unit: 'jobs' });
   await call('PATCH', team, 200, { name: 'Team 2' });
-  await call('PATCH', `/users/${grace}`, 200, { name: 'Grace H.', password: 'another compiler' });
+  await call('PATCH', `/users/${grace}`, 200, { name: 'Grace H.' });
+  await call('POST', `/users/${grace}/reset-link`, 200, {});
   await call('PATCH', `${team}/webhooks/${told}`, 200, { name: 'Chat 2', events: ['flag.stale'] });
   await call('POST', `${team}/webhooks/${told}/secret`, 200);
   await call('POST', `${deliveries}/${sent[0]!.id}/redeliver`, 200);

@@ -16,6 +16,7 @@ test('a member is listed only with the teams shared with the caller', async () =
   expect(items[1]).toEqual({
     id: bob.user.id,
     email: 'bob@example.com',
+    invitation: null,
     name: 'Bob',
     role: 'Admin',
     teams: [team.id],

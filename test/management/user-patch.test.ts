@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { hashPassword, hasTemporaryPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { hashPassword, noPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
 import { isOnList } from '../../src/auth/invalidation.ts';
 import { startSession } from '../../src/auth/sessions.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
@@ -12,13 +12,15 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'eve', { name: 'Eva' }, 200],
   ['ada', 'eve', { email: 'eva@example.com' }, 200],
   ['ada', 'eve', { role: 'Admin' }, 200],
-  ['ada', 'eve', { password: 'new password' }, 200],
+  // Only the user can choose a password.
+  ['ada', 'eve', { password: 'new password' }, 403, 'forbidden'],
+  ['key', 'eve', { name: 'Eva', password: 'new password' }, 403, 'forbidden'],
   ['key', 'eve', { email: 'eva@example.com', role: 'Admin', name: 'Eva' }, 200],
   ['ada', 'eve', { email: 'BOB@example.com' }, 409, 'conflict'],
   ['ada', 'eve', { email: 'Eve@Example.com' }, 200],
   ['ada', 'eve', { name: '' }, 400, 'invalid_name'],
   ['ada', 'eve', { email: 'eva' }, 400, 'invalid_body'],
-  ['ada', 'eve', { password: 'short' }, 400, 'invalid_body'],
+  ['eve', 'eve', { password: 'eleven char', currentPassword: 'old password' }, 400, 'invalid_body'],
   ['ada', 'eve', { primaryTeam: 'team_none' }, 400, 'invalid_body'],
   ['ada', 'eve', { teams: [] }, 400, 'invalid_body'],
   ['ada', 'eve', { id: 'x' }, 400, 'invalid_body'],
@@ -31,7 +33,7 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'bob', { primaryTeam: 'Team' }, 403, 'forbidden'],
   ['key', 'bob', { primaryTeam: 'Team' }, 403, 'forbidden'],
   ['bob', 'bob', { primaryTeam: 'Team' }, 200],
-  ['bob', 'ada', { role: 'User', email: 'ad@example.com', password: 'new password' }, 200],
+  ['bob', 'ada', { role: 'User', email: 'ad@example.com' }, 200],
   ['bob', 'tom', { role: 'User' }, 200],
   // Callers who change themselves.
   ['eve', 'eve', { name: 'Eva' }, 200],
@@ -128,43 +130,32 @@ test('a change applies only to the version that its caller has read, whatever th
 });
 
 test('a password is hashed only after the change is checked', async () => {
-  const { as, sendTo, ada, bob, eve, hashed } = await open();
-  const password = 'new password';
-  await as(ada, 'PATCH', `/users/${bob.user.id}`, { password });
-  await as(ada, 'PATCH', `/users/${eve.user.id}`, { password, email: 'BOB@example.com' });
-  await as(ada, 'PATCH', `/users/${eve.user.id}`, { password, name: '' });
-  await sendTo(`/api/v2/users/${eve.user.id}`, {
+  const { as, sendTo, eve, hashed } = await open();
+  const path = `/users/${eve.user.id}`;
+  const own = { password: 'new password', currentPassword: 'old password' };
+  await as(eve, 'PATCH', path, { ...own, role: 'Admin' });
+  await as(eve, 'PATCH', path, { ...own, name: '' });
+  await sendTo(`/api/v2${path}`, {
     method: 'PATCH',
-    headers: { authorization: `Bearer ${ada.token}`, 'if-match': '"seen before"' },
-    body: JSON.stringify({ password }),
+    headers: { authorization: `Bearer ${eve.token}`, 'if-match': '"seen before"' },
+    body: JSON.stringify(own),
   });
   expect(hashed).toEqual([]);
-  expect(await as(ada, 'PATCH', `/users/${eve.user.id}`, { password })).toMatchObject({ status: 200 });
-  expect(hashed).toEqual([ada.user.id]);
+  expect(await as(eve, 'PATCH', path, own)).toMatchObject({ status: 200 });
+  expect(hashed).toEqual([eve.user.id]);
+});
+
+test('a user without a password can neither prove nor set one', async () => {
+  const { as, ada, directory } = await open();
+  const user = { ...ada.user, passwordHash: noPasswordHash };
+  await directory.change((draft) => draft.put('users', user.id, user));
+  const change = { password: 'new password', currentPassword: 'old password' };
+  const refused = await as(ada, 'PATCH', `/users/${user.id}`, change);
+  expect(refused).toMatchObject({ status: 403, json: { code: 'forbidden' } });
+  expect(refused.json.detail).toContain('ask an Admin for a reset link');
 });
 
 describe('a new password', () => {
-  test('is temporary if an Admin or an API key sets it, until the user sets another', async () => {
-    const { as, ada, eve, directory } = await open();
-    const isTemporary = () => hasTemporaryPassword(directory.users.get(eve.user.id)!);
-    const path = `/users/${eve.user.id}`;
-    for (const admin of [ada, undefined]) {
-      const password = `set by ${admin?.user.name ?? 'a program'} today`;
-      expect(await as(admin, 'PATCH', path, { password })).toMatchObject({ status: 200 });
-      expect(isTemporary()).toBe(true);
-      const own = { password: 'old password', currentPassword: password };
-      expect(await as(eve, 'PATCH', path, own)).toMatchObject({ status: 200 });
-      expect(isTemporary()).toBe(false);
-    }
-  });
-
-  test('set by a release without temporary passwords is not temporary', async () => {
-    const { as, ada, eve, directory } = await open();
-    await as(ada, 'PATCH', `/users/${eve.user.id}`, { password: 'from the Admin' });
-    const user = directory.users.get(eve.user.id)!;
-    expect(hasTemporaryPassword({ ...user, passwordHash: await oldPassword })).toBe(false);
-  });
-
   const change = { password: 'new password', currentPassword: 'old password' };
 
   test('signs the user out everywhere', async () => {
@@ -177,14 +168,15 @@ describe('a new password', () => {
     expect(store.sessions.get(session.key)).toBeUndefined();
     expect(isOnList(accountStore, session.access)).toBe(true);
     const { items } = (await fixture.call('GET', '/audit?limit=1')).json;
-    expect(items[0]).toMatchObject({ action: 'user.password-changed', target: { id: eve.user.id } });
+    const target = { id: eve.user.id };
+    expect(items[0]).toMatchObject({ action: 'user.password-changed', target, factors: ['password'] });
   });
 
   test('is not set by a caller who knows only an earlier one', async () => {
     const { slowly, as, ada, eve, directory } = await open();
     const path = `/users/${eve.user.id}`;
     const late = await slowly(eve, 'PATCH', path, change);
-    await as(ada, 'PATCH', path, { password: 'from the Admin' });
+    await as(ada, 'POST', `${path}/reset-link`, { endSessions: true });
     const { passwordHash } = directory.users.get(eve.user.id) ?? {};
     late.arrive();
     expect(await late.answer).toMatchObject({ status: 409 });

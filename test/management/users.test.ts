@@ -1,25 +1,38 @@
 import { describe, expect, test } from 'vitest';
-import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { hasPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { dayMs } from './fixture.ts';
 import { type Item, openPeopleFixture } from './people.ts';
 
 const zoe = { email: 'Zoe@Example.com', name: 'Zoe' };
 
 describe('creating a user', () => {
-  test('requires an e-mail address and a name, and returns the generated password once', async () => {
+  test('requires an e-mail address and a name, and returns an invitation once', async () => {
     const { as, ada, directory, team, clock } = await openPeopleFixture();
     const { status, json, headers } = await as(ada, 'POST', '/users', zoe);
     expect(status).toBe(201);
-    const { password, ...user } = json;
+    const { invitation, ...user } = json;
     const now = new Date(clock.now()).toISOString();
     const inTeam = { teams: [team.id], teamRoles: { [team.id]: 'User' }, primaryTeam: team.id };
     const defaults = { role: 'User', ...inTeam };
     const id = expect.stringMatching(/^user_[0-9a-f]{24}$/);
+    const { url, ...shown } = invitation;
+    expect(shown).toEqual({
+      purpose: 'invitation',
+      expiresAt: new Date(clock.now() + 7 * dayMs).toISOString(),
+    });
     expect(user).toEqual({ id, ...zoe, ...defaults, createdAt: now, updatedAt: now });
     expect(headers).toMatchObject({ location: `/api/v2/users/${user.id}`, 'cache-control': 'no-store' });
-    const { passwordHash = '' } = directory.users.get(user.id) ?? {};
-    expect(await verifyPassword(password, passwordHash)).toBe(true);
-    expect(await as(ada, 'GET', `/users/${user.id}`)).toMatchObject({ status: 200, json: user });
-    expect(JSON.stringify((await as(ada, 'GET', '/audit')).json)).not.toContain(password);
+    const stored = directory.users.get(user.id)!;
+    expect(hasPassword(stored)).toBe(false);
+    const [, token = ''] = url.split('https://auth.example/connect/invitation#');
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(JSON.stringify(stored)).not.toContain(token);
+    const read = await as(ada, 'GET', `/users/${user.id}`);
+    expect(read).toMatchObject({ status: 200, json: { ...user, invitation: shown } });
+    const audit = await as(ada, 'GET', '/audit');
+    expect(read.text + audit.text).not.toContain(token);
+    const [latest] = audit.json.items;
+    expect(latest).toMatchObject({ action: 'invitation.created', target: { id: user.id } });
   });
 
   test('accepts all fields, and does not return the given password', async () => {
@@ -67,7 +80,7 @@ describe('creating a user', () => {
     ];
     for (const part of wrong) await as(ada, 'POST', '/users', { ...zoe, ...part });
     expect(hashed).toEqual([]);
-    await as(ada, 'POST', '/users', zoe);
+    await as(ada, 'POST', '/users', { ...zoe, password: 'pass words of Zoe' });
     expect(hashed).toEqual([ada.user.id]);
   });
 
@@ -166,6 +179,7 @@ describe('reading users', () => {
     expect(own.json).toMatchObject({ id: eve.user.id, email: 'eve@example.com' });
     const at = new Date(clock.now()).toISOString();
     expect((await call('GET', '/users/me')).json).toEqual({
+      invitation: null,
       id: expect.stringMatching(/^client_/),
       email: null,
       name: 'Admin',

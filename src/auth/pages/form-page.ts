@@ -2,7 +2,7 @@ import type { Reply } from '../../http/types.ts';
 import { type Browser, formToken } from '../browser.ts';
 import type { PasskeyPages } from '../passkeys/options.ts';
 import { type Html, html } from './html.ts';
-import { pageReply } from './page.ts';
+import { type PageScript, pageReply } from './page.ts';
 import { passkeyScript } from './passkey-script.ts';
 
 /** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
@@ -41,16 +41,17 @@ export function formReply(
     readonly form: Html;
     /** The button of the form that uses a passkey. */
     readonly passkey?: Html | undefined;
+    readonly script?: PageScript;
   },
 ): Reply {
-  const { title, heading = title, intro, error, form, passkey } = content;
+  const { title, heading = title, intro, error, form, passkey, script } = content;
   return pageReply({
     status: error?.status ?? 200,
     title: error === undefined ? title : `Error: ${title}`,
     formTargets: page.redirectUri === null ? [] : formTargets(page.redirectUri),
     cookie: page.cookie,
     retryAfter: error?.retryAfter,
-    script: passkey && passkeyScript,
+    script: script ?? (passkey && passkeyScript),
     content: html`<h1>${heading}</h1>
 ${intro}
 ${error && html`<p class="error" id="error" role="alert">${error.text}</p>`}

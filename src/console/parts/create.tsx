@@ -59,14 +59,28 @@ export interface Shown {
   readonly values: readonly (readonly [label: string, text: string])[];
   /** Whether they are never shown again. */
   readonly once: boolean;
+  /** Whether they are for someone else. */
+  readonly toSend?: boolean;
   readonly note?: ComponentChildren;
 }
 
 /** Shows values for copying. A secret stays open until the reader confirms that it is stored. */
-export function Secret({ title, values, once, note, onDone }: Shown & { readonly onDone: () => void }) {
+export function Secret({
+  title,
+  values,
+  once,
+  toSend,
+  note,
+  onDone,
+}: Shown & { readonly onDone: () => void }) {
   return (
     <Dialog title={title} {...(once ? {} : { onClose: onDone })}>
-      {once && <p class="warn">It is shown only once. Store it with your other secrets.</p>}
+      {once && (
+        <p class="warn">
+          It is shown only once.{' '}
+          {toSend ? 'Send it in a way that nobody else can read.' : 'Store it with your other secrets.'}
+        </p>
+      )}
       {note && <p>{note}</p>}
       {values.map(([label, text]) => (
         <div key={label} class="copy-line">
@@ -77,7 +91,7 @@ export function Secret({ title, values, once, note, onDone }: Shown & { readonly
       ))}
       <p class="actions">
         <button type="button" class="primary" onClick={onDone}>
-          {once ? 'I have stored it' : 'Done'}
+          {once && !toSend ? 'I have stored it' : 'Done'}
         </button>
       </p>
     </Dialog>

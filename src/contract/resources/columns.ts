@@ -75,7 +75,18 @@ export const memberColumns = {
   id: 'Id',
 } as const satisfies ColumnsOf<typeof User>;
 
-export const userColumns = { ...memberColumns, teams: 'Teams' } as const satisfies ColumnsOf<typeof User>;
+export const userColumns = {
+  ...memberColumns,
+  invitation: { label: 'Invitation', of: stateOfLink },
+  teams: 'Teams',
+} as const satisfies ColumnsOf<typeof User>;
+
+/** A link that a user has not used. */
+function stateOfLink({ invitation }: User): string | null {
+  if (invitation === null) return null;
+  const what = invitation.purpose === 'invitation' ? 'invited' : 'reset link';
+  return `${what}, until ${invitation.expiresAt.slice(0, 10)}`;
+}
 
 export const apiKeyColumns = {
   clientId: 'Client id',

@@ -35,7 +35,9 @@ export type Reading =
   /** Words with hyphens, which the API writes with underscores. */
   | 'underscored'
   /** A switch for an empty list. */
-  | 'none';
+  | 'none'
+  /** A switch for `true`. */
+  | 'set';
 
 /** How a text is sent: as a field of a request's body, or a parameter of its query. */
 export interface FieldValue {

@@ -69,14 +69,17 @@ export interface Removal {
   readonly loses?: string;
 }
 
-/** A request below the path of an item: a POST, with `columns` a list, or with `reads` a GET. */
+/** A request below the path of an item: a POST, or with `columns` a list. */
 export interface Action {
   readonly word: string;
   readonly summary: string;
   readonly flags?: readonly Flag[];
+  /** The body. */
+  readonly fields?: readonly Field[];
   /** The segments below the path of the item. `--delivery` stands for the value of that flag. */
   readonly path: readonly string[];
-  readonly reads?: true;
+  /** Instead of POST. */
+  readonly method?: 'GET' | 'DELETE';
   /** The list that has the result, which is read and shown after its first attempt. */
   readonly follow?: readonly string[];
   readonly columns?: AnyColumns;

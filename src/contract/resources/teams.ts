@@ -1,5 +1,6 @@
 import { roles } from '../roles.ts';
 import { ApiKeyPatch, NewApiKey } from '../shapes/api-key.ts';
+import { NewResetLink } from '../shapes/invitation.ts';
 import { NewSignInClient } from '../shapes/sign-in-client.ts';
 import { NewTeam, TeamPatch } from '../shapes/team.ts';
 import { NewUser, UserPatch } from '../shapes/user.ts';
@@ -82,10 +83,10 @@ export const users: Resource = {
       teams: { ...teamFlag, description: 'Team: id or name; repeatable' },
       password: flag('password-file FILE', 'File with the password on its first line; - is standard input', {
         ...secretFile,
-        more: 'default: a password is generated and printed',
+        more: 'default: the link of an invitation is printed',
       }),
     }),
-    secret: { field: 'password' },
+    secret: { field: 'invitation' },
   },
   update: {
     fields: fieldsOf(UserPatch, {
@@ -95,7 +96,7 @@ export const users: Resource = {
       primaryTeam: flag('primary-team TEAM', 'Primary team: id or name', { as: 'teamId' }),
       password: flag(
         'password-file FILE',
-        'File with the new password on its first line; - is standard input',
+        'File with your new password on its first line; - is standard input',
         secretFile,
       ),
       currentPassword: flag(
@@ -105,6 +106,25 @@ export const users: Resource = {
       ),
     }),
   },
+  actions: [
+    {
+      word: 'reset-link',
+      summary: 'Print a link with which a user accepts an invitation, or chooses another password',
+      path: ['reset-link'],
+      fields: fieldsOf(NewResetLink, {
+        endSessions: flag('end-sessions', 'End all sessions and the password now, for example after a leak', {
+          as: 'set',
+        }),
+      }),
+      secret: { field: 'url' },
+    },
+    {
+      word: 'withdraw-link',
+      summary: 'Withdraw the invitation or the reset link of a user',
+      path: ['reset-link'],
+      method: 'DELETE',
+    },
+  ],
   remove: { loses: 'All sessions and tokens of the user are revoked' },
 };
 

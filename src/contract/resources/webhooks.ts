@@ -73,7 +73,7 @@ export const webhooks: Resource = {
       summary: 'Show a delivery of a webhook: its message and the answers',
       flags: [delivery],
       path: ['deliveries', '--delivery'],
-      reads: true,
+      method: 'GET',
     },
     {
       word: 'redeliver',

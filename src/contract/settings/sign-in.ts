@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { whole } from './kinds.ts';
 
 /** Signing in by other services. */
 export const signIn = {
@@ -9,5 +10,11 @@ export const signIn = {
       'Allow issuers (identity providers, workload identity) at loopback, private and link-local addresses, also over http',
     default: false,
     must: 'be true or false',
+  }),
+  invitationTtl: whole('Signing in', 'Lifetime of the link for an invited user, in seconds', {
+    value: 'SECONDS',
+    minimum: 60,
+    maximum: 7_776_000,
+    default: 604_800,
   }),
 };

@@ -1,7 +1,8 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { passwordLength } from '../passwords.ts';
 import { permissions, type Role, roles } from '../roles.ts';
 import { bodyShape, exampleIds, exampleTime, listOf, name, orNull, shape, text, time } from './fields.ts';
+import { Invitation, InvitationShownOnce, newInvitation } from './invitation.ts';
 
 const meanings = roles.map((role) => `${role}: ${permissions[role]}.`).join(' ');
 
@@ -25,6 +26,13 @@ const password = Type.String({
   documented: { format: 'password', minLength: minCharacters, maxLength: maxBytes },
 });
 
+/** A link that the user has not used, of either shape. */
+function invitationField<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()], {
+    description: 'A link that the user has not used; `null` without one. It may have expired.',
+  });
+}
+
 const fields = {
   id: text('Id. Anyone who knows it can add the user to a team.'),
   email: orNull(text('E-mail address for signing in; `null` for an API key.')),
@@ -35,6 +43,7 @@ const fields = {
     description: 'Roles in the teams that the user shares with you, by team id.',
   }),
   primaryTeam: orNull(text('Id of the default team; `null` if you are not in it.')),
+  invitation: invitationField(Invitation),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
 };
@@ -47,6 +56,7 @@ const example = {
   teams: [exampleIds.team],
   teamRoles: { [exampleIds.team]: 'User' as const },
   primaryTeam: exampleIds.team,
+  invitation: null,
   createdAt: exampleTime,
   updatedAt: exampleTime,
 };
@@ -58,9 +68,12 @@ export const UserShownOnce = shape(
   'UserShownOnce',
   {
     ...fields,
-    password: Type.Optional(text('Generated password, if none was given. It is not shown again.')),
+    invitation: invitationField(InvitationShownOnce),
   },
-  { ...example, password: 'correct-horse-battery' },
+  {
+    ...example,
+    invitation: newInvitation,
+  },
 );
 export type UserShownOnce = Static<typeof UserShownOnce>;
 

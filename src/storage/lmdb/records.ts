@@ -2,6 +2,7 @@ import type { Factor } from '../../contract/factors.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
+import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
 
@@ -37,6 +38,8 @@ export interface User extends Membership {
   readonly passwordHash: string;
   /** SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if it differs from the current one. */
   readonly temporaryPasswordId?: string;
+  /** Absent without a link for the user. */
+  readonly invitation?: Invitation;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -48,6 +51,16 @@ export interface SignInPolicy {
   /** The ids of users who may always sign in with a password. A deleted user may remain. */
   readonly breakGlass: readonly string[];
   readonly domains: readonly { readonly domain: string; readonly providerId: string }[];
+}
+
+/** A link with which a user chooses a password, or another way to sign in. It is valid once. */
+export interface Invitation {
+  /** SHA-256 (hex) of its secret. */
+  readonly hash: string;
+  readonly purpose: LinkPurpose;
+  /** SHA-256 (hex) of the user's password hash at the time. The link ends with it. */
+  readonly of: string;
+  readonly expiresAt: number;
 }
 
 /** A team's OAuth client credentials for the management API. */

@@ -30,7 +30,7 @@ let people = 0;
 
 function passwordOf(authorization: string): Wanted {
   people += 1;
-  const body = { name: 'Crowd', email: `crowd-${people}@example.com` };
+  const body = { name: 'Crowd', email: `crowd-${people}@example.com`, password: 'a long password' };
   return { authorization, method: 'POST', path: '/api/v2/users', body };
 }
 

@@ -95,6 +95,12 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'POST /users conflict': withBody({ name: 'Ada', email: 'ADA@example.com' }),
   'PATCH /users/:id conflict': withBody({ email: 'ADA@example.com' }),
   'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
+  'POST /users/:id/reset-link conflict': ofCaller,
+  'DELETE /users/:id/reset-link conflict': ofCaller,
+  'DELETE /users/:id/reset-link not_found': async (world, { path }) => {
+    await world.send(world.asAdmin, 'DELETE', path);
+    return {};
+  },
 
   'POST /teams/:id/api-keys invalid_time': withBody({ name: 'CI', expiresAt: 'tomorrow' }),
   'PATCH /teams/:id/api-keys/:clientId invalid_time': withBody({ expiresAt: 'tomorrow' }),
@@ -160,7 +166,10 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   }),
 
   'POST /users backpressure': withBody({ name: 'Ada', email: 'y@example.com', password: 'a long password' }),
-  'PATCH /users/:id backpressure': withBody({ password: 'a long password' }),
+  'PATCH /users/:id backpressure': async ({ admin }) => ({
+    path: `/api/v2/users/${admin.id}`,
+    body: { password: 'a long password', currentPassword: 'another one' },
+  }),
 
   'POST /api/account/invalidate-token 200': anyToken,
   'POST /api/account/invalidate-token store_unavailable': anyToken,
@@ -169,6 +178,11 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v2/openapi.json 200': async () => ({ authorization: undefined }),
   'GET /api/v2/openapi.json 304': async () => ({ headers: { 'if-none-match': '*' } }),
 };
+
+/** The same for the caller. */
+async function ofCaller({ admin }: World): Promise<Partial<Wanted>> {
+  return { path: `/api/v2/users/${admin.id}/reset-link` };
+}
 
 /** The body that adopts a new token. */
 function adopted(more: object): object {

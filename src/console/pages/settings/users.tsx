@@ -1,4 +1,3 @@
-import { passwordLength } from '../../../contract/passwords.ts';
 import { userColumns } from '../../../contract/resources/columns.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { UserShownOnce as CreatedUser, User } from '../../../contract/shapes/user.ts';
@@ -12,6 +11,7 @@ import { Reason } from '../../parts/failure.tsx';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { ConflictDialog } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
+import { LinkDialog, shownLink } from './link-dialog.tsx';
 import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
 import { type Removal, ResourceTable } from './resource-table.tsx';
 
@@ -36,7 +36,7 @@ export function Users() {
         })}
         teamsOf={(user) => user.teams.map(nameOf).join(', ')}
       />
-      {isAdmin() && <NewUser label="Create a user" teams={teams} onDone={list.reload} />}
+      {isAdmin() && <NewUser label="Invite a user" teams={teams} onDone={list.reload} />}
     </>
   );
 }
@@ -70,7 +70,7 @@ export function Members({ team }: { readonly team: Team }) {
       {isAdmin() && (
         <>
           <AddMember team={team} members={list.items ?? []} onAdded={list.reload} />
-          <NewUser label="Create a user in this team" teams={[team]} onDone={list.reload} />
+          <NewUser label="Invite a user to this team" teams={[team]} onDone={list.reload} />
         </>
       )}
     </Part>
@@ -133,17 +133,27 @@ function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
           name: ({ id, name }) => (id === own ? `${name} (you)` : name),
           email: true,
           role: true,
+          invitation: true,
           id: false,
           teams: teamsOf ?? false,
         })}
-        actions={({ id, name }) => (
-          <button
-            type="button"
-            aria-label={`Change ${name}`}
-            onClick={() => dialog.open(<UserDialog id={id} onClose={close} />)}
-          >
-            Change …
-          </button>
+        actions={(each) => (
+          <>
+            <button
+              type="button"
+              aria-label={`Change ${each.name}`}
+              onClick={() => dialog.open(<UserDialog id={each.id} onClose={close} />)}
+            >
+              Change …
+            </button>
+            <button
+              type="button"
+              aria-label={`Make a link for ${each.name}`}
+              onClick={() => dialog.open(<LinkDialog user={each} onClose={close} />)}
+            >
+              {each.invitation?.purpose === 'invitation' ? 'New link' : 'Reset link'} …
+            </button>
+          </>
         )}
         remove={(each) => (each.id === own ? undefined : remove(each))}
       />
@@ -166,9 +176,7 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
           codes={{ conflict: user.role === 'Admin' ? 'role' : 'email', invalid_name: 'name' }}
           onCancel={onClose}
           onSubmit={async (data) => {
-            const { password, ...fields } = Object.fromEntries(data);
-            const secret = password === '' ? {} : { password };
-            const saved = await thing.change(() => changedFields(user, fields), secret);
+            const saved = await thing.change(() => changedFields(user, Object.fromEntries(data)));
             if (saved) onClose();
             return saved;
           }}
@@ -176,13 +184,6 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
           <Field name="name" label="Name" value={user.name} required autocomplete="off" />
           <Field name="email" label="E-mail address" value={user.email ?? ''} required autocomplete="off" />
           <RoleField value={user.role} />
-          <Field
-            name="password"
-            label="New password"
-            type="password"
-            autocomplete="new-password"
-            hint={`At least ${passwordLength.minCharacters} characters; empty to keep the old one. A new password signs the user out, who must replace it at the next sign-in.`}
-          />
         </Form>
       )}
       <ConflictDialog conflict={conflict} />
@@ -197,7 +198,7 @@ interface NewUserProps {
   readonly onDone: () => void;
 }
 
-/** Creates a user, and shows the generated password. */
+/** Invites a user, and shows the link. */
 function NewUser({ label, teams, onDone }: NewUserProps) {
   return (
     <CreateButton
@@ -207,15 +208,8 @@ function NewUser({ label, teams, onDone }: NewUserProps) {
       create={async (data) => {
         const { name, email, role, teamId = teams[0]?.id } = Object.fromEntries(data);
         const body = { name, email, role, teams: [teamId] };
-        const created = await call<CreatedUser>('POST', resource('users'), { body });
-        return {
-          title: `Give ${created.name} their password`,
-          once: true,
-          values: [
-            ['E-mail address', created.email ?? ''],
-            ['Password', created.password ?? ''],
-          ],
-        };
+        const { invitation, ...created } = await call<CreatedUser>('POST', resource('users'), { body });
+        return invitation === null ? undefined : shownLink(created.name, invitation);
       }}
     >
       <Field name="name" label="Name" required autoFocus autocomplete="off" />
@@ -224,7 +218,7 @@ function NewUser({ label, teams, onDone }: NewUserProps) {
         label="E-mail address"
         required
         autocomplete="off"
-        hint="For the first sign-in with a generated password, which the user then replaces."
+        hint="For signing in. You get a link with which they choose a password."
       />
       <RoleField />
       <TeamField teams={teams} value={teams[0]?.id} />

@@ -1,0 +1,106 @@
+import { ApiError } from '../contract/errors.ts';
+import type { LinkPurpose } from '../contract/shapes/invitation.ts';
+import type { Invitation, User } from '../storage/lmdb/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import type { Accounts } from './accounts.ts';
+import { targetOf } from './members.ts';
+import { passwordId } from './passwords.ts';
+import { hashSecret, type RandomBytes } from './secrets.ts';
+
+/** The lifetimes of links, ms. */
+export type LinkLifetimes = Readonly<Record<LinkPurpose, number>>;
+
+/** A link for a user, and its secret: 256 random bits. */
+export interface NewLink {
+  readonly token: string;
+  readonly invitation: Invitation;
+}
+
+/** Lifetime of a reset link. */
+export const resetLinkMs = 24 * 3_600_000;
+
+/** The form of a secret, so that other texts are rejected without work. */
+const tokenForm = /^[\w-]{43}$/;
+
+/** Makes a link for the user with this password hash. */
+export function newLink(
+  purpose: LinkPurpose,
+  passwordHash: string,
+  { randomBytes, now, lifetimes }: LinkSources,
+): NewLink {
+  const token = Buffer.from(randomBytes(32)).toString('base64url');
+  const expiresAt = now + lifetimes[purpose];
+  return { token, invitation: { hash: hashSecret(token), purpose, of: passwordId(passwordHash), expiresAt } };
+}
+
+export interface LinkSources {
+  readonly randomBytes: RandomBytes;
+  readonly now: number;
+  readonly lifetimes: LinkLifetimes;
+}
+
+/** The purpose of the next link of a user. */
+export function purposeFor(user: User): LinkPurpose {
+  return invitationOf(user)?.purpose ?? 'reset-link';
+}
+
+/** Drafts a link, which replaces the previous one. */
+export function draftLink(draft: AccountDraft, user: User, { invitation }: NewLink, now: number): User {
+  const linked = { ...user, invitation, updatedAt: now };
+  draft.put('users', user.id, linked);
+  noteLink(draft, 'created', linked, invitation.purpose);
+  return linked;
+}
+
+/**
+ * Drafts the end of a user's link.
+ * @throws {ApiError} `not_found` if there is none
+ */
+export function withdrawLink(draft: AccountDraft, user: User, now: number): void {
+  const invitation = invitationOf(user);
+  if (invitation === undefined) throw new ApiError('not_found', noLink);
+  const { invitation: _, ...rest } = user;
+  draft.put('users', user.id, { ...rest, updatedAt: now });
+  noteLink(draft, 'withdrawn', user, invitation.purpose);
+}
+
+export const noLink = 'The user has no invitation and no reset link';
+
+/** The link of a user, which may have expired. A new password ends it, also one set by an earlier release. */
+export function invitationOf({ invitation, passwordHash }: User): Invitation | undefined {
+  return invitation?.of === passwordId(passwordHash) ? invitation : undefined;
+}
+
+/** The user for whom a link is valid; `undefined` if it was used, replaced or withdrawn, or has expired. */
+export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, now: number): User | undefined {
+  if (!tokenForm.test(token)) return undefined;
+  const hash = hashSecret(token);
+  let found: User | undefined;
+  for (const user of users.values()) if (user.invitation?.hash === hash) found = user;
+  return found !== undefined && now < (invitationOf(found)?.expiresAt ?? 0) ? found : undefined;
+}
+
+/**
+ * Drafts the use of a link. The caller then drafts what the user has chosen instead: a password, or an account at an identity
+ * provider. Of two requests with the same link, one succeeds.
+ * @returns the user without the link; `undefined` as `userOfLink`
+ */
+export function redeemInvitation(draft: AccountDraft, token: string, now: number): User | undefined {
+  const user = userOfLink(draft, token, now);
+  if (user === undefined) return undefined;
+  const { invitation, ...redeemed } = user;
+  draft.put('users', user.id, redeemed);
+  noteLink(draft, 'accepted', user, invitation!.purpose);
+  return redeemed;
+}
+
+/** Writes an entry for each team of the user into the audit log. */
+export function noteLink(
+  draft: AccountDraft,
+  change: 'created' | 'withdrawn' | 'accepted',
+  user: User,
+  purpose: LinkPurpose,
+): void {
+  const proof = change === 'accepted' ? { factors: ['invitation'] as const } : {};
+  for (const teamId of user.teams) draft.note(`${purpose}.${change}`, teamId, targetOf(user), proof);
+}

@@ -1,0 +1,72 @@
+import { passwordLength } from '../../contract/passwords.ts';
+import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
+import type { Reply } from '../../http/types.ts';
+import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
+import { html } from './html.ts';
+import { pageScript } from './page.ts';
+
+/** Submits the secret in the fragment of the address, and removes it there. */
+const moveSecret = pageScript(`
+const secret = location.hash.slice(1);
+if (secret !== '') {
+  history.replaceState(null, '', location.pathname);
+  const field = document.getElementById('token');
+  field.value = secret;
+  field.form.requestSubmit();
+}
+`);
+
+/** The longest input that is read. */
+const longestLink = 2048;
+
+/** The page that a link opens. Without scripts, the user pastes the link. */
+export function linkPage(page: FormPage, error?: FormError): Reply {
+  return formReply(page, {
+    title: 'Open your link',
+    intro: html`<p>Paste the link that an administrator gave you.</p>`,
+    error,
+    form: html`<label for="token">Link</label>
+<input id="token" name="token" type="text" autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false"
+ maxlength="${longestLink}" required autofocus${errorAttributes(error)}>
+<button name="action" value="open">Continue</button>`,
+    script: moveSecret,
+  });
+}
+
+/** Who was invited, and to what. */
+export interface Invited {
+  readonly purpose: LinkPurpose;
+  readonly name: string;
+  readonly email: string;
+  /** Names of teams. */
+  readonly teams: readonly string[];
+}
+
+/** The page on which the user of a link chooses a password. */
+export function choosePasswordPage(
+  page: FormPage,
+  token: string,
+  invited: Invited,
+  error?: FormError,
+): Reply {
+  const { purpose, name, email, teams } = invited;
+  const wrong = errorAttributes(error);
+  const isNew = purpose === 'invitation';
+  const places = teams.map((team, at) => html`${at === 0 ? '' : ', '}<strong>${team}</strong>`);
+  return formReply(page, {
+    title: isNew ? 'Accept your invitation' : 'Choose a new password',
+    intro: isNew
+      ? html`<p>${name}, you are invited to ${places}. Choose a password for <strong>${email}</strong>.</p>`
+      : html`<p>Choose a new password for <strong>${email}</strong>. It signs you out everywhere else.</p>`,
+    error,
+    form: html`<input type="hidden" name="token" value="${token}">
+<input type="text" name="email" value="${email}" autocomplete="username" readonly hidden>
+<label for="password">New password, at least ${passwordLength.minCharacters} characters</label>
+<input id="password" name="password" type="password" autocomplete="new-password"
+ minlength="${passwordLength.minCharacters}" required autofocus${wrong}>
+<label for="again">New password again</label>
+<input id="again" name="again" type="password" autocomplete="new-password"
+ minlength="${passwordLength.minCharacters}" required${wrong}>
+<button name="action" value="accept">Save and sign in</button>`,
+  });
+}

@@ -1,0 +1,49 @@
+import Type, { type Static } from 'typebox';
+import { bodyShape, exampleTime, flag, oneOf, shape, text, time } from './fields.ts';
+
+/** What a link is for: a new user accepts an invitation, and a known one chooses another password. */
+export const linkPurposes = ['invitation', 'reset-link'] as const;
+
+export type LinkPurpose = (typeof linkPurposes)[number];
+
+const fields = {
+  purpose: oneOf(
+    linkPurposes,
+    '`invitation` until the user has accepted it, then `reset-link`, with which they choose another password.',
+  ),
+  expiresAt: time('Time until which the link is valid.'),
+};
+
+const example = { purpose: 'invitation' as const, expiresAt: exampleTime };
+
+/** A link that a user has not used. */
+export const Invitation = shape('Invitation', fields, example);
+export type Invitation = Static<typeof Invitation>;
+
+/** An example. */
+export const newInvitation = {
+  ...example,
+  url: 'https://auth.example/connect/invitation#Zm9yIHRoZSB1c2VyIG9ubHksIHRoaXJ0eS10d28gYg',
+};
+
+export const InvitationShownOnce = shape(
+  'InvitationShownOnce',
+  {
+    ...fields,
+    url: text('The link for the user, valid once. It is not shown again. The secret is in the fragment.'),
+  },
+  newInvitation,
+);
+export type InvitationShownOnce = Static<typeof InvitationShownOnce>;
+
+export const NewResetLink = bodyShape(
+  'NewResetLink',
+  {
+    endSessions: Type.Optional(
+      flag(
+        'Whether all sessions and the password of the user end now, for example after a leak. By default, both remain valid until the link is used.',
+      ),
+    ),
+  },
+  { endSessions: true },
+);

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  invitationOf,
+  newLink,
+  purposeFor,
+  redeemInvitation,
+  userOfLink,
+  withdrawLink,
+} from '../../src/accounts/invitations.ts';
+import { hasPassword, noPasswordHash, withoutPassword } from '../../src/accounts/passwords.ts';
+import { createUser, deleteUser, draftUserPatch } from '../../src/accounts/users.ts';
+import { openPeopleFixture } from '../management/people.ts';
+
+const dayMs = 24 * 3_600_000;
+const lifetimes = { invitation: 7 * dayMs, 'reset-link': dayMs };
+
+/** An invited user, and their link. */
+async function open() {
+  const fixture = await openPeopleFixture();
+  const { directory, clock, team } = fixture;
+  const sources = { randomBytes, now: clock.now(), lifetimes };
+  const { token, invitation } = newLink('invitation', noPasswordHash, sources);
+  const wanted = { email: 'zoe@example.com', name: 'Zoe', role: 'User', teams: [team.id] } as const;
+  const user = await createUser(directory, { ...wanted, passwordHash: noPasswordHash, invitation });
+  const redeem = (presented = token) =>
+    directory.change((draft) => redeemInvitation(draft, presented, clock.now()));
+  return { ...fixture, user, token, redeem };
+}
+
+test('a link is redeemed once, by the first of two concurrent requests', async () => {
+  const { redeem, user, directory } = await open();
+  const both = await Promise.all([redeem(), redeem()]);
+  expect(both).toEqual([{ ...user, invitation: undefined }, undefined]);
+  expect(directory.users.get(user.id)).not.toHaveProperty('invitation');
+  expect(await redeem()).toBeUndefined();
+});
+
+type Fixture = Awaited<ReturnType<typeof open>>;
+
+describe('a link is over', () => {
+  test.each<[string, (fixture: Fixture) => unknown]>([
+    ['when it has expired', ({ clock }) => clock.advance(lifetimes.invitation)],
+    ['after the user is deleted', ({ directory, user }) => deleteUser(directory, user.id)],
+    [
+      'after it is withdrawn',
+      ({ directory, user, clock }) => directory.change((draft) => withdrawLink(draft, user, clock.now())),
+    ],
+    [
+      'after another link is made',
+      ({ as, ada, user }) => as(ada, 'POST', `/users/${user.id}/reset-link`, {}),
+    ],
+    [
+      'after the e-mail address of the user changes',
+      ({ as, ada, user }) => as(ada, 'PATCH', `/users/${user.id}`, { email: 'zoey@example.com' }),
+    ],
+    [
+      'after the user gets a password',
+      ({ directory, user, clock }) =>
+        directory.change((draft) => draftUserPatch(draft, user, { passwordHash: 'hash' }, clock.now())),
+    ],
+    [
+      'after an earlier release sets a password',
+      ({ directory, user }) =>
+        directory.change((draft) => draft.put('users', user.id, { ...user, passwordHash: 'hash' })),
+    ],
+  ])('%s', async (_, end) => {
+    const fixture = await open();
+    expect(userOfLink(fixture.directory, fixture.token, fixture.clock.now())).toBeDefined();
+    await end(fixture);
+    expect(await fixture.redeem()).toBeUndefined();
+  });
+
+  test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(44), `${'A'.repeat(42)}#`, 'x'.repeat(100_000)])(
+    'if its secret is unknown: %.50s',
+    async (token) => {
+      const { redeem } = await open();
+      expect(await redeem(token)).toBeUndefined();
+    },
+  );
+});
+
+test('a link stays valid after changes of the name and the role', async () => {
+  const { as, ada, user, redeem } = await open();
+  await as(ada, 'PATCH', `/users/${user.id}`, { name: 'Zoey', role: 'Admin' });
+  expect(await redeem()).toMatchObject({ name: 'Zoey', role: 'Admin' });
+});
+
+test('a user record of an earlier release has no link', async () => {
+  const { eve } = await openPeopleFixture();
+  expect(invitationOf(eve.user)).toBeUndefined();
+  expect(purposeFor(eve.user)).toBe('reset-link');
+});
+
+test('hashes without a password differ, and are recognised', () => {
+  const hashes = [noPasswordHash, withoutPassword(randomBytes), withoutPassword(randomBytes)];
+  expect(new Set(hashes).size).toBe(3);
+  for (const passwordHash of hashes) {
+    expect(passwordHash).toHaveLength(noPasswordHash.length);
+    expect(hasPassword({ passwordHash })).toBe(false);
+  }
+});

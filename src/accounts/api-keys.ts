@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import { type KeyScope, roleOf, scopeOfRole } from '../contract/key-scopes.ts';
 import type { Role } from '../contract/roles.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
@@ -22,7 +23,11 @@ export interface Credential {
 
 interface Settings {
   readonly name: string;
+  /** Stands for its scope. */
   readonly role: Role;
+  readonly scopes: readonly KeyScope[];
+  /** `null`: the whole team. */
+  readonly applications: readonly string[] | null;
   /** `null`: never. */
   readonly expiresAt: number | null;
 }
@@ -40,7 +45,7 @@ export interface NewApiKey {
 }
 
 export type WantedApiKey = Credential &
-  Pick<Settings, 'name' | 'role'> &
+  Pick<Settings, 'name'> &
   Partial<Settings> & { readonly teamId: string };
 
 /**
@@ -51,15 +56,19 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(wanted.teamId));
     const now = directory.clock.now();
-    checkSettings(wanted, now);
+    checkSettings(draft, wanted.teamId, wanted, now);
     checkPlan(plan, 'apiKeys', ofTeam(draft.apiKeys, wanted.teamId).length + 1);
     const number = draft.takeNumber('apiKey');
-    const made = newApiKey({ ...wanted, number }, now, directory.randomBytes);
-    const { expiresAt, publicKeys, trust } = wanted;
+    const { teamId, name } = wanted;
+    const permitted = permissionsOf(wanted) ?? rolePermissions('User');
+    const made = newApiKey({ teamId, name, number, role: permitted.role }, now, directory.randomBytes);
+    const { expiresAt, publicKeys, trust, applications } = wanted;
     if (publicKeys !== undefined && trust !== undefined) throw new ApiError('invalid_body', oneCredential);
     const hasSecret = publicKeys === undefined && trust === undefined;
     const apiKey: ApiKey = {
       ...made.apiKey,
+      ...permitted,
+      ...(applications != null && { applications }),
       ...(!hasSecret && { secretHash: noSecretHash }),
       ...(publicKeys !== undefined && { publicKeys }),
       ...(trust !== undefined && { trust }),
@@ -83,13 +92,18 @@ export function patchApiKey(
   return directory.change((draft) => {
     const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
     if (Object.keys(patch).length === 0) return apiKey;
-    checkSettings(patch, directory.clock.now());
+    checkSettings(draft, teamId, patch, directory.clock.now());
     if (isOther(patch.publicKeys, apiKey.publicKeys) || isOther(patch.trust, apiKey.trust))
       throw new ApiError('conflict', otherCredential);
-    const { expiresAt, ...rest } = patch;
-    const { expiresAt: before, ...kept } = apiKey;
-    const expiry = expiresAt === undefined ? before : (expiresAt ?? undefined);
-    const changed: ApiKey = { ...kept, ...rest, ...(expiry !== undefined && { expiresAt: expiry }) };
+    const { expiresAt = apiKey.expiresAt, applications = apiKey.applications, role, scopes, ...rest } = patch;
+    const { expiresAt: _expiry, applications: _bound, ...kept } = apiKey;
+    const changed: ApiKey = {
+      ...kept,
+      ...rest,
+      ...permissionsOf({ role, scopes }),
+      ...(expiresAt != null && { expiresAt }),
+      ...(applications != null && { applications }),
+    };
     draft.put('apiKeys', clientId, changed);
     draft.note('api-key.changed', teamId, targetOf(changed));
     return changed;
@@ -177,10 +191,55 @@ export function newApiKey(
   };
 }
 
-function checkSettings({ name, expiresAt }: Partial<Settings>, now: number): void {
+/** @throws {ApiError} `invalid_name`, `invalid_body`, `not_found` (application) */
+function checkSettings(
+  { applications: known }: Pick<Accounts, 'applications'>,
+  teamId: string,
+  { name, expiresAt, role, scopes, applications }: Partial<Settings>,
+  now: number,
+): void {
   if (name !== undefined) checkName('an API key', name);
   if (expiresAt != null && expiresAt <= now)
     throw new ApiError('invalid_body', 'Cannot take expiresAt: must be in the future');
+  if (scopes !== undefined && (role !== undefined || !isSet(scopes)))
+    throw new ApiError(
+      'invalid_body',
+      'Cannot take scopes: must have scopes without duplicates, and no role',
+    );
+  if (applications == null) return;
+  if (!isSet(applications) || applications.length > maxApplications)
+    throw new ApiError(
+      'invalid_body',
+      `Cannot take applications: must have 1 to ${maxApplications}, each once`,
+    );
+  for (const id of applications) mustBelong('application', known.get(id), teamId);
+}
+
+const maxApplications = 100;
+
+function isSet(list: readonly string[]): boolean {
+  return list.length > 0 && new Set(list).size === list.length;
+}
+
+/** The scopes of an API key, and the role of its tokens; `undefined` if none are given. */
+function permissionsOf({
+  role,
+  scopes,
+}: {
+  readonly role?: Role | undefined;
+  readonly scopes?: readonly KeyScope[] | undefined;
+}) {
+  if (scopes === undefined) return role && rolePermissions(role);
+  return { scopes, role: roleOf(scopes) ?? 'Viewer' } as const;
+}
+
+function rolePermissions(role: Role) {
+  return { role, scopes: [scopeOfRole[role]] };
+}
+
+/** The scopes of an API key. */
+export function scopesOf({ scopes, role }: Pick<ApiKey, 'scopes' | 'role'>): readonly KeyScope[] {
+  return scopes ?? rolePermissions(role).scopes;
 }
 
 function targetOf({ clientId, name }: ApiKey): AuditEntry['target'] {

@@ -2,7 +2,7 @@ import type { Field, FieldValue, Reading } from '../contract/resources/field.ts'
 import type { Api } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
-import { teamId, userId } from './find.ts';
+import { findApplication, teamId, userId } from './find.ts';
 import { UsageError } from './flags.ts';
 import { readJsonFile, readSecretFile } from './secret-file.ts';
 import { readLaterTime, readTime } from './time.ts';
@@ -44,6 +44,7 @@ export class Reader {
     number: readNumber,
     time: (text, name) => readTime(text, name, this.#context.clock.now()),
     laterTime: (text, name) => readLaterTime(text, name, this.#context.clock.now()),
+    applicationId: async (named) => (await findApplication(this.#api, named))['id'],
     teamId: (named) => teamId(this.#api, named),
     userId: (named) => (named.includes('@') ? userId(this.#api, named) : named),
     secretFile: (path, name) => readSecretFile(name, path, this.#context),

@@ -1,15 +1,17 @@
 import type { Accounts } from '../accounts/accounts.ts';
+import { scopesOf } from '../accounts/api-keys.ts';
 import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { holderKeyOf } from '../auth/client-limits.ts';
 import { ApiError } from '../contract/errors.ts';
+import { type KeyScope, scopeOfRole } from '../contract/key-scopes.ts';
 import { isAtLeast, type Role, roles } from '../contract/roles.ts';
 import type * as http from '../http/endpoint.ts';
 import type { Params, Request } from '../http/types.ts';
 import type { Application, Team, User } from '../storage/lmdb/records.ts';
-import { type Caller, type Claims, callerOf, type ManageDeps } from './caller.ts';
+import { type Caller, type Claims, callerOf, type ManageDeps, reaches } from './caller.ts';
 
 /** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
 export interface Within {
@@ -31,21 +33,46 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
   readonly least: Role;
   readonly orSelf?: true;
+  /** A scope of API keys that suffices in place of the role. */
+  readonly scope?: KeyScope;
+  /** Whether API keys that are bound to applications may call it, although it is not within one. */
+  readonly bound?: true;
 }
 
 /** Checks a caller, and finds the resource of the path. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
 export function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
   const id = params['id'] ?? '';
   const { found, teams } = find(access.within, accounts, caller, id);
-  if (!(access.orSelf && id === caller.id)) checkRole(caller, teams, access.least);
+  if (!(access.orSelf && id === caller.id) && !hasScope(caller, access))
+    checkRole(caller, teams, access.least);
+  checkBound(caller, access, id);
   return found;
 }
 
 /** Checks that a caller has a role in one of these teams. @throws {ApiError} `forbidden` */
 function checkRole(caller: Caller, teams: readonly string[], least: Role): void {
   if (teams.some((team) => isAtLeast(caller.roleIn(team), least))) return;
-  throw new ApiError('forbidden', requires(least));
+  throw new ApiError('forbidden', caller.apiKey ? requiresScope(least) : requires(least));
 }
+
+function requiresScope(least: Role): string {
+  return `This requires an API key with the scope ${holders(least)
+    .map((role) => scopeOfRole[role])
+    .join(' or ')}`;
+}
+
+function hasScope({ apiKey }: Caller, { scope }: Access): boolean {
+  return apiKey !== undefined && scope !== undefined && scopesOf(apiKey).includes(scope);
+}
+
+/** Checks that a bound API key reaches its applications only. @throws {ApiError} `forbidden` */
+function checkBound(caller: Caller, { within, bound }: Access, id: string): void {
+  if (caller.apiKey?.applications === undefined) return;
+  if (within === 'application' ? !reaches(caller, id) : bound !== true)
+    throw new ApiError('forbidden', boundElsewhere);
+}
+
+export const boundElsewhere = 'This API key can only reach the applications that it is bound to';
 
 /** The detail of `forbidden`. */
 export function requires(least: Role): string {
@@ -116,9 +143,10 @@ export const notInTeam: Readonly<Record<Owned, string>> = {
 };
 
 /** The row of docs/access.md. */
-export function accessRow({ within, least, orSelf }: Access): http.Access {
+export function accessRow({ within, least, orSelf, scope }: Access): http.Access {
   const who = `${listed(holders(least).map((role) => `${role}s`))}${places[within]}`;
-  return { credential: 'Access token', who: orSelf ? `${who}; the user themself` : who };
+  const others = [orSelf && 'the user themself', scope && `API keys with the scope \`${scope}\``];
+  return { credential: 'Access token', who: [who, ...others.filter(Boolean)].join('; ') };
 }
 
 function listed(names: readonly string[]): string {

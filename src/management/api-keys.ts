@@ -50,12 +50,13 @@ export const apiKeys: Group<ApiKeyDeps> = {
       access,
       operationId: 'createApiKey',
       summary: 'Create an API key',
-      description: 'The default role is User. It authenticates by a secret, by `publicKeys` or by a `trust`.',
+      description:
+        'The default scope is `write`. `role` stands for the scope of the role. It authenticates by a secret, by `publicKeys` or by a `trust`.',
       body: NewApiKey,
       answers: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
       refuses: { ...refusesSettings, plan_limit: overPlan('free', 'apiKeys') },
-      async handle({ directory, team: { id: teamId }, body: { role = 'User', ...rest } }, deps: ApiKeyDeps) {
-        const wanted = { ...(await entered(rest, deps)), name: rest.name, role, teamId };
+      async handle({ directory, team: { id: teamId }, body }, deps: ApiKeyDeps) {
+        const wanted = { ...(await entered(body, deps)), name: body.name, teamId };
         const { apiKey, clientSecret } = await createApiKey(directory, wanted);
         const secret = clientSecret !== '' && { clientSecret };
         const shown = { ...showApiKey(directory, apiKey), ...secret };

@@ -19,7 +19,7 @@ import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
+import { type ManageDeps, reaches } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
 import { pageOf, paging } from './lists.ts';
@@ -47,14 +47,14 @@ export const applications: Group<ManageDeps> = {
   description: 'Applications send packets and reports. Each belongs to a team.',
   endpoints: [
     endpoint('GET /applications', {
-      access: { within: 'service', least: 'Viewer' },
+      access: { within: 'service', least: 'Viewer', scope: 'ingest-adopt', bound: true },
       operationId: 'listApplications',
       summary: 'List the applications of your teams',
       query: paging,
       answers: { 200: page(Application, 'The oldest application comes first.') },
       handle({ directory, caller, query }) {
         const all = [...directory.applications.values()];
-        const visible = all.filter(({ teamId }) => caller.teams.includes(teamId));
+        const visible = all.filter(({ id, teamId }) => caller.teams.includes(teamId) && reaches(caller, id));
         return ok(pageOf(visible, query, show));
       },
     }),
@@ -80,7 +80,7 @@ export const applications: Group<ManageDeps> = {
       },
     }),
     endpoint('GET /applications/:id', {
-      access: { within: 'application', least: 'Viewer' },
+      access: { within: 'application', least: 'Viewer', scope: 'ingest-adopt' },
       operationId: 'getApplication',
       summary: 'Read an application',
       answers: { 200: oneTagged(Application, 'The application.') },

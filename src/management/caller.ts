@@ -1,10 +1,13 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { scopesOf } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { Authenticate } from '../auth/bearer.ts';
 import { findClient, teamsThrough } from '../auth/clients.ts';
+import { roleOf } from '../contract/key-scopes.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
 import type { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
+import type { ApiKey } from '../storage/lmdb/records.ts';
 import type { FreshnessDeps } from './freshly.ts';
 
 export interface Caller {
@@ -16,6 +19,8 @@ export interface Caller {
   readonly primaryTeam: string;
   /** The key of the caller's session; `undefined` for an API key. */
   readonly session: string | undefined;
+  /** The API key that calls; `undefined` for a user. */
+  readonly apiKey?: ApiKey | undefined;
 }
 
 /** Dependencies of every endpoint of the management API. */
@@ -37,20 +42,9 @@ export type Claims = Awaited<ReturnType<Authenticate>>;
  */
 export function callerOf(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
-  { sub: id, client_id: clientId, role, team, primaryTeam, sid: session }: Claims,
+  { sub: id, client_id: clientId, sid: session }: Claims,
 ): Caller {
-  if (id === clientId) {
-    const exists = () => apiKeys.has(id);
-    return {
-      id,
-      primaryTeam,
-      session,
-      roleIn: (teamId) => (exists() && team.includes(teamId) ? role : undefined),
-      get teams() {
-        return exists() ? team : [];
-      },
-    };
-  }
+  if (id === clientId) return apiKeyCaller(apiKeys, id);
   const now = () =>
     teamsThrough(users.get(id) ?? { teams: [], primaryTeam: '' }, findClient({ clients }, clientId));
   return {
@@ -67,4 +61,30 @@ export function callerOf(
       return now().primaryTeam;
     },
   };
+}
+
+/** An API key, whose scopes include a role in its team, or none. */
+function apiKeyCaller(apiKeys: Accounts['apiKeys'], id: string): Caller {
+  return {
+    id,
+    session: undefined,
+    roleIn(teamId) {
+      const apiKey = apiKeys.get(id);
+      return apiKey?.teamId === teamId ? roleOf(scopesOf(apiKey)) : undefined;
+    },
+    get teams() {
+      return apiKeys.get(id) ? [apiKeys.get(id)!.teamId] : [];
+    },
+    get primaryTeam() {
+      return apiKeys.get(id)?.teamId ?? '';
+    },
+    get apiKey() {
+      return apiKeys.get(id);
+    },
+  };
+}
+
+/** Whether a caller may reach an application of one of their teams. An API key may be bound to others. */
+export function reaches({ apiKey }: Pick<Caller, 'apiKey'>, applicationId: string): boolean {
+  return apiKey?.applications?.includes(applicationId) ?? true;
 }

@@ -46,7 +46,7 @@ export const keys: Group<ManageDeps> = {
       },
     }),
     endpoint('POST /applications/:id/keys/adopt', {
-      access: { within: 'application', least: 'Admin' },
+      access: { within: 'application', least: 'Admin', scope: 'ingest-adopt' },
       operationId: 'adoptKey',
       summary: 'Adopt a token of Unleash as a key',
       description:

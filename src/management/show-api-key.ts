@@ -1,4 +1,4 @@
-import { previousSecretOf } from '../accounts/api-keys.ts';
+import { previousSecretOf, scopesOf } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { ApiKey } from '../contract/shapes/api-key.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
@@ -10,11 +10,23 @@ const warningMs = 14 * dayMs;
 
 /** An API key in the API. The service does not know its secret. */
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
-  const { clientId, name, role, teamId, expiresAt = null, publicKeys, trust, createdAt } = apiKey;
+  const {
+    clientId,
+    name,
+    role,
+    teamId,
+    applications,
+    expiresAt = null,
+    publicKeys,
+    trust,
+    createdAt,
+  } = apiKey;
   const now = directory.clock.now();
   const used = directory.lastUseOf(apiKey);
   return {
     ...{ clientId, name, role, teamId },
+    scopes: [...scopesOf(apiKey)],
+    applications: applications ? [...applications] : null,
     credential: credentialOf(apiKey),
     ...(trust !== undefined && { trust: showTrust(trust) }),
     publicKeys: showKeys(publicKeys),

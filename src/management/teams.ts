@@ -68,7 +68,7 @@ export const teams: Group<LimitDeps> = {
   description: 'A team owns applications, and its members manage them.',
   endpoints: [
     endpoint('GET /teams', {
-      access: { within: 'service', least: 'Viewer' },
+      access: { within: 'service', least: 'Viewer', scope: 'ingest-adopt', bound: true },
       operationId: 'listTeams',
       summary: 'List your teams',
       query: paging,

@@ -75,7 +75,7 @@ export const users: Group<UserDeps> = {
       },
     }),
     endpoint('GET /users/me', {
-      access: { within: 'service', least: 'Viewer' },
+      access: { within: 'service', least: 'Viewer', scope: 'ingest-adopt', bound: true },
       operationId: 'getMe',
       summary: 'Read the user of the token',
       description: 'An API key has the shape of a user.',

@@ -266,7 +266,7 @@ describe('a refusal', () => {
     expect((await run('apps list', { env })).out).toContain(admin.application);
     await expect(run(`apps create ${fresh()}`, { env })).rejects.toMatchObject({
       exitCode: 4,
-      message: 'This requires the role Admin (forbidden)',
+      message: 'This requires an API key with the scope admin (forbidden)',
     });
   });
 

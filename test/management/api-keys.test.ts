@@ -21,6 +21,8 @@ describe('an API key', () => {
       clientSecret: expect.stringMatching(/^fm_secret_[0-9a-f]{64}$/),
       name: 'CI',
       role: 'User',
+      scopes: ['write'],
+      applications: null,
       teamId: team.id,
       credential: 'secret',
       publicKeys: [],

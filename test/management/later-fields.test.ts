@@ -80,6 +80,7 @@ test('every change of a record keeps the fields of later versions', async () => 
 
 /** The tables whose records are changed in place. Records of other tables are only created and removed. */
 const changeable: readonly TableName[] = [
+  'apiKeys',
   ...(['applicationKeys', 'applications', 'features', 'metrics', 'sessions', 'signIns', 'teams'] as const),
   ...(['users', 'webhookDeliveries', 'webhookTurns', 'webhooks'] as const),
 ];

@@ -91,7 +91,7 @@ function stateOfLink({ invitation }: User): string | null {
 export const apiKeyColumns = {
   clientId: 'Client id',
   name,
-  role: 'Role',
+  scopes: 'Scopes',
   createdAt: 'Created',
   lastUsedAt: 'Last used',
   expiresAt: 'Expires',

@@ -27,6 +27,7 @@ export type Reading =
   | 'time'
   | 'laterTime'
   | 'teamId'
+  | 'applicationId'
   | 'userId'
   /** The first line of the file that the text names. */
   | 'secretFile'

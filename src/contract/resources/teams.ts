@@ -1,3 +1,4 @@
+import { keyScopes } from '../key-scopes.ts';
 import { roles } from '../roles.ts';
 import { ApiKeyPatch, NewApiKey } from '../shapes/api-key.ts';
 import { NewResetLink } from '../shapes/invitation.ts';
@@ -142,6 +143,11 @@ const publicKeyFile = flag(
   },
 );
 
+const scopes = flag('scope SCOPE', `Scope: ${keyScopes.join(', ')}; repeatable`);
+const applications = flag('app APP', 'Application that it is bound to: id or name; repeatable', {
+  as: 'applicationId',
+  more: 'default: the whole team',
+});
 const trustFile = flag(
   'trust-file FILE',
   'File with a trust in workload tokens as JSON, used in place of a secret',
@@ -164,7 +170,9 @@ export const apiKeys: Resource = {
     operand: { name: 'NAME', description: 'API key name' },
     fields: fieldsOf(NewApiKey, {
       name: null,
-      role: newRole,
+      role: { ...role, more: 'stands for its scope; default: User' },
+      scopes,
+      applications,
       expiresAt,
       publicKeys: publicKeyFile,
       trust: trustFile,
@@ -175,6 +183,8 @@ export const apiKeys: Resource = {
     fields: fieldsOf(ApiKeyPatch, {
       name: newName,
       role,
+      scopes,
+      applications,
       expiresAt,
       publicKeys: publicKeyFile,
       trust: trustFile,

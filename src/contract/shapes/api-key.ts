@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { type KeyScope, keyScopes, scopePermissions } from '../key-scopes.ts';
 import {
   bodyShape,
   exampleIds,
@@ -20,10 +21,22 @@ const Warning = Type.Object({
   message: text('The problem and its remedy, for people.'),
 });
 
+const scopeTexts = keyScopes.map((scope) => `\`${scope}\`: ${scopePermissions[scope]}`).join('; ');
+const scopes = Type.Array(Type.Unsafe<KeyScope>(Type.Union(keyScopes.map((scope) => Type.Literal(scope)))), {
+  description: `Scopes. ${scopeTexts}.`,
+});
+
 const fields = {
   clientId: text('The `client_id` of the client credentials grant.'),
   name: name(),
   role,
+  scopes,
+  applications: orNull(
+    listOf(
+      Type.String(),
+      'Ids of the applications that it is bound to; `null` if it may reach the whole team.',
+    ),
+  ),
   teamId: text('Id of the team that owns it.'),
   credential: oneOf(['secret', 'public-keys', 'trust'], 'What it authenticates by.'),
   publicKeys: listOf(ShownPublicKey, 'The registered public keys. Empty unless it authenticates by them.'),
@@ -42,6 +55,8 @@ const example = {
   clientId: exampleIds.apiKey,
   name: 'Deployment',
   role: 'User',
+  scopes: ['write'],
+  applications: null,
   teamId: exampleIds.team,
   credential: 'secret',
   publicKeys: [],
@@ -74,16 +89,25 @@ const expiresAt = Type.Unsafe<string | null>({
   ...Time,
 });
 
+const bound = Type.Unsafe<readonly string[] | null>({
+  type: ['array', 'null'],
+  items: { type: 'string' },
+  description:
+    'Ids of the applications that it is bound to, at most 100; `null`, the default, for the whole team. A bound API key reaches nothing else.',
+});
+
 export const NewApiKey = bodyShape(
   'NewApiKey',
   {
     name: name(),
     role: Type.Optional(role),
+    scopes: Type.Optional(scopes),
+    applications: Type.Optional(bound),
     expiresAt: Type.Optional(expiresAt),
     publicKeys: Type.Optional(publicKeys),
     trust: Type.Optional(trust),
   },
-  { name: 'Deployment', role: 'User' },
+  { name: 'Dashboard', scopes: ['read'] },
 );
 
 export const ApiKeyPatch = bodyShape(
@@ -91,6 +115,8 @@ export const ApiKeyPatch = bodyShape(
   {
     name: Type.Optional(name()),
     role: Type.Optional(role),
+    scopes: Type.Optional(scopes),
+    applications: Type.Optional(bound),
     expiresAt: Type.Optional(expiresAt),
     publicKeys: Type.Optional(publicKeys),
     trust: Type.Optional(trust),

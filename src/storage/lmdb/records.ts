@@ -1,4 +1,5 @@
 import type { Factor } from '../../contract/factors.ts';
+import type { KeyScope } from '../../contract/key-scopes.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
@@ -69,7 +70,12 @@ export interface ApiKey {
   readonly number: number;
   readonly teamId: string;
   readonly name: string;
+  /** The role of its tokens: that of its scopes, and Viewer if they include none. */
   readonly role: Role;
+  /** Absent from keys of earlier releases: the scope of the role. */
+  readonly scopes?: readonly KeyScope[];
+  /** The ids of the applications that it is bound to. Absent if it may reach the whole team. */
+  readonly applications?: readonly string[];
   /** SHA-256 of the client secret, hex; `noSecretHash` if the key authenticates by something else. */
   readonly secretHash: string;
   /** The replaced secret, which is accepted as well until then. */

@@ -102,6 +102,8 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     return {};
   },
 
+  'POST /teams/:id/api-keys invalid_body': withBody({ name: 'CI', expiresAt: '2026-01-01T00:00:00Z' }),
+  'PATCH /teams/:id/api-keys/:clientId invalid_body': withBody({ expiresAt: '2026-01-01T00:00:00Z' }),
   'POST /teams/:id/api-keys invalid_time': withBody({ name: 'CI', expiresAt: 'tomorrow' }),
   'PATCH /teams/:id/api-keys/:clientId invalid_time': withBody({ expiresAt: 'tomorrow' }),
   'PATCH /teams/:id/api-keys/:clientId conflict': withBody({ publicKeys: [publicJwk] }),

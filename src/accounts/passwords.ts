@@ -58,9 +58,9 @@ function verifyHash(password: string, hash: string): boolean | Promise<boolean> 
   return globalThis.Bun?.password.verifySync(password, hash) ?? argon2Verify({ password, hash });
 }
 
-/** A password of 100 random bits that a person can read and type: four groups of five characters. */
-export function newPassword(randomBytes: RandomBytes): string {
-  const letters = Array.from(randomBytes(20), (byte) => alphabet[byte % alphabet.length]).join('');
+/** A password that a person can read and type: groups of five characters, with 25 random bits each. */
+export function newPassword(randomBytes: RandomBytes, groups = 4): string {
+  const letters = Array.from(randomBytes(5 * groups), (byte) => alphabet[byte % alphabet.length]).join('');
   return (letters.match(/.{5}/g) ?? []).join('-');
 }
 

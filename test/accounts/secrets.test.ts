@@ -38,6 +38,14 @@ test('a password is verified against its argon2id hash', async () => {
   expect(await verifyPassword('', hash)).toBe(false);
 });
 
+test('a password is verified exactly as typed, with its case, its spaces and all of its characters', async () => {
+  const typed = ` Correct horse ${'x'.repeat(200)} `;
+  const hash = await hashPassword(typed, randomBytes);
+  expect(await verifyPassword(typed, hash)).toBe(true);
+  for (const other of [typed.trim(), typed.toLowerCase(), typed.slice(0, 72)])
+    expect(await verifyPassword(other, hash), other).toBe(false);
+});
+
 test('a password that is too long is rejected without being hashed', async () => {
   expect(isPassword('a'.repeat(1024))).toBe(true);
   expect(isPassword('é'.repeat(513))).toBe(false);

@@ -73,6 +73,8 @@ describe('a user without a second factor, where the policy demands one', () => {
     const { browser, page, recoveryCodes } = await enrolled();
     expect(headingOf(page)).toBe('Save your recovery codes');
     expect(new Set(recoveryCodes).size).toBe(10);
+    // At least 112 bits, so that a plain hash of each may be stored.
+    for (const code of recoveryCodes) expect(code).toMatch(/^([a-z2-9]{5}-){4}[a-z2-9]{5}$/);
     expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeDefined();
     expect(codeOf(await browser.open(fixture.target()))).toBeDefined();
   });

@@ -4,6 +4,7 @@ import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import type { Reply, Route } from '../http/types.ts';
+import { authenticatorPageEndpoints } from './authenticator-page.ts';
 import { authorizeEndpoints } from './authorize-routes.ts';
 import { deviceAuthorizationEndpoint } from './device-authorization.ts';
 import { devicePageEndpoints } from './device-page.ts';
@@ -40,6 +41,7 @@ const signIn = {
     ...devicePageEndpoints,
     ...passkeyPageEndpoints,
     ...invitationPageEndpoints,
+    ...authenticatorPageEndpoints,
     ...endSessionEndpoints,
     ...userinfoEndpoints,
   ],
@@ -51,6 +53,7 @@ const pagePaths: ReadonlySet<string> = new Set(
     ...devicePageEndpoints,
     ...passkeyPageEndpoints,
     ...invitationPageEndpoints,
+    ...authenticatorPageEndpoints,
     ...endSessionEndpoints,
   ].map(({ path }) => path),
 );

@@ -17,7 +17,7 @@ import {
 import { enrol, proveCode } from './second-factor.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
-const wrongCode: FormError = {
+export const wrongCode: FormError = {
   status: 403,
   text: 'The code is wrong, has expired, or was used before. Enter the one that the app shows now.',
   typed: true,
@@ -51,30 +51,24 @@ export async function stepPage(
   switch (missing) {
     case 'second-factor':
       return codePage(page, email);
-    case 'enrolment': {
-      const { newSecret } = await loadTotps(settings.randomBytes);
-      return enrolmentPageOf(settings, page, email, newSecret());
-    }
+    case 'enrolment':
+      return enrolmentPageOf(settings, page, email);
     default:
       return newPasswordPage(page, email);
   }
 }
 
-async function enrolmentPageOf(
+/** The page that sets up an authenticator app. @param secret by default, a new one */
+export async function enrolmentPageOf(
   { issuer, randomBytes }: FormSettings,
   page: FormPage,
   email: string,
-  secret: string,
-  error?: FormError,
+  given: { readonly secret?: string; readonly error?: FormError } = {},
 ): Promise<Reply> {
-  const { uriOf } = await loadTotps(randomBytes);
-  const uri = uriOf(secret, totpIssuer(issuer), email);
+  const { newSecret, uriOf } = await loadTotps(randomBytes);
+  const { secret = newSecret(), error } = given;
+  const uri = uriOf(secret, `flagmeter (${new URL(issuer).hostname})`, email);
   return enrolmentPage(page, email, { secret, uri }, error);
-}
-
-/** The name of this service in authenticator apps. @param issuer the public URL of the auth host */
-export function totpIssuer(issuer: string): string {
-  return `flagmeter (${new URL(issuer).hostname})`;
 }
 
 /** Answers the form for a code, or shows the one for the other kind of code. */
@@ -118,7 +112,7 @@ export async function enrolByForm(settings: FormSettings, posted: PostedForm): P
     return { reply: loginPage(page, '', staleForm) };
   const { email } = signIn.user;
   const again = async (error: FormError) => ({
-    reply: await enrolmentPageOf(settings, page, email, secret, error),
+    reply: await enrolmentPageOf(settings, page, email, { secret, error }),
   });
   try {
     const step = { browser, address: request.remoteAddress, client: purpose.client };

@@ -104,6 +104,29 @@ export async function enrol(
   }
 }
 
+/**
+ * Adds an authenticator app to the user of a complete sign-in, which then counts as proven by it.
+ * @returns the recovery codes; `undefined` if the code is wrong, or the sign-in has ended
+ * @throws {ApiError} `conflict` if the user has one, `store_unavailable`
+ */
+export async function addAuthenticator(
+  settings: SignInSettings,
+  { key, user: { id }, authentication }: CurrentSignIn,
+  address: string,
+  enrolment: Enrolment,
+): Promise<readonly string[] | undefined> {
+  const totps = await loadTotps(settings.randomBytes);
+  return settings.directory.under({ id, address }).change((draft) => {
+    const started = draft.get('signIns', key);
+    if (started === undefined) return undefined;
+    const recoveryCodes = addTotp(settings, totps, draft, id, enrolment);
+    const factors = [...authentication.factors, 'totp'] as const;
+    if (recoveryCodes !== undefined)
+      draft.put('signIns', key, { ...started, authentication: { ...authentication, factors } });
+    return recoveryCodes;
+  });
+}
+
 /** Whether a sign-in has just added the user's authenticator app, so that its recovery codes were shown. */
 export function hasJustEnrolled(
   { accountStore }: Pick<SignInSettings, 'accountStore'>,

@@ -23,6 +23,7 @@ import { deletions, type StatusDeps, status, type UnattributedDeps, unattributed
 import { sessions, type UserSessionDeps } from './sessions.ts';
 import { type SignInPolicyDeps, signInPolicy } from './sign-in-policy.ts';
 import { type LimitDeps, teams } from './teams.ts';
+import { totp } from './totp.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
 import { type WebhookDeps, webhooks } from './webhooks.ts';
@@ -45,18 +46,7 @@ export type ManagementDeps = ApiKeyDeps &
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
-  ...[
-    identities,
-    teams,
-    members,
-    apiKeys,
-    clients,
-    webhooks,
-    users,
-    passkeys,
-    resetLinks,
-    sessions,
-    signInPolicy,
-  ],
+  ...[identities, teams, members, apiKeys, clients, webhooks],
+  ...[users, passkeys, resetLinks, totp, sessions, signInPolicy],
   ...[deletions, audit, status, unattributed],
 ];

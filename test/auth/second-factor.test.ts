@@ -30,6 +30,8 @@ function secretBytes(secret: string) {
   return new TOTP({ secret }).secret;
 }
 
+const codesOf = ({ html }: Page) => Array.from(html.matchAll(/<li><code>([^<]*)</g), ([, code = '']) => code);
+
 let people = 0;
 
 /** A user with a password of their own. */
@@ -61,7 +63,7 @@ async function enrolled(): Promise<Enrolled> {
   const secret = secretOf(await fixture.signIn(browser, {}, person));
   const page = await browser.submit({ action: 'enrol', secret, code: now(secret) });
   await require('optional');
-  const recoveryCodes = /<pre>([^<]*)</.exec(page.html)?.[1]?.trim().split('\n') ?? [];
+  const recoveryCodes = codesOf(page);
   return { person, secret, recoveryCodes, browser, page };
 }
 

@@ -95,6 +95,9 @@ POST   /users/:id/reset-link                               401  401   401  401  
 POST   /users/:self/reset-link                             401  401   401  401    401   409   403  409   404      404      403    409   409
 DELETE /users/:id/reset-link                               401  401   401  401    401   403   403  204   403      204      403    403   204
 DELETE /users/:self/reset-link                             401  401   401  401    401   409   403  409   404      404      403    409   409
+GET    /users/:id/totp                                     401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /users/:self/totp                                   401  401   401  401    401   200   200  200   404      404      200    200   200
+DELETE /users/:id/totp                                     401  401   401  401    401   403   403  204   403      204      403    403   204
 GET    /users/:id/sessions                                 401  401   401  401    401   403   403  200   403      200      403    403   200
 GET    /users/:self/sessions                               401  401   401  401    401   200   200  200   404      404      200    200   200
 DELETE /users/:id/sessions/:signInId                       401  401   401  401    401   403   403  204   403      204      403    403   204

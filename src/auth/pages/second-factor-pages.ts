@@ -43,7 +43,7 @@ export interface ShownSecret {
   readonly uri: string;
 }
 
-/** The page on which a user sets up an authenticator app, because the policy demands a second factor. */
+/** The page on which a user sets up an authenticator app. */
 export function enrolmentPage(
   page: FormPage,
   email: string,
@@ -52,8 +52,8 @@ export function enrolmentPage(
 ): Reply {
   return formReply(page, {
     title: 'Set up two-step verification',
-    intro: html`<p>The account <strong>${email}</strong> needs a second factor. Scan this code with an authenticator app, then
-enter the code that the app shows.</p>
+    intro: html`<p>Scan this code with an authenticator app, then enter the code that the app shows for
+<strong>${email}</strong>. From then on, signing in with the password also needs a code of the app.</p>
 ${qrImage(uri)}
 <p>Or enter this key in the app, or <a href="${uri}">open the app on this device</a>:</p>
 <p><code>${secret.match(/.{1,4}/g)?.join(' ') ?? ''}</code></p>`,
@@ -75,16 +75,25 @@ function qrImage(uri: string): Html | undefined {
 <path fill="#fff" d="M-4-4h${whole}v${whole}h-${whole}z"/><path fill="#000" d="${code.path}"/></svg>`;
 }
 
+/** The page of a user who has an authenticator app. @param left the number of unused recovery codes */
+export function authenticatorPage(page: FormPage, email: string, left: number): Reply {
+  return formReply(page, {
+    title: 'Two-step verification',
+    intro: html`<p><strong>${email}</strong> has an authenticator app, and ${left} of 10 recovery codes left.</p>
+<p class="note">New recovery codes replace all others.</p>`,
+    form: html`<button name="action" value="recovery-codes">New recovery codes</button>
+<button class="other" name="action" value="cancel">Back</button>`,
+  });
+}
+
 /** The page that shows new recovery codes, once. */
 export function recoveryCodesPage(page: FormPage, codes: readonly string[]): Reply {
   return formReply(page, {
     title: 'Save your recovery codes',
     intro: html`<p>Each of these codes replaces the authenticator app once, for example if the device is lost. They are not shown
 again.</p>
-<pre>${codes.map(
-      (code) => html`${code}
-`,
-    )}</pre>`,
+<ul class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
+<p><a download="flagmeter-recovery-codes.txt" href="data:text/plain,${codes.join('%0A')}">Download the codes</a></p>`,
     form: html`<button name="action" value="enrolled">I have saved the codes</button>`,
   });
 }

@@ -56,6 +56,7 @@ button.other:hover { border-color: var(--field); }
 .note { margin-top: 1.25rem; font-size: .875rem; }
 code, pre { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--text); }
 pre { margin: .75rem 0 1.25rem; white-space: pre-wrap; }
+.codes { margin: 1rem 0; padding: 0; list-style: none; columns: 11rem; }
 .qr { display: block; width: 12rem; max-width: 100%; margin: 1.25rem auto; border-radius: .5rem; }
 a { color: var(--accent); }
 @media (max-width: 30rem) {

@@ -103,7 +103,7 @@ async function thing(world: World, base: string, name: string, lot: Lot): Promis
   if (name === 'self') return ':self';
   if (name !== 'id') return makers[name]!(world, base);
   if (base.endsWith('/teams')) return lot.teamId;
-  if (base.endsWith('/users')) return takeUser(world);
+  if (base.endsWith('/users')) return addTotp(world, takeUser(world));
   return make(world, base, { name: 'Shop', teamId: lot.teamId }, 'id');
 }
 
@@ -143,6 +143,21 @@ async function beginSession({ store }: World, userId: string): Promise<string> {
     startSession({ clock: systemClock, randomBytes }, draft, { ...granted, authTime }),
   );
   return signIn;
+}
+
+/** Adds an authenticator app to a user. @returns the id of the user */
+async function addTotp({ store }: World, userId: string): Promise<string> {
+  const record = {
+    userId,
+    secret: 'A'.repeat(32),
+    createdAt: 0,
+    lastStep: 0,
+    lastUsedAt: 0,
+    recoveryCodes: [],
+  };
+  const accountStore = new EmbeddedAccountStore(store, testHealth());
+  await accountStore.change((draft) => draft.put('totp', userId, record));
+  return userId;
 }
 
 let passkeys = 0;

@@ -1,0 +1,53 @@
+import { removeTotp } from '../accounts/second-factors.ts';
+import { demandsSecondFactor } from '../accounts/sign-in-policy.ts';
+import type { Reader } from '../accounts/store/account-store.ts';
+import { Totp } from '../contract/shapes/totp.ts';
+import { noContent, ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { done, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { checkManagesAllOf } from './user-patch.ts';
+
+export interface TotpDeps extends ManageDeps {
+  readonly accountStore: Pick<Reader, 'get'>;
+}
+
+export const totp: Group<TotpDeps> = {
+  tag: 'Two-step verification',
+  description:
+    'The authenticator apps of users (RFC 6238), and their recovery codes. A user sets one up at `/connect/authenticator` of the auth host.',
+  endpoints: [
+    endpoint('GET /users/:id/totp', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'getTotp',
+      summary: 'Read whether a user has an authenticator app',
+      answers: { 200: jsonAnswer(Totp, 'The state of two-step verification.') },
+      handle({ user }, { accountStore }: TotpDeps) {
+        const totp = accountStore.get('totp', user.id);
+        return ok({
+          enabled: totp !== undefined,
+          required: demandsSecondFactor(accountStore, user),
+          createdAt: timeText(totp?.createdAt ?? null),
+          lastUsedAt: timeText(totp?.lastUsedAt ?? null),
+          recoveryCodes: totp?.recoveryCodes.length ?? 0,
+        });
+      },
+    }),
+    endpoint('DELETE /users/:id/totp', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'removeTotp',
+      summary: 'Remove the authenticator app of a user, with the recovery codes',
+      description:
+        'For example if it is lost. For another user, requires an Admin who is in all teams of the user. If a policy demands a second factor, the user sets up another one at the next sign-in.',
+      answers: { 204: done('It is removed. The user signs in without it.') },
+      async handle({ directory, caller, callerIn, user }) {
+        await directory.change((draft) => {
+          if (user.id !== caller.id) checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user);
+          removeTotp(draft, user.id);
+        });
+        return noContent;
+      },
+    }),
+  ],
+};

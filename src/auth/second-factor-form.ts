@@ -2,6 +2,7 @@ import { isTotpSecret, loadTotps } from '../accounts/totp.ts';
 import type { Reply } from '../http/types.ts';
 import { type Browser, BrowserCookie } from './browser.ts';
 import type { FormError, FormPage } from './pages/form-page.ts';
+import { chooseFactorPage, passkeyStepPage } from './pages/passkey-pages.ts';
 import { codePage, enrolmentPage, recoveryCodesPage, recoveryPage } from './pages/second-factor-pages.ts';
 import { loginPage, newPasswordPage } from './pages/sign-in-pages.ts';
 import {
@@ -46,13 +47,17 @@ export async function entered(
 export async function stepPage(
   settings: FormSettings,
   page: FormPage,
-  { user: { email }, missing }: CurrentSignIn,
+  { user, missing }: CurrentSignIn,
+  error?: FormError,
 ): Promise<Reply> {
+  const { email } = user;
   switch (missing) {
-    case 'second-factor':
-      return codePage(page, email);
+    case 'second-factor': {
+      const hasApp = settings.accountStore.get('totp', user.id) !== undefined;
+      return passkeyStepPage(page, user, { hasApp, error }) ?? codePage(page, email, error);
+    }
     case 'enrolment':
-      return enrolmentPageOf(settings, page, email);
+      return chooseFactorPage(page, user, error) ?? enrolmentPageOf(settings, page, email);
     default:
       return newPasswordPage(page, email);
   }
@@ -108,9 +113,11 @@ export async function enrolByForm(settings: FormSettings, posted: PostedForm): P
   const page = formPage(settings, request, purpose);
   const secret = form.get('secret') ?? '';
   const signIn = await currentSignIn(settings, browser);
-  if (signIn?.missing !== 'enrolment' || !isTotpSecret(secret))
+  const isChosen = form.get('action') === 'set-up-app';
+  if (signIn?.missing !== 'enrolment' || !(isChosen || isTotpSecret(secret)))
     return { reply: loginPage(page, '', staleForm) };
   const { email } = signIn.user;
+  if (isChosen) return { reply: await enrolmentPageOf(settings, page, email) };
   const again = async (error: FormError) => ({
     reply: await enrolmentPageOf(settings, page, email, { secret, error }),
   });

@@ -4,8 +4,7 @@ import { userAgentOf } from './draft-sign-in.ts';
 import { replacePassword } from './new-password.ts';
 import type { FormError } from './pages/form-page.ts';
 import { loginPage, longestEmail, newPasswordPage } from './pages/sign-in-pages.ts';
-import type { PasskeyFailure } from './passkeys/accept-passkey.ts';
-import { signInByPasskey } from './passkeys/sign-in.ts';
+import { enrolByPasskey, enterByPasskey, proveByPasskey } from './passkeys/passkey-form.ts';
 import {
   busy,
   type FormPurpose,
@@ -36,10 +35,15 @@ export function signInByForm(settings: FormSettings, posted: PostedForm): Promis
       return changeByForm(settings, posted);
     case 'passkey':
       return enterByPasskey(settings, posted);
+    case 'prove-passkey':
+      return proveByPasskey(settings, posted);
+    case 'add-passkey':
+      return enrolByPasskey(settings, posted);
     case 'recovery':
     case 'authenticator':
     case 'second-factor':
       return proveByForm(settings, posted);
+    case 'set-up-app':
     case 'enrol':
       return enrolByForm(settings, posted);
     default:
@@ -70,19 +74,6 @@ async function enterByForm(
     return await entered(settings, { request, purpose }, result);
   } catch (error) {
     return again(busy(error)); // The typed values are kept for the next attempt.
-  }
-}
-
-async function enterByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
-  const { request, purpose } = posted;
-  const again = (error: FormError) => ({ reply: loginPage(formPage(settings, request, purpose), '', error) });
-  try {
-    const result = await signInByPasskey(settings, posted, purpose.client);
-    if (result.outcome === 'signed-in') return await entered(settings, posted, result);
-    if (result.outcome === 'not-a-member') return again(notAMember(result.email, purpose));
-    return again(explainPasskey(result));
-  } catch (error) {
-    return again(busy(error));
   }
 }
 
@@ -132,16 +123,3 @@ function explain(
       return throttled(result.wait);
   }
 }
-
-function explainPasskey(failure: PasskeyFailure): FormError {
-  return failure.outcome === 'throttled'
-    ? throttled(failure.wait)
-    : { status: 403, text: passkeyFaults[failure.outcome] };
-}
-
-const passkeyFaults = {
-  wrong: 'This passkey is unknown here, or was removed. Use another passkey, or your password.',
-  stale: 'This page is out of date. Use the passkey again.',
-  cloned:
-    'This passkey is refused, because a copy of it may be in use. Sign in another way, and remove the passkey.',
-} as const;

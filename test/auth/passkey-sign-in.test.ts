@@ -12,7 +12,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-const unknown = 'This passkey is unknown here, or was removed. Use another passkey, or your password.';
+const unknown = 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.';
 const outOfDate = 'This page is out of date. Use the passkey again.';
 
 describe('a sign-in with a passkey', () => {

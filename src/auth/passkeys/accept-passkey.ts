@@ -48,7 +48,8 @@ interface Verified {
 const mostAnswered = 50;
 
 /**
- * Checks a passkey's response, and drafts what follows; resolves when all of it is on disk. Attempts are throttled as passwords are.
+ * Checks a passkey's response, and drafts what follows; resolves when all of it is on disk. Attempts are throttled as passwords are,
+ * but apart from them.
  * @param accept drafts what the user of the passkey gets
  * @throws {ApiError} `store_unavailable`
  */
@@ -66,7 +67,7 @@ export async function acceptPasskey<Accepted>(
   const id = passkeyId(assertion.id);
   const owner = proof.user ?? directory.users.get(assertion.userHandle ?? '');
   const passkey = owner && settings.accountStore.get('passkeys', passkeyKey(owner.id, id));
-  const attempt = { email: owner?.email ?? `passkey ${id}`, address, browser };
+  const attempt = { email: `passkey of ${owner?.id ?? id}`, address, browser };
   const counted = await countAttempt(settings, attempt);
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
   const signed = await verifySigned(settings, counted, proof, passkey);

@@ -6,12 +6,20 @@ import { relyingPartyId } from '../../contract/passkeys.ts';
 import type { Passkey } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../browser.ts';
+import { userAgentOf } from '../draft-sign-in.ts';
+import type { PostedForm } from '../posted-form.ts';
 import type { CurrentSignIn } from '../sign-ins.ts';
 import type { PasskeySettings } from './accept-passkey.ts';
 import { challengeExpiry } from './challenge.ts';
 import { suggestedName } from './names.ts';
 import { algorithms } from './options.ts';
-import { answeredChallenge, loadWebAuthn, responseJson, type SentAttestation } from './web-authn.ts';
+import {
+  answeredChallenge,
+  loadWebAuthn,
+  readAttestation,
+  responseJson,
+  type SentAttestation,
+} from './web-authn.ts';
 
 /** A new credential of an authenticator. */
 export interface NewPasskey {
@@ -24,22 +32,38 @@ export interface NewPasskey {
   readonly userAgent: string;
 }
 
-export type AddedPasskey =
-  | { readonly outcome: 'added'; readonly passkey: Passkey }
+export type AddedPasskey<Drafted> =
+  | { readonly outcome: 'added'; readonly drafted: Drafted }
   /** `fault` is for the user. */
   | { readonly outcome: 'refused'; readonly fault: string };
 
 /**
+ * Reads the form of a page.
+ * @throws {OAuthError} `invalid_request` if it is malformed
+ */
+export function readNewPasskey({
+  request,
+  form,
+  browser,
+}: Pick<PostedForm, 'request' | 'form' | 'browser'>): NewPasskey {
+  return {
+    attestation: readAttestation(form),
+    name: (form.get('name') ?? '').trim(),
+    ...{ address: request.remoteAddress, browser, userAgent: userAgentOf(request) },
+  };
+}
+
+/**
  * Adds a passkey to the signed-in user of a browser; resolves when it is on disk.
- * @param then drafts what else follows
+ * @param draftMore drafts what else follows
  * @throws {ApiError} `store_unavailable`
  */
-export async function registerPasskey(
+export async function registerPasskey<Drafted>(
   settings: PasskeySettings,
   { key, user }: CurrentSignIn,
   made: NewPasskey,
-  then: (draft: AccountDraft, user: User) => void = () => {},
-): Promise<AddedPasskey> {
+  draftMore: (draft: AccountDraft, user: User) => Drafted,
+): Promise<AddedPasskey<Drafted>> {
   const { attestation, name, address, browser } = made;
   const challenge = answeredChallenge(attestation);
   if (challengeExpiry(settings, browser, challenge) === undefined) return refused(outOfDate);
@@ -59,8 +83,7 @@ export async function registerPasskey(
       const current = draft.users.get(user.id);
       if (current === undefined || !draft.has('signIns', key)) return refused(outOfDate);
       addPasskey(draft, current, passkey);
-      then(draft, current);
-      return { outcome: 'added', passkey };
+      return { outcome: 'added', drafted: draftMore(draft, current) };
     });
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return refused(`${error.message}.`);
@@ -70,7 +93,7 @@ export async function registerPasskey(
 
 const outOfDate = 'This page is out of date. Try again.';
 
-function refused(fault: string): AddedPasskey {
+function refused(fault: string): AddedPasskey<never> {
   return { outcome: 'refused', fault };
 }
 

@@ -21,8 +21,8 @@ interface OptionDeps extends ChallengeDeps {
 export interface PasskeyPages {
   /** For signing in with any passkey of this service. */
   signIn(browser: Browser): PasskeyOptions;
-  /** For proving a user who has typed the password. */
-  prove(browser: Browser, user: User): PasskeyOptions;
+  /** For proving a user who has typed the password; `undefined` for a user without a passkey. */
+  prove(browser: Browser, user: User): PasskeyOptions | undefined;
   /** For adding a passkey to a user. */
   add(browser: Browser, user: User): PasskeyOptions;
 }
@@ -41,10 +41,11 @@ export function passkeyPages(deps: OptionDeps): PasskeyPages | undefined {
     }));
   return {
     signIn: (browser) => ({ ...common(browser), rpId, userVerification: 'required' }),
-    prove: (browser, user) => ({
-      ...common(browser),
-      ...{ rpId, userVerification: 'discouraged', allowCredentials: known(user) },
-    }),
+    prove(browser, user) {
+      const allowCredentials = known(user);
+      if (allowCredentials.length === 0) return undefined;
+      return { ...common(browser), rpId, userVerification: 'discouraged', allowCredentials };
+    },
     add: (browser, user) => ({
       ...common(browser),
       rp: { id: rpId, name: 'flagmeter' },

@@ -7,15 +7,13 @@ import {
   accountPageHandler,
   backToConsole,
 } from '../account-page.ts';
-import { userAgentOf } from '../draft-sign-in.ts';
 import { pageEndpoints } from '../page-endpoints.ts';
 import { failurePage } from '../pages/failure-page.ts';
 import type { FormError, FormPage } from '../pages/form-page.ts';
 import { addPasskeyPage } from '../pages/passkey-pages.ts';
 import type { PostedForm } from '../posted-form.ts';
 import type { CurrentSignIn } from '../sign-ins.ts';
-import { registerPasskey } from './add-passkey.ts';
-import { readAttestation } from './web-authn.ts';
+import { readNewPasskey, registerPasskey } from './add-passkey.ts';
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
 
@@ -72,15 +70,11 @@ function pageFor(
 
 async function add(
   deps: AccountPageDeps,
-  { request, purpose, form, browser }: PostedForm,
+  posted: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
 ): Promise<Reply> {
-  const result = await registerPasskey(deps, signIn, {
-    attestation: readAttestation(form),
-    name: (form.get('name') ?? '').trim(),
-    ...{ address: request.remoteAddress, browser, userAgent: userAgentOf(request) },
-  });
-  if (result.outcome === 'added') return backToConsole(purpose);
+  const result = await registerPasskey(deps, signIn, readNewPasskey(posted), () => undefined);
+  if (result.outcome === 'added') return backToConsole(posted.purpose);
   return pageFor(deps, page, signIn, { status: 400, text: result.fault });
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { Request } from '../http/types.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { createValidation, type ValidationDeps } from './validate-token.ts';
@@ -17,14 +18,21 @@ const notValid = 'The access token is not valid';
 const challenge = 'Bearer error="invalid_token"';
 const notSent = 'Send Authorization: Bearer <access token>';
 
-/** A request without a valid access token. */
-export class Unauthorized extends ApiError {
-  /** The value of `WWW-Authenticate`. It names an error only if the request had a token (RFC 6750 §3). */
+/** A refusal with a challenge. */
+export class Challenged extends ApiError {
+  /** The value of `WWW-Authenticate`. */
   readonly challenge: string;
 
+  constructor(code: RefusalCode, detail: string, challenge: string) {
+    super(code, detail);
+    this.challenge = challenge;
+  }
+}
+
+/** A request without a valid access token. The challenge names an error only if the request had a token (RFC 6750 §3). */
+export class Unauthorized extends Challenged {
   constructor(presented: boolean, detail = presented ? notValid : notSent, description = '') {
-    super('unauthorized', detail);
-    this.challenge = presented ? describedChallenge(description) : 'Bearer';
+    super('unauthorized', detail, presented ? describedChallenge(description) : 'Bearer');
   }
 }
 

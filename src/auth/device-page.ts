@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
 import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
+import { maxSignInAge } from '../contract/step-up.ts';
 import { parseQuery } from '../http/form-text.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
@@ -114,6 +115,7 @@ async function show(deps: DevicePageDeps, request: Request, found: Found): Promi
   const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
   if (signIn === undefined) return loginPage(page, '');
   const { email } = signIn.user;
+  if (!isRecent(deps, signIn)) return loginPage(page, email);
   if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
   return signIn.missing === undefined ? devicePage(page, found.device, email) : stepPage(deps, page, signIn);
 }
@@ -130,9 +132,9 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
       return show(deps, request, found);
     case 'continue': {
       const signIn = await currentSignIn(deps, posted.browser);
-      if (signIn === undefined || !maySignIn(signIn.user, found.client) || signIn.missing !== undefined)
-        return show(deps, request, found);
-      return allow(deps, request, found, signIn);
+      return signIn !== undefined && mayAllow(deps, found, signIn)
+        ? allow(deps, request, found, signIn)
+        : show(deps, request, found);
     }
     default: {
       const result = await signInByForm(deps, posted);
@@ -142,6 +144,15 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
       return devicePage(page, found.device, result.signIn.user.email);
     }
   }
+}
+
+function mayAllow(deps: DevicePageDeps, { client }: Found, signIn: CurrentSignIn): boolean {
+  return isRecent(deps, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
+}
+
+/** Whether a device may get a session of this sign-in. It could not make dangerous changes with an old one. */
+function isRecent({ clock }: DevicePageDeps, { authTime }: CurrentSignIn): boolean {
+  return clock.now() / 1000 - authTime <= maxSignInAge;
 }
 
 async function deny({ directory, devices }: DevicePageDeps, { device, client }: Found): Promise<Reply> {

@@ -1,9 +1,10 @@
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure, failureOf } from './failure.ts';
 import { UsageError } from './flags.ts';
 import { type Answer, fieldsOf, notUnderstood, send, sendForRows, textOf } from './send.ts';
-import { type Access, openAccess, serverUrlOf } from './session.ts';
+import { type Access, openAccess, serverUrlOf, signInFirst } from './session.ts';
 
 /** Maximum number of retries after a 429, and maximum wait before each, s. */
 const maxWaits = 5;
@@ -11,6 +12,9 @@ const longestWait = 60;
 
 /** Maximum page size. */
 const pageLimit = 200;
+
+/** The refusal of a change that requires a recent sign-in. */
+const tooOld: RefusalCode = 'insufficient_user_authentication';
 
 /** An object in an answer of the management API. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -45,7 +49,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
       sendJson(context, target, method, headers, body),
     );
     if (status === 204) return undefined;
-    if (status >= 400) throw refusal(target, status, json);
+    if (status >= 400) throw refusal(url, target, status, json);
     if (json === undefined) throw notUnderstood(target, status);
     return json;
   };
@@ -60,7 +64,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
       const answer = await ask(context, access, (headers) =>
         sendForRows(context, target, { method: 'GET', headers }),
       );
-      if (answer.rows === undefined) throw refusal(target, answer.status, answer.json);
+      if (answer.rows === undefined) throw refusal(url, target, answer.status, answer.json);
       return answer.rows;
     },
     async list(path, filters = {}, most = Number.POSITIVE_INFINITY) {
@@ -88,7 +92,8 @@ async function ask<Given extends Answer>(
   for (let waits = 0; ; ) {
     const answer = await sendWith({ authorization: `Bearer ${token}`, ...traceOf(context.env) });
     const wait = answer.status === 429 && waits < maxWaits ? waitOf(answer, waits) : undefined;
-    if (answer.status === 401 && !replaced) {
+    // A new token would have the same sign-in.
+    if (answer.status === 401 && !replaced && textOf(answer.json, 'code') !== tooOld) {
       token = await access.replace(token);
       replaced = true;
     } else if (wait !== undefined) {
@@ -133,9 +138,10 @@ function targetOf(url: string, path: readonly string[]): string {
   return [url, 'api', 'v2', ...path.map(encodeURIComponent)].join('/');
 }
 
-function refusal(target: string, status: number, json: unknown): Failure {
+function refusal(url: string, target: string, status: number, json: unknown): Failure {
   const code = textOf(json, 'code');
   if (code === undefined) return notUnderstood(target, status);
+  if (code === tooOld) return signInFirst(url, 'Your sign-in is too old for this change');
   const detail = textOf(json, 'detail') ?? textOf(json, 'title') ?? `status ${status}`;
   return new Failure(failureOf(status), `${detail} (${code})`);
 }

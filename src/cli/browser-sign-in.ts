@@ -7,6 +7,7 @@ import {
   processAuthorizationCodeResponse,
   validateAuthResponse,
 } from 'oauth4webapi';
+import { maxSignInAge } from '../contract/step-up.ts';
 import { type Arrival, openCallback } from './callback.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
@@ -49,6 +50,7 @@ export async function signInWithBrowser(
       state,
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
+      max_age: String(maxSignInAge),
     })}`;
     context.err(`Open this address in a browser on this machine to sign in:\n\n  ${url}\n\n`);
     if (show && !context.openBrowser(url)) context.err(`${noBrowser}\n`);

@@ -111,6 +111,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
   };
 }
 
-function signInFirst(url: string, why: string): Failure {
+/** A failure that signing in repairs. */
+export function signInFirst(url: string, why: string): Failure {
   return new Failure('unauthorized', `${why}; sign in with: flagmeter login --url ${url}`);
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { SignedIn, SignedInUser } from '../contract/console.ts';
 import { pauseAfter } from './api/pause.ts';
-import { problemOf, Unreachable } from './api/problem.ts';
+import { ApiProblem, problemOf, Unreachable } from './api/problem.ts';
 import { root } from './settings.ts';
 
 /** The signed-in user; `undefined` until it is known. */
@@ -10,18 +10,18 @@ export const user = signal<SignedInUser | undefined>(undefined);
 /** Why reading the user failed. */
 export const trouble = signal<unknown>(undefined);
 
-/** Whether the session has ended while the page was open: it asks to sign in again. */
-export const expired = signal(false);
+/** Why the page asks to sign in again: the session has ended, or its sign-in is too old for a change. */
+export const asked = signal<'ended' | 'too-old' | undefined>(undefined);
 
 const tabs = new BroadcastChannel('flagmeter');
-let waiting: (() => void)[] = [];
+let waiting: { readonly go: () => void; readonly stop: (reason: unknown) => void }[] = [];
 
 /** A message between tabs: the user who is signed in, or a change. */
 type Notice = { readonly user: string } | 'signed-in' | 'signed-out';
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Notice>) => {
   if (data === 'signed-out') leave();
-  else if (data === 'signed-in' || expired.value) void resume();
+  else if (data === 'signed-in' || asked.value === 'ended') void resume();
   else if (user.value !== undefined && user.value.id !== data.user) location.reload();
 });
 
@@ -40,13 +40,13 @@ export async function begin(failures = 1): Promise<void> {
   else notify({ user: user.value.id });
 }
 
-/** Resolves when the user has signed in again. @throws if `aborted` is aborted */
-export function sessionEnded(aborted?: AbortSignal): Promise<void> {
+/** Resolves when the user has signed in again. @throws if `aborted` is aborted, or the user cancels */
+export function signedInAgain(why: 'ended' | 'too-old', aborted?: AbortSignal): Promise<void> {
   // The page has shown nothing yet, so that nothing is lost by leaving it.
   if (user.value === undefined) signIn();
-  else expired.value = true;
+  else asked.value = asked.value === 'ended' ? 'ended' : why;
   return new Promise((resolve, reject) => {
-    waiting.push(resolve);
+    waiting.push({ go: resolve, stop: reject });
     aborted?.addEventListener('abort', () => reject(aborted.reason), { once: true });
   });
 }
@@ -61,16 +61,33 @@ export async function resume(): Promise<boolean> {
     return true;
   }
   user.value = found;
-  expired.value = false;
-  const resumed = waiting;
-  waiting = [];
-  for (const go of resumed) go();
+  for (const { go } of takeWaiting()) go();
   return true;
 }
 
-/** The address of the sign-in page. @param path of the console to return to */
-export function signInAddress(path: string): string {
-  return `${root}/console/sign-in?return=${encodeURIComponent(path)}`;
+/** Rejects the waiting requests: the user does not sign in again. */
+export function giveUp(): void {
+  const reason = new ApiProblem(401, 'insufficient_user_authentication', notConfirmed);
+  for (const { stop } of takeWaiting()) stop(reason);
+}
+
+const notConfirmed = 'Nothing was changed, because you did not sign in again.';
+
+function takeWaiting(): typeof waiting {
+  asked.value = undefined;
+  const taken = waiting;
+  waiting = [];
+  return taken;
+}
+
+/**
+ * The address of the sign-in page.
+ * @param path of the console to return to
+ * @param maxAge maximum age of a sign-in that is not repeated, seconds
+ */
+export function signInAddress(path: string, maxAge?: number): string {
+  const limit = maxAge === undefined ? '' : `&max_age=${maxAge}`;
+  return `${root}/console/sign-in?return=${encodeURIComponent(path)}${limit}`;
 }
 
 /** Ends the session, in all tabs. */

@@ -30,6 +30,12 @@ export const refusals = {
     title: 'A valid bearer token is required',
     remedy: 'Request a new token with the same credentials',
   },
+  insufficient_user_authentication: {
+    status: 401,
+    title: 'The sign-in is too old for this change',
+    remedy:
+      'Send the user to sign in again, with `max_age` as in `WWW-Authenticate` (RFC 9470), and repeat the request with a token of the new session',
+  },
   forbidden: {
     status: 403,
     title: 'The caller is not allowed to do this',

@@ -12,6 +12,7 @@ import type * as http from '../http/endpoint.ts';
 import type { Params, Request } from '../http/types.ts';
 import type { Application, Team, User } from '../storage/lmdb/records.ts';
 import { type Caller, type Claims, callerOf, type ManageDeps, reaches } from './caller.ts';
+import { checkRecentSignIn } from './step-up.ts';
 
 /** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
 export interface Within {
@@ -28,6 +29,9 @@ export interface Within {
  * Otherwise the answer is 403 `not_in_team`, or 404 if the id does not exist. Without the role `least` there it is 403
  * `forbidden`. For an endpoint of the service, the caller must have the role in one of their teams, and the handler checks
  * the team that the request concerns. With `orSelf`, users need no role for themselves.
+ *
+ * With `recent`, users must have signed in recently, which is checked last. Of `'partly'`, only some changes require it, and the
+ * handler calls `checkRecent`.
  */
 export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
@@ -37,6 +41,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly scope?: KeyScope;
   /** Whether API keys that are bound to applications may call it, although it is not within one. */
   readonly bound?: true;
+  readonly recent?: true | 'partly';
 }
 
 /** Checks a caller, and finds the resource of the path. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
@@ -143,10 +148,14 @@ export const notInTeam: Readonly<Record<Owned, string>> = {
 };
 
 /** The row of docs/access.md. */
-export function accessRow({ within, least, orSelf, scope }: Access): http.Access {
+export function accessRow({ within, least, orSelf, scope, recent }: Access): http.Access {
   const who = `${listed(holders(least).map((role) => `${role}s`))}${places[within]}`;
   const others = [orSelf && 'the user themself', scope && `API keys with the scope \`${scope}\``];
-  return { credential: 'Access token', who: [who, ...others.filter(Boolean)].join('; ') };
+  const age = recent && `recent sign-in${recent === 'partly' ? ' for some changes' : ''}`;
+  return {
+    credential: ['Access token', age].filter(Boolean).join(', '),
+    who: [who, ...others.filter(Boolean)].join('; '),
+  };
 }
 
 function listed(names: readonly string[]): string {
@@ -167,6 +176,7 @@ export interface Admitted {
   readonly caller: Caller;
   /** The caller according to the draft of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
+  readonly checkRecent: () => void;
   /** Checks each change again, and attributes it to the caller in the audit log. */
   readonly directory: Directory;
 }
@@ -174,6 +184,7 @@ export interface Admitted {
 /**
  * Admits a caller, and finds the resource of the path.
  * @throws {ApiError} `rate_limited`, `not_found`, `not_in_team`, `forbidden`
+ * @throws {SignInTooOld}
  */
 export function admit(
   deps: ManageDeps,
@@ -188,8 +199,10 @@ export function admit(
   const check = (accounts: Accounts) => checkAccess(access, accounts, callerIn(accounts), params);
   const found = check(deps.directory);
   const caller = callerIn(deps.directory);
+  const checkRecent = () => checkRecentSignIn(deps, claims);
+  if (access.recent === true) checkRecent();
   if (request.method === 'GET' || request.method === 'HEAD') {
-    return { ...found, caller, callerIn, directory: deps.directory };
+    return { ...found, caller, callerIn, checkRecent, directory: deps.directory };
   }
   // While the body arrives, the token may be invalidated or the role revoked.
   const directory = deps.directory.under({
@@ -200,7 +213,7 @@ export function admit(
       check(draft);
     },
   });
-  return { ...found, caller, callerIn, directory };
+  return { ...found, caller, callerIn, checkRecent, directory };
 }
 
 export const tooManyRequests = 'This client has made too many requests';

@@ -47,7 +47,7 @@ export const apiKeys: Group<ApiKeyDeps> = {
         ok(pageOf(ofTeam(directory.apiKeys, team.id), query, (apiKey) => showApiKey(directory, apiKey))),
     }),
     endpoint('POST /teams/:id/api-keys', {
-      access,
+      access: { ...access, recent: true },
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
@@ -64,7 +64,7 @@ export const apiKeys: Group<ApiKeyDeps> = {
       },
     }),
     endpoint('PATCH /teams/:id/api-keys/:clientId', {
-      access,
+      access: { ...access, recent: true },
       operationId: 'changeApiKey',
       summary: 'Change an API key',
       description:
@@ -78,7 +78,7 @@ export const apiKeys: Group<ApiKeyDeps> = {
       },
     }),
     endpoint('POST /teams/:id/api-keys/:clientId/secret', {
-      access,
+      access: { ...access, recent: true },
       operationId: 'rotateApiKeySecret',
       summary: 'Rotate the secret of an API key',
       description: 'The previous secret is accepted for 24 hours.',
@@ -90,7 +90,7 @@ export const apiKeys: Group<ApiKeyDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id/api-keys/:clientId', {
-      access,
+      access: { ...access, recent: true },
       operationId: 'deleteApiKey',
       summary: 'Delete an API key',
       description: 'Its tokens are refused from now on.',

@@ -107,7 +107,7 @@ export const applications: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id', {
-      access: { within: 'application', least: 'Admin' },
+      access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'deleteApplication',
       summary: 'Delete an application and everything that belongs to it',
       description:

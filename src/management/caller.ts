@@ -29,6 +29,8 @@ export interface ManageDeps extends FreshnessDeps {
   readonly authenticate: Authenticate;
   /** Whether an authenticated token is still valid at the time of a change. The body may arrive much later. */
   readonly isStillValid: (claims: Claims, draft: AccountDraft) => boolean;
+  /** When the user of a token signed in, seconds; `undefined` if the session has ended. */
+  readonly authTimeOf: (claims: Claims) => number | undefined;
   /** Limits the requests of a client with all its tokens. Keyed by `holderKeyOf`. */
   readonly rates: KeyedLimits;
 }

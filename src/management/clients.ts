@@ -26,7 +26,7 @@ export const clients: Group<ManageDeps> = {
         ok(pageOf(ofTeam(directory.clients, id), query, (client) => show(id, client))),
     }),
     endpoint('POST /teams/:id/clients', {
-      access: { within: 'team', least: 'Admin' },
+      access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'createClient',
       summary: 'Register a sign-in client',
       body: NewSignInClient,
@@ -42,7 +42,7 @@ export const clients: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id/clients/:clientId', {
-      access: { within: 'team', least: 'Admin' },
+      access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'deleteClient',
       summary: 'Delete a sign-in client',
       description: 'Users can no longer sign in to it, and the tokens issued to it are refused.',

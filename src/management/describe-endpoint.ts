@@ -27,6 +27,7 @@ import {
 import { changedSince } from './answers.ts';
 import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
+import { SignInTooOld } from './step-up.ts';
 
 /** The part of a declaration that is in the document. */
 export interface Described {
@@ -144,7 +145,7 @@ const inPath: Readonly<Record<string, string>> = {
 /** The refusals that method, path and access imply. */
 function usualRefusals(method: string, path: string, declared: Described): Refusals {
   const { access, query, body, maxBody = maxJsonBody, matches } = declared;
-  const { within, least } = access;
+  const { within, least, recent } = access;
   return {
     ...(path.includes(':') && { invalid_path: pathNotUtf8 }),
     ...(query && { invalid_query: `limit must be an integer from 1 to ${maxLimit}` }),
@@ -154,6 +155,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
       body_too_large: tooLarge(maxBody).message,
     }),
     unauthorized: new Unauthorized(false).message,
+    ...(recent && { insufficient_user_authentication: new SignInTooOld().message }),
     ...(least !== 'Viewer' && {
       forbidden: within === 'installation' ? installationAdminsOnly : requires(least),
     }),

@@ -1,7 +1,7 @@
 import type { Static, TProperties, TSchema } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { Unauthorized } from '../auth/bearer.ts';
+import { Challenged } from '../auth/bearer.ts';
 import { type Answer, noContent, replyWith } from '../http/answer.ts';
 import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';
@@ -46,6 +46,8 @@ export type Call<
   readonly caller: Caller;
   /** The caller according to the draft of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
+  /** @throws {SignInTooOld} unless the user has signed in recently */
+  readonly checkRecent: () => void;
   readonly request: Request;
   readonly params: Readonly<Record<ParameterIn<Path>, string>>;
   readonly query: QueryOf<Query>;
@@ -105,16 +107,20 @@ function authenticated(
   handle: (request: Request, params: Params, claims: Claims) => Reply | Promise<Reply>,
 ): Handler {
   return (request, params) => {
-    const claims = authenticate(request);
-    const reply =
-      claims instanceof Promise
-        ? claims.then((validated) => handle(request, params, validated))
-        : handle(request, params, claims);
-    return reply instanceof Promise ? reply.catch(challenge) : reply;
+    try {
+      const claims = authenticate(request);
+      const reply =
+        claims instanceof Promise
+          ? claims.then((validated) => handle(request, params, validated))
+          : handle(request, params, claims);
+      return reply instanceof Promise ? reply.catch(challenge) : reply;
+    } catch (error) {
+      return challenge(error);
+    }
   };
 }
 
 function challenge(error: unknown): Reply {
-  if (error instanceof Unauthorized) return problem(error, { 'www-authenticate': error.challenge });
+  if (error instanceof Challenged) return problem(error, { 'www-authenticate': error.challenge });
   throw error;
 }

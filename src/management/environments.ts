@@ -43,7 +43,7 @@ export const environments: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/environments/:name', {
-      access: { within: 'application', least: 'Admin' },
+      access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'deleteEnvironment',
       summary: 'Delete an environment with its data',
       description:

@@ -52,7 +52,7 @@ export const identities: Group<IdentityDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/identities', {
-      access: { within: 'application', least: 'Admin' },
+      access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'forgetIdentityByQuery',
       summary: 'Forget an identity, named in the query',
       description:
@@ -66,7 +66,7 @@ export const identities: Group<IdentityDeps> = {
         forget(deps, directory, application, query.identity),
     }),
     endpoint('DELETE /applications/:id/identities/:identity', {
-      access: { within: 'application', least: 'Admin' },
+      access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'forgetIdentity',
       summary: 'Forget an identity',
       description:

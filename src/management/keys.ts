@@ -32,7 +32,7 @@ export const keys: Group<ManageDeps> = {
         ok(pageOf(directory.keysOf(application.id), query, (key) => show(directory, key))),
     }),
     endpoint('POST /applications/:id/keys', {
-      access: { within: 'application', least: 'Admin' },
+      access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'createKey',
       summary: 'Create a key',
       body: NewApplicationKey,
@@ -46,7 +46,7 @@ export const keys: Group<ManageDeps> = {
       },
     }),
     endpoint('POST /applications/:id/keys/adopt', {
-      access: { within: 'application', least: 'Admin', scope: 'ingest-adopt' },
+      access: { within: 'application', least: 'Admin', scope: 'ingest-adopt', recent: true },
       operationId: 'adoptKey',
       summary: 'Adopt a token of Unleash as a key',
       description:
@@ -67,7 +67,7 @@ export const keys: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/keys/:keyId', {
-      access: { within: 'application', least: 'Admin' },
+      access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'deleteKey',
       summary: 'Revoke a key',
       description: 'Packets and reports with this key are refused from now on.',

@@ -35,7 +35,7 @@ export const members: Group<ManageDeps> = {
         ok(showUser(findMember(directory, team.id, params.userId), caller)),
     }),
     endpoint('PUT /teams/:id/members/:userId', {
-      access: { within: 'team', least: 'Admin' },
+      access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'addMember',
       summary: 'Add a user to a team',
       description: 'You can add a user if you already share a team with them. The request has no body.',
@@ -55,7 +55,7 @@ export const members: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id/members/:userId', {
-      access: { within: 'team', least: 'Admin' },
+      access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'removeMember',
       summary: 'Remove a user from a team',
       description: 'A user without another team is deleted.',

@@ -44,7 +44,7 @@ export const passkeys: Group<PasskeyDeps> = {
       },
     }),
     endpoint('DELETE /users/:id/passkeys/:passkeyId', {
-      access: { within: 'user', least: 'Admin', orSelf: true },
+      access: { within: 'user', least: 'Admin', orSelf: true, recent: true },
       operationId: 'removePasskey',
       summary: 'Remove a passkey',
       description:

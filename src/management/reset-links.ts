@@ -31,7 +31,7 @@ export const resetLinks: Group<UserDeps> = {
   description: 'Links with which invited users accept, and others choose another password.',
   endpoints: [
     endpoint('POST /users/:id/reset-link', {
-      access: { within: 'user', least: 'Admin' },
+      access: { within: 'user', least: 'Admin', recent: true },
       operationId: 'createResetLink',
       summary: 'Make a link with which a user chooses a password',
       description: `Requires an Admin who is in all teams of the user. The link replaces the previous one, and is valid once: for a day, or

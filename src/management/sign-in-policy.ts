@@ -26,7 +26,7 @@ export const signInPolicy: Group<SignInPolicyDeps> = {
       handle: (_call, { accountStore }: SignInPolicyDeps) => tagged(show(signInPolicyOf(accountStore))),
     }),
     endpoint('PATCH /sign-in-policy', {
-      access,
+      access: { ...access, recent: true },
       operationId: 'changeSignInPolicy',
       summary: 'Change the sign-in policy',
       description:

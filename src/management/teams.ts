@@ -115,9 +115,10 @@ export const teams: Group<LimitDeps> = {
     }),
     teamLimits,
     endpoint('PATCH /teams/:id', {
-      access: { within: 'team', least: 'Admin' },
+      access: { within: 'team', least: 'Admin', recent: 'partly' },
       operationId: 'changeTeam',
       summary: 'Change a team',
+      description: 'A change of the plan or of the second factor requires a recent sign-in.',
       body: TeamPatch,
       matches: true,
       answers: { 200: oneTagged(Team, 'The team after the change.') },
@@ -126,7 +127,8 @@ export const teams: Group<LimitDeps> = {
         conflict:
           'The team exceeds the limits of the plan free: 4 applications in a team, where the plan allows 3',
       },
-      async handle({ directory, team: { id }, request, body }, { plans }: LimitDeps) {
+      async handle({ directory, team: { id }, request, body, checkRecent }, { plans }: LimitDeps) {
+        if (body.plan !== undefined || body.secondFactor !== undefined) checkRecent();
         const matched = directory.under({
           check(draft) {
             const team = mustExist('team', draft.teams.get(id));
@@ -138,7 +140,7 @@ export const teams: Group<LimitDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id', {
-      access: { within: 'team', least: 'Admin' },
+      access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'deleteTeam',
       summary: 'Delete a team with its API keys, sign-in clients and webhooks',
       description: 'A team with applications, or with members who are in no other team, cannot be deleted.',

@@ -36,9 +36,12 @@ type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPat
  */
 export async function patchUserFor(
   deps: UserDeps,
-  { directory, caller, callerIn, user: seen, request, body: patch }: PatchCall,
+  { directory, caller, callerIn, checkRecent, user: seen, request, body: patch }: PatchCall,
 ): Promise<Answer<200, User, 'etag'>> {
-  checkFirst({ directory, caller, user: mustExist('user', directory.users.get(seen.id)), request }, patch);
+  const known = mustExist('user', directory.users.get(seen.id));
+  checkFirst({ directory, caller, user: known, request }, patch);
+  if (known.id !== caller.id && fieldsChanged(known, patch).some((field) => guarded.has(field)))
+    checkRecent();
   const proof = await proofOf(deps, { caller, user: seen, request }, patch);
   const { password } = patch;
   const hash = password === undefined ? undefined : await deps.hashPassword(password, caller.id);
@@ -65,9 +68,7 @@ export async function patchUserFor(
 
 /** The fields of a patch that differ from the user. @throws {ApiError} `forbidden`, `invalid_body` */
 function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...patch }: Patch): Changes {
-  const known = { ...user, password: undefined };
-  const fields = Object.keys(patch) as (keyof Changes)[];
-  const changed = fields.filter((field) => patch[field] !== known[field]);
+  const changed = fieldsChanged(user, patch);
   if (user.id === caller.id) checkOwn(user, changed);
   else if (changed.includes('password')) throw new ApiError('forbidden', ofAnother);
   else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
@@ -79,6 +80,12 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
 
 const ofAnother =
   'Only the user can choose their password: make a link for them with POST /api/v2/users/{id}/reset-link';
+
+function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch): (keyof Changes)[] {
+  const known = { ...user, password: undefined };
+  const fields = Object.keys(patch) as (keyof Changes)[];
+  return fields.filter((field) => patch[field] !== known[field]);
+}
 
 /**
  * The fields that control sign-in, permissions and the ownership of new resources, also in teams that the caller is not in.

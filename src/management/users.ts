@@ -46,7 +46,7 @@ export const users: Group<UserDeps> = {
       },
     }),
     endpoint('POST /users', {
-      access: { within: 'service', least: 'Admin' },
+      access: { within: 'service', least: 'Admin', recent: true },
       operationId: 'createUser',
       summary: 'Create a user',
       description:
@@ -94,11 +94,12 @@ export const users: Group<UserDeps> = {
       handle: ({ caller, user }) => tagged(showUser(user, caller)),
     }),
     endpoint('PATCH /users/:id', {
-      access: { within: 'user', least: 'Admin', orSelf: true },
+      access: { within: 'user', least: 'Admin', orSelf: true, recent: 'partly' },
       operationId: 'changeUser',
       summary: 'Change a user',
       description: `All users may change their own name, primary team and, with \`currentPassword\`, password. Admins may also change their own
-e-mail address, with \`currentPassword\`, and the name of others. Other fields of others require an Admin who is in all of their teams.
+e-mail address, with \`currentPassword\`, and the name of others. Other fields of others require an Admin of all of their teams,
+and a recent sign-in.
 A new password signs the user out everywhere. For others, \`POST /users/{id}/reset-link\` makes a link with which they choose one.`,
       body: UserPatch,
       matches: true,
@@ -107,7 +108,7 @@ A new password signs the user out everywhere. For others, \`POST /users/{id}/res
       handle: (call, deps: UserDeps) => patchUserFor(deps, call),
     }),
     endpoint('DELETE /users/:id', {
-      access: { within: 'user', least: 'Admin' },
+      access: { within: 'user', least: 'Admin', recent: true },
       operationId: 'deleteUser',
       summary: 'Delete a user',
       description:

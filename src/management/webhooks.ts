@@ -123,7 +123,7 @@ export const webhooks: Group<WebhookDeps> = {
       handle: (call) => deleteWebhook(call.directory, pathOf(call)),
     }),
     endpoint('POST /teams/:id/webhooks/:webhookId/secret', {
-      access,
+      access: { ...access, recent: true },
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
       description: `For ${overlapHours} hours, deliveries are also signed with the previous secret.`,

@@ -129,6 +129,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     status: () => status.now(),
     freshen: (people) => core.usageStore.freshen(people),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
+    authTimeOf: ({ sid = '' }) => core.accountStore.get('sessions', sid)?.authTime,
     rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),

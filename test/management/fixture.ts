@@ -65,6 +65,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
     freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
+    authTimeOf: ({ iat }: AccessClaims) => iat,
     rates: new KeyedLimits(rate, rate),
   };
   const passwords = {

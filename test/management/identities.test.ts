@@ -200,6 +200,7 @@ test('members read exposures, Admins forget identities, and other teams are refu
     authenticate: createBearer(settings),
     freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
+    authTimeOf: ({ iat }: AccessClaims) => iat,
     rates: new KeyedLimits(0, 0),
     store,
     clock,

@@ -157,7 +157,7 @@ function asKey(key: NewApiKey): Promise<Caller> {
 }
 
 async function invalidated(): Promise<string> {
-  const token = await world.sign(world.admin);
+  const token = await world.sign(world.admin, 0, 'openid flagmeter', 2);
   const answer = await world.send(`Bearer ${token}`, 'POST', '/api/account/invalidate-token');
   expect(answer.status).toBe(200);
   return token;

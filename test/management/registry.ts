@@ -60,6 +60,7 @@ export async function openRegistry(): Promise<Registry> {
     authenticate: createBearer(settings),
     freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
+    authTimeOf: ({ iat }: AccessClaims) => iat,
     rates: new KeyedLimits(0, 0),
     reports: pool,
     sights: new SharedSights(pool),

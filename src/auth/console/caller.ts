@@ -20,6 +20,8 @@ export interface ConsoleCallers {
    * @throws {Unauthorized} if the request does not come from the console
    */
   find(request: Request): ConsoleSession | undefined;
+  /** The key of the session whose cookie a browser sends when it signs in, if any. */
+  previous(request: Request): string | undefined;
   /**
    * The claims that a token of the session would have.
    * @throws {Unauthorized}
@@ -56,7 +58,12 @@ export function createConsoleCallers(deps: ConsoleCallerDeps): ConsoleCallers {
     };
   }
 
-  return { cookie, find, claimsOf };
+  function previous(request: Request): string | undefined {
+    const value = cookie.read(request);
+    return value === undefined ? undefined : findConsoleSession(deps, value)?.key;
+  }
+
+  return { cookie, find, previous, claimsOf };
 }
 
 /** The cookie of the console's session. */

@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals';
 import { learnTime } from '../clock.ts';
-import { sessionEnded } from '../session.ts';
+import { signedInAgain } from '../session.ts';
 import { root } from '../settings.ts';
 import { problemOf, Unreachable } from './problem.ts';
 
@@ -37,8 +37,8 @@ export function withQuery(path: string, query: Query): string {
 }
 
 /**
- * Sends a request as the session's user. If the session has ended, it waits until the user has signed in again, and repeats the
- * request.
+ * Sends a request as the session's user. If the session has ended, or its sign-in is too old for the request, it waits until the
+ * user has signed in again, and repeats the request.
  * @param path from `resource`
  * @returns the body; `undefined` if it is empty
  * @throws {ApiProblem} if the server refuses
@@ -62,7 +62,8 @@ export async function send(method: string, path: string, options: CallOptions = 
   for (;;) {
     const response = await attempt(method, path, options);
     if (response.status !== 401) return response;
-    await sessionEnded(options.signal);
+    const { code } = await problemOf(response);
+    await signedInAgain(code === 'insufficient_user_authentication' ? 'too-old' : 'ended', options.signal);
   }
 }
 

@@ -3,6 +3,7 @@ import { redeemCode } from '../../auth/codes.ts';
 import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/caller.ts';
 import { beginConsoleSession } from '../../auth/console/session.ts';
 import { type Form, parseForm } from '../../auth/form.ts';
+import { endSession } from '../../auth/sessions.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { type Attempt, endingCookie, findAttempt, verifierOf } from './attempt.ts';
@@ -44,7 +45,7 @@ async function answer(deps: CallbackDeps, request: Request): Promise<Reply> {
 
 async function finish(
   deps: CallbackDeps,
-  { remoteAddress }: Request,
+  request: Request,
   attempt: Attempt,
   parameters: Form,
 ): Promise<Reply> {
@@ -60,7 +61,12 @@ async function finish(
     redirectUri: callbackUrl(audience),
     verifier: verifierOf(attempt),
   };
-  const redemption = await redeemCode(deps, presented, remoteAddress, beginConsoleSession);
+  // The browser has one session. Its cookie is sent here if the auth host is at the same site.
+  const previous = console.previous(request);
+  const redemption = await redeemCode(deps, presented, request.remoteAddress, (...begun) => {
+    if (previous !== undefined) endSession(deps, begun[1], previous);
+    return beginConsoleSession(...begun);
+  });
   if (redemption.outcome !== 'exchanged') return signInFailed(400, codeRefused);
   return {
     ...sendTo(new URL(audience).origin + attempt.returnTo),

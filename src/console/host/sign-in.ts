@@ -28,23 +28,31 @@ export function callbackUrl(baseUrl: string): string {
   return `${baseUrl}/console/callback`;
 }
 
+/** Maximum time since the user signed in, which the auth host checks. */
+type AgeLimit = { readonly max_age?: string };
+
 function answer(deps: ConsoleCallerDeps, request: Request): Reply {
   const { audience } = deps;
   const asked = parseForm(request.query);
   const wanted = asked.get('return');
   const returnTo = wanted === undefined ? homePath(audience) : readReturnPath(audience, wanted);
   if (returnTo === undefined) return signInFailed(400, foreignReturn);
+  const maxAge = asked.get('max_age');
+  const limit: AgeLimit = maxAge === undefined ? {} : { max_age: maxAge };
   // The callback is at the base URL. A cookie of another host name, such as localhost, would not be sent there. A proxy may hide
   // the host name of the request, so this redirects only once.
   if (request.header('host') !== new URL(audience).host && !asked.has('moved'))
-    return sendTo(`${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, moved: '1' })}`);
-  return begin(deps, request, returnTo);
+    return sendTo(
+      `${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, ...limit, moved: '1' })}`,
+    );
+  return begin(deps, request, returnTo, limit);
 }
 
 function begin(
   { issuer, audience, serviceScope, randomBytes }: ConsoleCallerDeps,
   request: Request,
   returnTo: string,
+  limit: AgeLimit,
 ): Reply {
   const attempt = newAttempt(randomBytes, returnTo);
   const parameters = new URLSearchParams({
@@ -55,6 +63,7 @@ function begin(
     state: stateOf(attempt),
     code_challenge: createHash('sha256').update(verifierOf(attempt)).digest('base64url'),
     code_challenge_method: 'S256',
+    ...limit,
   });
   const cookies = startingCookies(audience, request, attempt);
   return { ...sendTo(`${issuer}/connect/authorize?${parameters}`), cookies };

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
-import { expired, resume, signInAddress } from '../session.ts';
+import { maxSignInAge } from '../../contract/step-up.ts';
+import { asked, giveUp, resume, signInAddress } from '../session.ts';
 import { root } from '../settings.ts';
 import { Dialog } from './dialog.tsx';
 
@@ -7,27 +8,36 @@ import { Dialog } from './dialog.tsx';
 export function SignInAgain() {
   useEffect(() => {
     const look = () => {
-      if (expired.value && !document.hidden) void resume();
+      if (asked.value === 'ended' && !document.hidden) void resume();
     };
     window.addEventListener('focus', look);
     return () => window.removeEventListener('focus', look);
   }, []);
-  if (!expired.value) return null;
+  if (asked.value === undefined) return null;
+  const isOver = asked.value === 'ended';
+  const address = signInAddress(`${root}/console/signed-in`, isOver ? undefined : maxSignInAge);
   return (
-    <Dialog title="Your session has ended">
-      <p>Sign in again to continue. Your input on this page stays.</p>
+    <Dialog
+      title={isOver ? 'Your session has ended' : 'Confirm that it is you'}
+      {...(isOver ? {} : { onClose: giveUp })}
+    >
+      <p>
+        {isOver
+          ? 'Sign in again to continue. Your input on this page stays.'
+          : `This change requires a sign-in within the last ${maxSignInAge / 60} minutes. Nothing has been changed yet, and your input stays.`}
+      </p>
       <p class="actions">
-        <a
-          class="button primary"
-          href={signInAddress(`${root}/console/signed-in`)}
-          target="_blank"
-          rel="noopener opener"
-        >
+        <a class="button primary" href={address} target="_blank" rel="noopener opener">
           Sign in again
         </a>
         <button type="button" onClick={() => void resume()}>
           I have signed in
         </button>
+        {!isOver && (
+          <button type="button" onClick={giveUp}>
+            Cancel
+          </button>
+        )}
       </p>
     </Dialog>
   );

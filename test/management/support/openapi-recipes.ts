@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../../src/contract/refusals.ts';
+import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { specialRecipes } from './special-recipes.ts';
 import { goodRequest } from './targets.ts';
@@ -19,6 +20,9 @@ export async function requestFor(world: World, route: string, answer: number | R
 const usual: Partial<Record<RefusalCode, Recipe>> = {
   unauthorized: async () => ({ authorization: undefined }),
   forbidden: async ({ sign, viewer }) => ({ authorization: `Bearer ${await sign(viewer)}` }),
+  insufficient_user_authentication: async ({ sign, admin }) => ({
+    authorization: `Bearer ${await sign(admin, 0, 'openid flagmeter', maxSignInAge + 1)}`,
+  }),
   not_in_team: async ({ sign, outsider }) => ({ authorization: `Bearer ${await sign(outsider)}` }),
   not_found: async (_world, _good, route) => ({ path: pathWith(route, 'none') }),
   invalid_path: async (_world, _good, route) => ({ path: pathWith(route, '%ff') }),

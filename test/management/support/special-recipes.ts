@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { ask, make, takeUser } from './targets.ts';
@@ -94,6 +95,10 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'DELETE /teams/:id/members/:userId conflict': leaveOnlyTeam,
   'POST /users conflict': withBody({ name: 'Ada', email: 'ADA@example.com' }),
   'PATCH /users/:id conflict': withBody({ email: 'ADA@example.com' }),
+  'PATCH /users/:id insufficient_user_authentication': async ({ sign, admin }) => ({
+    authorization: `Bearer ${await sign(admin, 0, 'openid flagmeter', maxSignInAge + 1)}`,
+    body: { role: 'Admin' },
+  }),
   'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
   'POST /users/:id/reset-link conflict': ofCaller,
   'DELETE /users/:id/reset-link conflict': ofCaller,
@@ -199,7 +204,8 @@ async function disabledWebhook(world: World, { path }: Wanted): Promise<Partial<
 }
 
 async function anyToken({ sign, admin }: World): Promise<Partial<Wanted>> {
-  return { authorization: `Bearer ${await sign(admin)}` };
+  // The session of an invalidated token ends.
+  return { authorization: `Bearer ${await sign(admin, 0, 'openid flagmeter', 2)}` };
 }
 
 /** A spare team on the free plan. */

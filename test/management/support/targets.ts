@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../../../src/accounts/secrets.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
-import { startSession } from '../../../src/auth/sessions.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
 import { testHealth } from '../../accounts/fixture.ts';
 import { operations } from './openapi-document.ts';
-import type { Lot, World } from './world.ts';
+import { beginSession, type Lot, type World } from './world.ts';
 
 /** A request that is served for an Admin of the team. */
 export interface Good {
@@ -31,7 +29,7 @@ const makers: Readonly<Record<string, Maker>> = {
   },
   identity: async () => 'user-7',
   userId: async (world) => takeUser(world),
-  signInId: (world, base) => beginSession(world, base.split('/').at(-2)!),
+  signInId: (world, base) => signInOf(world, base.split('/').at(-2)!),
   passkeyId: (world, base) => addPasskey(world, base.split('/').at(-2)!),
   async webhookId(world, base) {
     await makeRoom(world, base);
@@ -134,14 +132,9 @@ export async function ask(world: World, method: string, path: string, body: obje
 }
 
 /** Starts a session of a user. @returns id of their sign-in */
-async function beginSession({ store }: World, userId: string): Promise<string> {
+async function signInOf({ store }: World, userId: string): Promise<string> {
   const signIn = hashSecret(userId);
-  const granted = { userId, clientId: 'flagmeter-cli', signIn, scope: 'openid flagmeter' };
-  const authTime = Math.floor(Date.now() / 1000);
-  const accountStore = new EmbeddedAccountStore(store, testHealth());
-  await accountStore.change((draft) =>
-    startSession({ clock: systemClock, randomBytes }, draft, { ...granted, authTime }),
-  );
+  await beginSession(store, userId, signIn);
   return signIn;
 }
 

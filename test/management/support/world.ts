@@ -8,6 +8,7 @@ import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../../src/accounts/teams.ts';
 import { createUser } from '../../../src/accounts/users.ts';
 import { issueAccessToken, newTokenIdentity } from '../../../src/auth/access-token.ts';
+import { startSession } from '../../../src/auth/sessions.ts';
 import { openSigningKeys } from '../../../src/auth/signing-keys.ts';
 import type { Role } from '../../../src/contract/roles.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -19,6 +20,9 @@ import { type LocalService, startLocal } from '../../support/service.ts';
 
 const issuer = 'https://auth.example';
 const audience = 'https://api.example';
+const serviceScope = 'openid flagmeter';
+/** The age of a session that no other token belongs to: an invalidated token ends its session. */
+const ofItsOwn = 1;
 
 /** A team with an Admin and a User, and an API key of each role. All teams with members have the same ones. */
 export interface Lot {
@@ -53,8 +57,8 @@ export interface World extends People {
   readonly store: AccountTables;
   /** The `Authorization` header of the Admin. */
   readonly asAdmin: string;
-  /** Signs a token of a user, issued `ago` ms before now. */
-  sign(user: User, ago?: number, scope?: string): Promise<string>;
+  /** Signs a token of a user, issued `ago` ms before now, of a session that began `age` seconds before now. */
+  sign(user: User, ago?: number, scope?: string, age?: number): Promise<string>;
   /** Gets a token of an API key from the service. */
   tokenOf(key: NewApiKey): Promise<string>;
   /** Sends a request, with this `Authorization` header or none. A body other than text or bytes is sent as JSON. */
@@ -88,18 +92,23 @@ export async function openWorld(
     args: [...urls, ...args],
     ...(storage && { storage }),
   });
-  const sign: World['sign'] = (user, ago = 0, scope = 'openid flagmeter') => {
+  const sessions = new Map<string, Promise<string>>();
+  const sign: World['sign'] = async (user, ago = 0, scope = serviceScope, age = 0) => {
     const { id, email, name, role, teams, primaryTeam } = user;
     const subject = { sub: id, client_id: 'flagmeter-console', scope, email, name, role, team: [...teams] };
     const then = { now: () => Date.now() - ago, monotonic: () => 0 };
     const identity = newTokenIdentity({ clock: then, randomBytes });
-    return issueAccessToken(settings, { ...subject, primaryTeam }, identity);
+    const begun = `${id} ${age}`;
+    const authTime = Math.floor(Date.now() / 1000) - age;
+    const session = sessions.get(begun) ?? beginSession(store, id, 'signed-in', authTime);
+    sessions.set(begun, session);
+    return issueAccessToken(settings, { ...subject, primaryTeam, sid: await session }, identity);
   };
   return {
     ...people,
     service,
     store,
-    asAdmin: `Bearer ${await sign(people.admin)}`,
+    asAdmin: `Bearer ${await sign(people.admin, 0, serviceScope, ofItsOwn)}`,
     sign,
     tokenOf: ({ apiKey: { clientId }, clientSecret }) =>
       token(service.http, { ...credentials, clientId, clientSecret }),
@@ -114,6 +123,22 @@ export async function openWorld(
 
 function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Uint8Array;
+}
+
+/** Starts a session of a user. @returns its key */
+export async function beginSession(
+  store: AccountTables,
+  userId: string,
+  signIn: string,
+  authTime = Math.floor(Date.now() / 1000),
+): Promise<string> {
+  const granted = { userId, clientId: 'flagmeter-cli', signIn, scope: 'openid flagmeter', authTime };
+  const sources = { clock: systemClock, randomBytes };
+  const health = { ready: true, failed: () => {} };
+  const { key } = await new EmbeddedAccountStore(store, health).change((draft) =>
+    startSession(sources, draft, granted),
+  );
+  return key;
 }
 
 async function settle(directory: Directory, homeId: string): Promise<People> {

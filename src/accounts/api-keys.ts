@@ -96,12 +96,13 @@ export function patchApiKey(
     if (isOther(patch.publicKeys, apiKey.publicKeys) || isOther(patch.trust, apiKey.trust))
       throw new ApiError('conflict', otherCredential);
     const { expiresAt = apiKey.expiresAt, applications = apiKey.applications, role, scopes, ...rest } = patch;
-    const { expiresAt: _expiry, applications: _bound, ...kept } = apiKey;
+    const { expiresAt: before, applications: _, expiryAnnounced, ...kept } = apiKey;
     const changed: ApiKey = {
       ...kept,
       ...rest,
       ...permissionsOf({ role, scopes }),
       ...(expiresAt != null && { expiresAt }),
+      ...(expiresAt === before && expiryAnnounced !== undefined && { expiryAnnounced }),
       ...(applications != null && { applications }),
     };
     draft.put('apiKeys', clientId, changed);

@@ -7,7 +7,14 @@ import type { Terminal } from './terminal.ts';
  * @throws {UsageError} if it cannot be read
  */
 export function readSecretFile(flag: string, path: string, terminal: Terminal): string {
-  return readNamed(flag, path, terminal, 'a file whose first line is the secret').split(/\r?\n/, 1)[0] ?? '';
+  return readSecret(`--${flag}`, path, terminal);
+}
+
+/** The same, for the file that a flag or a variable names. @throws {UsageError} */
+export function readSecret(source: string, path: string, terminal: Terminal): string {
+  return (
+    readNamed(source, path, terminal, 'a file whose first line is the secret').split(/\r?\n/, 1)[0] ?? ''
+  );
 }
 
 /**
@@ -15,7 +22,7 @@ export function readSecretFile(flag: string, path: string, terminal: Terminal): 
  * @throws {UsageError} if it cannot be read, or is not JSON
  */
 export function readJsonFile(flag: string, path: string, terminal: Terminal): unknown {
-  const text = readNamed(flag, path, terminal, 'a JSON file');
+  const text = readNamed(`--${flag}`, path, terminal, 'a JSON file');
   try {
     return JSON.parse(text);
   } catch {
@@ -23,14 +30,14 @@ export function readJsonFile(flag: string, path: string, terminal: Terminal): un
   }
 }
 
-function readNamed(flag: string, path: string, terminal: Terminal, what: string): string {
+function readNamed(source: string, path: string, terminal: Terminal, what: string): string {
   try {
     return terminal.readFile(path);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     const why = reasons[code] ?? (code === '' ? 'it cannot be read' : `it cannot be read (${code})`);
     throw new UsageError(
-      `Cannot read the file that --${flag} names: ${why}. Give the name of ${what}, or - for standard input`,
+      `Cannot read the file that ${source} names: ${why}. Give the name of ${what}, or - for standard input`,
     );
   }
 }

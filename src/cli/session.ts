@@ -2,8 +2,9 @@ import { clientVariables } from '../contract/client-variables.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { UsageError } from './flags.ts';
+import { readSecret } from './secret-file.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
-import { renewSession, signInAsClient } from './token-host.ts';
+import { renewSession, signInAsClient, signInAsWorkload } from './token-host.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
 /** An access token with less lifetime left is renewed before use, ms. */
@@ -42,8 +43,19 @@ export function openAccess(context: Context, url: string): Access {
   if (token) return givenAccess(token);
   const clientId = env[clientVariables.clientId];
   const clientSecret = env[clientVariables.clientSecret];
-  if (clientId && clientSecret) return clientAccess(context, url, { clientId, clientSecret });
+  const tokenFile = env[clientVariables.workloadTokenFile];
+  if (clientId && clientSecret)
+    return clientAccess(context, url, (authUrl) =>
+      signInAsClient(context, authUrl, { clientId, clientSecret }),
+    );
+  if (clientId && tokenFile)
+    return clientAccess(context, url, (authUrl) => {
+      // Read each time: the platform replaces the token before it expires.
+      const token = readSecret(clientVariables.workloadTokenFile, tokenFile, context);
+      return signInAsWorkload(context, authUrl, clientId, token);
+    });
   if (clientId) throw halfOfKey(clientVariables.clientId, clientVariables.clientSecret);
+  if (tokenFile) throw halfOfKey(clientVariables.workloadTokenFile, clientVariables.clientId);
   if (clientSecret) throw halfOfKey(clientVariables.clientSecret, clientVariables.clientId);
   return storedAccess(context, url, openTokenStore(context));
 }
@@ -72,11 +84,11 @@ function givenAccess(token: string): Access {
 function clientAccess(
   context: Context,
   url: string,
-  client: { clientId: string; clientSecret: string },
+  signIn: (authUrl: string) => Promise<StoredSession>,
 ): Access {
   let session: Promise<StoredSession> | undefined;
   const begin = async () => {
-    session = signInAsClient(context, authUrlOf(context, undefined, url), client);
+    session = signIn(authUrlOf(context, undefined, url));
     return (await session).accessToken;
   };
   return {

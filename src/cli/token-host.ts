@@ -6,9 +6,11 @@ import {
   clientCredentialsGrantRequest,
   clockTolerance,
   customFetch,
+  genericTokenEndpointRequest,
   type HttpRequestOptions,
   None,
   processClientCredentialsResponse,
+  processGenericTokenEndpointResponse,
   processRefreshTokenResponse,
   processRevocationResponse,
   refreshTokenGrantRequest,
@@ -115,6 +117,30 @@ function requestAsClient(
       clientCredentialsGrantRequest(host.server, client, auth, { scope: session.scope }, host.options),
     process: processClientCredentialsResponse,
   });
+}
+
+/** Exchanges the token of a workload, such as a CI job, for one of an API key (RFC 8693). @throws {Failure} */
+export async function signInAsWorkload(
+  context: Context,
+  authUrl: string,
+  clientId: string,
+  token: string,
+): Promise<StoredSession> {
+  const host = await discover(context, authUrl);
+  const scope = host.scopes.filter((each) => each !== 'email').join(' ');
+  const type = 'urn:ietf:params:oauth:token-type:jwt';
+  const parameters = { scope, subject_token: token, subject_token_type: type };
+  const grant = 'urn:ietf:params:oauth:grant-type:token-exchange';
+  return requestTokens(
+    context,
+    host,
+    { authUrl, clientId, scope },
+    {
+      request: (client) =>
+        genericTokenEndpointRequest(host.server, client, None(), grant, parameters, host.options),
+      process: processGenericTokenEndpointResponse,
+    },
+  );
 }
 
 /**

@@ -133,7 +133,8 @@ The tokens of each server are stored in $XDG_CONFIG_HOME/flagmeter/credentials.j
 days. A session of an API key lasts an hour, unless --store stores its secret too.
 
 Without a login: FLAGMETER_TOKEN is an access token and takes precedence. With FLAGMETER_CLIENT_ID
-and FLAGMETER_CLIENT_SECRET, each command requests a token of its own.
+and FLAGMETER_CLIENT_SECRET, each command requests a token of its own. In place of the secret,
+FLAGMETER_WORKLOAD_TOKEN_FILE names a file with a token of the CI job or pod.
 `,
   ),
   logout: simple(logoutCommand),

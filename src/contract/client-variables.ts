@@ -7,4 +7,6 @@ export const clientVariables = {
   /** An API key, in place of a sign-in. */
   clientId: 'FLAGMETER_CLIENT_ID',
   clientSecret: 'FLAGMETER_CLIENT_SECRET',
+  /** A file with a workload token, in place of the secret of an API key. */
+  workloadTokenFile: 'FLAGMETER_WORKLOAD_TOKEN_FILE',
 } as const;

@@ -93,6 +93,15 @@ const eventMessages: Messages = {
     page: { path: ['settings', 'application'], query: { app: application.id } },
     finding: [key.id],
   }),
+  'api-key.expiring': ({ apiKey, expiresAt, daysLeft, team }) => ({
+    sentence: words`The API key ${apiKey.name} of the team ${team.name} expires ${[daysLeft === 1 ? 'within a day' : `within ${daysLeft} days`]}: replace it`,
+    facts: [
+      ['Client id', words`${apiKey.id}`],
+      ['Expires', moment(expiresAt)],
+    ],
+    page: { path: ['settings', 'team'], query: { team: team.id } },
+    finding: [apiKey.id, expiresAt],
+  }),
   'ingest.refusing': ({ application, environment, code, status, title, count, lastRefusedAt }) => ({
     sentence:
       application === null

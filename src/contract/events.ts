@@ -42,6 +42,12 @@ export interface WebhookEventData {
     readonly key: Named & { readonly prefix: string };
     readonly leakedAt: string;
   };
+  'api-key.expiring': {
+    readonly apiKey: Named;
+    readonly expiresAt: string;
+    /** Rounded up. */
+    readonly daysLeft: number;
+  };
   'ingest.refusing': {
     /** `null` if the service refuses all messages. */
     readonly application: Named | null;
@@ -68,6 +74,7 @@ export const webhookEvents: Readonly<Record<WebhookEventType, string>> = {
   'flag.stale': 'A flag has become stale: silence is the only basis',
   'flag.verdict_changed': 'The verdict on a flag has changed, such as to `safe_to_remove`',
   'key.leaked': 'A browser sent a Backend key',
+  'api-key.expiring': 'An API key expires in 14 days, or in one',
   'ingest.refusing': 'Packets or reports are being refused',
   'member.changed': 'A member was added, changed or removed',
 };

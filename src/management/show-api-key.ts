@@ -1,12 +1,10 @@
-import { previousSecretOf, scopesOf } from '../accounts/api-keys.ts';
+import { isUsable, previousSecretOf, scopesOf } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
+import { expiringDays } from '../accounts/expiring-keys.ts';
 import type { ApiKey } from '../contract/shapes/api-key.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
-
-const dayMs = 24 * 3_600_000;
-const warningMs = 14 * dayMs;
 
 /** An API key in the API. The service does not know its secret. */
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
@@ -34,7 +32,7 @@ export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
     lastUsedAt: timeText(used?.at ?? null),
     lastSubject: used?.subject ?? null,
     previousSecretUntil: timeText(previousSecretOf(apiKey, now)?.until ?? null),
-    warnings: expiresAt === null ? [] : warningsOf(expiresAt - now),
+    warnings: warningsOf(apiKey, now),
     createdAt: timeText(createdAt),
   };
 }
@@ -56,12 +54,11 @@ function showKeys(keys: readonly PublicKey[] = []) {
   return keys.map(({ kid, alg }) => ({ kid, alg }));
 }
 
-/** @param left time until the expiry, ms */
-function warningsOf(left: number): ApiKey['warnings'] {
-  if (left <= 0)
+function warningsOf(apiKey: StoredApiKey, now: number): ApiKey['warnings'] {
+  if (!isUsable(apiKey, now))
     return [{ code: 'expired', message: 'This API key has expired: change its expiry, or delete it' }];
-  if (left > warningMs) return [];
-  const days = Math.ceil(left / dayMs);
+  const days = expiringDays(apiKey, now);
+  if (days === undefined) return [];
   const when = days === 1 ? 'within a day' : `within ${days} days`;
   return [{ code: 'expiring', message: `This API key expires ${when}: change its expiry, or replace it` }];
 }

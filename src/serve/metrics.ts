@@ -1,4 +1,5 @@
 import { version } from '../../package.json' with { type: 'json' };
+import { expiringKeys } from '../accounts/expiring-keys.ts';
 import type { TokenTotals } from '../auth/token-totals.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { CallTotals } from '../grpc/call-totals.ts';
@@ -189,6 +190,8 @@ function storeMetrics(core: Core): readonly ServiceMetric[] {
       () => Number(readinessOf(core).counting.ready)),
     gauge('flagmeter_managing', '1 while accounts and reports are available.',
       () => Number(readinessOf(core).managing.ready)),
+    gauge('flagmeter_api_keys_expiring', 'API keys that expire within 14 days.',
+      () => expiringKeys(core.directory).length),
     gauge('flagmeter_applications', 'Applications of all teams.', () => core.directory.applications.size),
     gaugeBy('flagmeter_store_bytes', 'File size of a store. Deleting data frees space inside the file, which does not shrink.', 'store',
       () => Object.entries(environments).map(([store, lmdb]) => [store, lmdb.fileIdentity.bytes()])),

@@ -1,5 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Directory } from '../accounts/directory.ts';
+import { announceExpiringKeys } from '../accounts/expiring-keys.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import type { WebhookEventType } from '../contract/events.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
@@ -81,6 +82,7 @@ export class Watch {
     const wanted = sinceByTeam(directory.webhooks.values());
     if (wanted.size === 0) return;
     await this.#lookAtService();
+    await announceExpiringKeys(directory, (team) => wanted.get(team)?.has('api-key.expiring') ?? false);
     const completeThrough = await this.#deps.completeThrough();
     for (const application of [...directory.applications.values()]) {
       const since = wanted.get(application.teamId);

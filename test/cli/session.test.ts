@@ -1,10 +1,12 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { openApi } from '../../src/cli/api.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { login } from '../../src/cli/login.ts';
 import { openAccess, serverUrlOf } from '../../src/cli/session.ts';
 import { openTokenStore } from '../../src/cli/token-store.ts';
-import { token } from '../support/binary.ts';
+import { manage, token } from '../support/binary.ts';
 import { type ContextOptions, type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';
 import { signInAt } from './sign-in.ts';
@@ -193,5 +195,46 @@ describe('the server address', () => {
     expect(serverUrlOf(testContext(), undefined)).toBe('http://127.0.0.1:8080');
     const wrong = testContext({ env: { FLAGMETER_URL: 'b.example' } });
     expect(() => serverUrlOf(wrong, undefined)).toThrow('Cannot use FLAGMETER_URL b.example: must be');
+  });
+});
+
+describe('a workload token', () => {
+  const pair = generateKeyPairSync('ed25519');
+  const trust = {
+    issuer: 'https://ci.example',
+    audience: 'https://flags.example',
+    subject: 'repo:shop/checkout:ref:*',
+    jwks: { keys: [{ ...pair.publicKey.export({ format: 'jwk' }), kid: 'a' }] },
+  };
+
+  it('in a file replaces the secret of an API key, and is read again for each token', async () => {
+    const { http, credentials } = running.service;
+    const admin = await token(http, credentials);
+    const path = `/api/v2/teams/${credentials.teamId}/api-keys`;
+    const body = { name: 'CI', scopes: ['read'], trust };
+    const { clientId } = (await manage(http, admin, 'POST', path, 201, body)) as { clientId: string };
+    const sign = (sub: string) =>
+      new SignJWT({ iss: trust.issuer, aud: trust.audience, sub })
+        .setProtectedHeader({ alg: 'EdDSA', kid: 'a' })
+        .setExpirationTime(new Date(clock.now() + 60_000))
+        .sign(pair.privateKey);
+    const files: Record<string, string> = { job: `${await sign('repo:shop/checkout:ref:main')}\n` };
+    const env = { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_WORKLOAD_TOKEN_FILE: 'job' };
+    const context = testContext({ clock, env, files });
+    const access = openAccess(context, running.url);
+    expect(await openApi(context, running.url, access).call('GET', ['users', 'me'])).toMatchObject({
+      name: 'CI',
+    });
+    const first = await access.token();
+    expect(await access.replace(first)).not.toBe(first);
+    files['job'] = await sign('repo:shop/other:ref:main');
+    await expect(access.replace(first)).rejects.toThrow('its claim sub is "repo:shop/other:ref:main"');
+    delete files['job'];
+    await expect(access.replace(first)).rejects.toThrow('the file that FLAGMETER_WORKLOAD_TOKEN_FILE names');
+  });
+
+  it('is not used without a client id', () => {
+    const context = testContext({ env: { FLAGMETER_WORKLOAD_TOKEN_FILE: 'job' } });
+    expect(() => openAccess(context, running.url)).toThrow('without FLAGMETER_CLIENT_ID');
   });
 });

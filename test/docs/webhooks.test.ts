@@ -48,6 +48,7 @@ const examples: WebhookEventData = {
     key: { id: 'key_…', name: 'Server', prefix: 'fm_be_012345' },
     leakedAt: at,
   },
+  'api-key.expiring': { apiKey: { id: 'client_…', name: 'Dashboard' }, expiresAt: at, daysLeft: 14 },
   'ingest.refusing': {
     application,
     environment: 'Production',

@@ -32,6 +32,7 @@ function dataWith(name: string): MessageData {
       })),
     },
     'key.leaked': { application, key: { id: 'key_1', name, prefix: 'fm_be_012345' }, leakedAt: at },
+    'api-key.expiring': { apiKey: { id: 'client_1', name }, expiresAt: at, daysLeft: 14 },
     'ingest.refusing': {
       application,
       environment: name,

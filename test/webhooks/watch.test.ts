@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createApiKey, patchApiKey } from '../../src/accounts/api-keys.ts';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication } from '../../src/accounts/applications.ts';
 import type { WebhookEventType } from '../../src/contract/events.ts';
@@ -9,6 +10,7 @@ import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
 
+const dayMs = 24 * 3_600_000;
 const nothing: Findings = { firstSeen: [], stale: [], verdicts: [], refused: [] };
 const production = { name: 'Production', number: 1 };
 
@@ -252,4 +254,36 @@ test('a leaked key is announced once', async () => {
     },
   ]);
   expect(JSON.stringify(fixture.queued(webhook.id))).not.toContain(text);
+});
+
+test('the expiry of an API key is announced 14 days and one day before, once by all nodes, and again if it was moved', async () => {
+  const fixture = await openWatch();
+  const { directory, team, clock } = fixture;
+  const { webhook } = await hookFor(fixture, 'api-key.expiring');
+  const expiresAt = clock.now() + 15 * dayMs;
+  const wanted = { teamId: team.id, name: 'Dashboard', role: 'Viewer' } as const;
+  const { apiKey } = await createApiKey(directory, { ...wanted, expiresAt });
+  await createApiKey(directory, wanted);
+  const watches = [fixture.newWatch(), fixture.newWatch()];
+  const days = async () => {
+    await Promise.all(watches.map((watch) => watch.round()));
+    return fixture.queued(webhook.id).map(({ data }) => data['daysLeft']);
+  };
+  expect(await days()).toEqual([]);
+  clock.advance(dayMs);
+  expect(await days()).toEqual([14]);
+  clock.advance(12 * dayMs);
+  expect(await days()).toEqual([14]);
+  clock.advance(dayMs);
+  expect(await days()).toEqual([14, 1]);
+  const moved = { expiresAt: clock.now() + 3 * dayMs };
+  await patchApiKey(directory, { teamId: team.id, clientId: apiKey.clientId }, moved);
+  expect(await days()).toEqual([14, 1, 3]);
+  clock.advance(4 * dayMs);
+  expect(await days()).toEqual([14, 1, 3]);
+  const [first] = fixture.queued(webhook.id);
+  expect(first?.data).toMatchObject({
+    apiKey: { id: apiKey.clientId, name: 'Dashboard' },
+    expiresAt: new Date(expiresAt).toISOString(),
+  });
 });

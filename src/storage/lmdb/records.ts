@@ -86,6 +86,8 @@ export interface ApiKey {
   readonly trust?: Trust;
   /** Absent if it never expires, as keys of earlier releases. */
   readonly expiresAt?: number;
+  /** The last announcement of its expiry: that many days before. Absent before the first. */
+  readonly expiryAnnounced?: number;
   /** Absent if it was never used, or only with an earlier release. At most a few minutes late. */
   readonly lastUsedAt?: number;
   /** The subject of the workload that last exchanged a token for it. */

@@ -124,6 +124,15 @@ export async function signInFirst(page: Page, email: string, given: string, own:
   await page.locator('main#main').waitFor();
 }
 
+/** Chooses a password on the page of a link, and waits for the console. */
+export async function acceptLink(page: Page, heading: string, own: string): Promise<void> {
+  await page.getByRole('heading', { name: heading }).waitFor();
+  await page.getByLabel('New password, at least').fill(own);
+  await page.getByLabel('New password again').fill(own);
+  await page.getByRole('button', { name: 'Save and sign in' }).click();
+  await page.locator('main#main').waitFor();
+}
+
 async function submitSignIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);

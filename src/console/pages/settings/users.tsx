@@ -148,10 +148,10 @@ function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
             </button>
             <button
               type="button"
-              aria-label={`Make a link for ${each.name}`}
+              aria-label={`${linkWord(each)} for ${each.name}`}
               onClick={() => dialog.open(<LinkDialog user={each} onClose={close} />)}
             >
-              {each.invitation?.purpose === 'invitation' ? 'New link' : 'Reset link'} …
+              {linkWord(each)} …
             </button>
           </>
         )}
@@ -161,6 +161,9 @@ function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
     </>
   );
 }
+
+/** What the link of a user would be. */
+const linkWord = ({ invitation }: User) => (invitation?.purpose === 'invitation' ? 'New link' : 'Reset link');
 
 function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const thing = useThing<User>(resource('users', id));

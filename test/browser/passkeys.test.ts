@@ -62,67 +62,84 @@ async function signOut(page: Page): Promise<void> {
 const account = (page: Page) => page.getByRole('heading', { name: 'You', exact: true });
 const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' });
 
-describe('a passkey', () => {
-  test('is added, renamed, signs its user in without a password, and is removed', async () => {
-    const { page } = await shop.visit('/settings/you', { ownSession: true });
-    const { touch } = await plugIn(page);
-    await addFrom(page, 'Laptop');
-    expect(new URL(page.url()).hostname).toBe('127.0.0.1');
-    await page.getByRole('button', { name: 'Rename the passkey Laptop' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill('Desk');
-    await page.getByRole('button', { name: 'Save the name' }).click();
-    await page.getByRole('row', { name: 'Desk' }).getByText('Never').waitFor();
-    await touch(false);
-    await signOut(page);
-    await signInButton(page).waitFor();
-    await touch(true);
-    await signInButton(page).click();
-    await account(page).waitFor();
-    await touch(false);
-    await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
-    await page.getByRole('button', { name: 'Remove the passkey', exact: true }).click();
-    await page.getByRole('row', { name: 'Desk' }).waitFor({ state: 'detached' });
-    await signOut(page);
-    await signInButton(page).waitFor();
-    await touch(true);
-    await signInButton(page).click();
-    await page.getByRole('alert').getByText('This passkey is unknown here').waitFor();
-  });
-
-  test('is suggested by the browser in the field of the e-mail address', async () => {
-    const { page } = await shop.visit('/settings/you', { ownSession: true });
-    await plugIn(page);
-    await addFrom(page, 'Autofill');
-    await signOut(page);
-    // The virtual authenticator chooses the suggestion by itself.
-    await account(page).waitFor();
-    await page.getByRole('row', { name: 'Autofill' }).waitFor();
-  });
-
-  test('cannot be added twice to one device, and the page reports it', async () => {
-    const { page } = await shop.visit('/settings/you', { ownSession: true });
-    await plugIn(page);
-    await addFrom(page, 'Once');
-    await page.getByRole('link', { name: 'Add a passkey' }).click();
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByRole('status').getByText('This device has a passkey for this account already.').waitFor();
-  });
+test('a passkey is added, renamed, signs its user in without a password, and is removed', async () => {
+  const { page } = await shop.visit('/settings/you', { ownSession: true });
+  const { touch } = await plugIn(page);
+  await addFrom(page, 'Laptop');
+  expect(new URL(page.url()).hostname).toBe('127.0.0.1');
+  await page.getByRole('button', { name: 'Rename the passkey Laptop' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Desk');
+  await page.getByRole('button', { name: 'Save the name' }).click();
+  await page.getByRole('row', { name: 'Desk' }).getByText('Never').waitFor();
+  await signOut(page);
+  // The browser suggests it in the field of the e-mail address, and the virtual authenticator chooses it by itself.
+  await account(page).waitFor();
+  await page.getByRole('link', { name: 'Add a passkey' }).click();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('status').getByText('This device has a passkey for this account already.').waitFor();
+  await touch(false);
+  await signOut(page);
+  await signInButton(page).waitFor();
+  await touch(true);
+  await signInButton(page).click();
+  await account(page).waitFor();
+  await touch(false);
+  await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
+  await page.getByRole('button', { name: 'Remove the passkey', exact: true }).click();
+  await page.getByRole('row', { name: 'Desk' }).waitFor({ state: 'detached' });
+  await signOut(page);
+  await signInButton(page).waitFor();
+  await touch(true);
+  await signInButton(page).click();
+  await page.getByRole('alert').getByText('This passkey is unknown here').waitFor();
 });
+
+/** A security key without a PIN: it verifies no user, and stores no credentials. */
+const securityKey = {
+  ...{ transport: 'usb', hasResidentKey: false, hasUserVerification: false, isUserVerified: false },
+};
 
 describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
-  test('the pages with passkeys are accessible, and work by keyboard', async () => {
-    const { page } = await shop.visit('/settings/you', { ownSession: true, colorScheme });
-    const { touch } = await plugIn(page);
-    await page.getByRole('link', { name: 'Add a passkey' }).click();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.getByLabel('Name (optional)').fill(`Keyboard ${colorScheme}`);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByRole('row', { name: `Keyboard ${colorScheme}` }).waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await touch(false);
-    await signOut(page);
+  test('a security key is the second factor, and its pages are accessible and work by keyboard', async () => {
+    await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'all' });
+    const { page } = await shop.visit('/settings/you', { signedIn: false, colorScheme });
+    await plugIn(page, securityKey);
     await signInButton(page).waitFor();
     expect(await axeFaults(page)).toEqual([]);
+    await typePassword(page);
+    await page.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('On one device').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.goto(`http://localhost:${new URL(shop.origin).port}/connect/passkey`);
+    await page.getByRole('heading', { name: 'Add a passkey' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await signOut(page);
+    await typePassword(page);
+    await page.getByRole('heading', { name: 'Two-step verification' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await account(page).waitFor();
+    await removeAll();
   });
 });
+
+/** Fills in the sign-in page. */
+async function typePassword(page: Page): Promise<void> {
+  const { adminEmail, adminPassword } = shop.credentials;
+  await page.getByLabel('E-mail address').fill(adminEmail);
+  await page.getByLabel('Password').fill(adminPassword);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Removes the passkeys of the Admin, and the policy. */
+async function removeAll(): Promise<void> {
+  await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'optional' });
+  const users = (await shop.manage('GET', '/api/v2/users', 200)) as { items: { id: string }[] };
+  const path = `/api/v2/users/${users.items[0]!.id}/passkeys`;
+  const { items } = (await shop.manage('GET', path, 200)) as { items: { id: string }[] };
+  for (const { id } of items) await shop.manage('DELETE', `${path}/${id}`, 204);
+}

@@ -28,6 +28,8 @@ export type Sequence =
   | 'note'
   | 'metric'
   | 'webhook'
+  | 'identityProvider'
+  | 'linkedIdentity'
   | 'audit';
 
 /** Records by application, as on disk. */
@@ -79,6 +81,10 @@ export class AccountDraft implements Accounts, Draft {
     return this.records('webhooks');
   }
 
+  get identityProviders() {
+    return this.records('identityProviders');
+  }
+
   get deletions() {
     return this.records('deletions');
   }
@@ -109,7 +115,7 @@ export class AccountDraft implements Accounts, Draft {
     action: AuditAction,
     teamId: string | null,
     target: AuditEntry['target'],
-    proof: Pick<AuditEntry, 'factors' | 'provider'> = {},
+    proof: Pick<AuditEntry, 'factors' | 'provider' | 'reason'> = {},
   ): void {
     const number = this.takeNumber('audit');
     const { at, actor } = this.#authorship;

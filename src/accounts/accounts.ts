@@ -1,3 +1,4 @@
+import type { IdentityProvider } from '../storage/lmdb/provider-records.ts';
 import type {
   ApiKey,
   Application,
@@ -22,6 +23,7 @@ export interface Accounts {
   /** The clients that teams registered, by `clientId`. */
   readonly clients: ReadonlyMap<string, OAuthClient>;
   readonly webhooks: ReadonlyMap<string, Webhook>;
+  readonly identityProviders: ReadonlyMap<string, IdentityProvider>;
   /** Pending removals from disk. */
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** An application's declared features, by name; likewise its metrics. */

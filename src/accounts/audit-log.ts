@@ -9,11 +9,12 @@ export function auditKey(number: number): string {
 
 /** An entry, as shown to its readers. */
 export function showEntry(entry: AuditEntry): ShownEntry {
-  const { number, at, actor, action, teamId, target, factors, provider } = entry;
+  const { number, at, actor, action, teamId, target, factors, provider, reason } = entry;
   return {
     ...{ id: String(number), at: new Date(at).toISOString(), actor, action, teamId, target },
     ...(factors !== undefined && { factors: [...factors] }),
     ...(provider !== undefined && { provider }),
+    ...(reason !== undefined && { reason }),
   };
 }
 

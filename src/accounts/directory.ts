@@ -128,6 +128,7 @@ function accountsIn(accountStore: AccountStore) {
     applications: accountStore.records('applications'),
     clients: accountStore.records('clients'),
     webhooks: accountStore.records('webhooks'),
+    identityProviders: accountStore.records('identityProviders'),
     deletions: accountStore.records('deletions'),
   };
 }

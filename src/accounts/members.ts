@@ -6,6 +6,7 @@ import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
+import { identitiesOf, removeIdentity } from './linked-identities.ts';
 import { dropPasskeys } from './passkeys.ts';
 import { checkPlan } from './plans.ts';
 
@@ -25,18 +26,27 @@ export function putMember(
   role?: Role,
 ): Promise<{ readonly user: User; readonly added: boolean }> {
   return directory.change((draft) => {
-    const { plan } = mustExist('team', draft.teams.get(teamId));
     const user = mustExist('user', draft.users.get(userId));
-    if (user.teams.includes(teamId)) {
-      return { user: draftTeamRole(draft, user, teamId, role, directory.clock.now()), added: false };
-    }
-    checkPlan(plan, 'members', membersOf(draft, teamId).length + 1);
-    const joined = join(user, teamId, directory.clock.now(), role);
-    draft.put('users', userId, joined);
-    draft.note('member.added', teamId, targetOf(user));
-    announceMember(draft, 'added', teamId, joined);
-    return { user: joined, added: true };
+    const added = !user.teams.includes(teamId);
+    return { user: draftMember(draft, user, teamId, { role, now: directory.clock.now() }), added };
   });
+}
+
+/** Drafts a membership: see `putMember`. */
+export function draftMember(
+  draft: AccountDraft,
+  user: User,
+  teamId: string,
+  { role, now }: { readonly role: Role | undefined; readonly now: number },
+): User {
+  const { plan } = mustExist('team', draft.teams.get(teamId));
+  if (user.teams.includes(teamId)) return draftTeamRole(draft, user, teamId, role, now);
+  checkPlan(plan, 'members', membersOf(draft, teamId).length + 1);
+  const joined = join(user, teamId, now, role);
+  draft.put('users', user.id, joined);
+  draft.note('member.added', teamId, targetOf(user));
+  announceMember(draft, 'added', teamId, joined);
+  return joined;
 }
 
 /** Drafts a role of a member in a team. */
@@ -62,14 +72,22 @@ function draftTeamRole(
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
   return directory.change((draft) => {
-    const user = findMember(draft, teamId, userId);
-    const left = leave(user, teamId, directory.clock.now());
-    checkOtherAdmins(draft, user, left);
-    draft.note('member.removed', teamId, targetOf(user));
-    if (user.teams.length > 1) announceMember(draft, 'removed', teamId, user);
-    if (user.teams.length === 1) drop(draft, user);
-    else draft.put('users', userId, left);
+    draftRemoval(draft, findMember(draft, teamId, userId), teamId, directory.clock.now());
   });
+}
+
+/** Drafts the end of a membership: see `removeMember`. @returns the user; `undefined` if deleted */
+export function draftRemoval(draft: AccountDraft, user: User, teamId: string, now: number): User | undefined {
+  const left = leave(user, teamId, now);
+  checkOtherAdmins(draft, user, left);
+  draft.note('member.removed', teamId, targetOf(user));
+  if (user.teams.length === 1) {
+    drop(draft, user);
+    return undefined;
+  }
+  announceMember(draft, 'removed', teamId, user);
+  draft.put('users', user.id, left);
+  return left;
 }
 
 /**
@@ -139,6 +157,7 @@ export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
   dropPasskeys(draft, user.id);
   draft.remove('totp', user.id);
+  for (const linked of identitiesOf(draft, user.id)) removeIdentity(draft, linked);
   for (const teamId of user.teams) {
     draft.note('user.deleted', teamId, targetOf(user));
     announceMember(draft, 'deleted', teamId, user);

@@ -4,7 +4,7 @@ import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
-import type { Directory } from './directory.ts';
+import type { Directory, DirectorySources } from './directory.ts';
 import { noteLink } from './invitations.ts';
 import { announceMember, checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
 import { passwordFault, refusedPassword } from './password-rules.ts';
@@ -27,25 +27,32 @@ export type UserPatch = Partial<
  * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit`
  */
 export function createUser(directory: Directory, wanted: NewUser): Promise<User> {
-  return directory.change((draft) => {
-    checkNewUser(draft, wanted);
-    const now = directory.clock.now();
-    const user: User = {
-      id: newId('user', directory.randomBytes),
-      number: draft.takeNumber('user'),
-      ...wanted,
-      primaryTeam: wanted.teams[0]!,
-      createdAt: now,
-      updatedAt: now,
-    };
-    draft.put('users', user.id, user);
-    for (const teamId of user.teams) {
-      draft.note('user.created', teamId, targetOf(user));
-      announceMember(draft, 'created', teamId, user);
-    }
-    if (user.invitation !== undefined) noteLink(draft, 'created', user, user.invitation.purpose);
-    return user;
-  });
+  return directory.change((draft) => draftUser(directory, draft, wanted));
+}
+
+/** Drafts a new user; throws as `createUser`. */
+export function draftUser(
+  { clock, randomBytes }: DirectorySources,
+  draft: AccountDraft,
+  wanted: NewUser,
+): User {
+  checkNewUser(draft, wanted);
+  const now = clock.now();
+  const user: User = {
+    id: newId('user', randomBytes),
+    number: draft.takeNumber('user'),
+    ...wanted,
+    primaryTeam: wanted.teams[0]!,
+    createdAt: now,
+    updatedAt: now,
+  };
+  draft.put('users', user.id, user);
+  for (const teamId of user.teams) {
+    draft.note('user.created', teamId, targetOf(user));
+    announceMember(draft, 'created', teamId, user);
+  }
+  if (user.invitation !== undefined) noteLink(draft, 'created', user, user.invitation.purpose);
+  return user;
 }
 
 /** Checks that a user could be made now; throws as `createUser`. */

@@ -17,6 +17,7 @@ import { OAuthError, oauthErrorReply } from './oauth-error.ts';
 import { refusalPage } from './pages/failure-page.ts';
 import { passkeyPageEndpoints } from './passkeys/passkey-page.ts';
 import { revocationEndpoint } from './revocation.ts';
+import { backChannelLogout, ssoPages } from './sso/endpoints.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
 import { userinfoEndpoints } from './userinfo.ts';
 
@@ -47,6 +48,12 @@ const signIn = {
   ],
 };
 
+const providers = {
+  tag: 'Identity providers',
+  description: 'Signing in with identity providers, and back-channel logout.',
+  endpoints: [...ssoPages, backChannelLogout],
+};
+
 const pagePaths: ReadonlySet<string> = new Set(
   [
     ...authorizeEndpoints,
@@ -55,6 +62,7 @@ const pagePaths: ReadonlySet<string> = new Set(
     ...invitationPageEndpoints,
     ...authenticatorPageEndpoints,
     ...endSessionEndpoints,
+    ...ssoPages,
   ].map(({ path }) => path),
 );
 
@@ -73,7 +81,7 @@ export const metadata = {
 };
 
 /** Sign-in, and the endpoints for servers and devices. */
-export const accountEndpoints = [signIn, clientTokens];
+export const accountEndpoints = [signIn, providers, clientTokens];
 
 /** The endpoints that pages of other origins may not call, unless an answer allows it. */
 export const authHost = [...accountEndpoints, metadata];

@@ -15,14 +15,13 @@ import { maySignIn } from './clients.ts';
 import { issueCode } from './codes.ts';
 import { readIdTokenHint } from './id-token.ts';
 import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
-import { formPage, notAMember, type PostedForm, readPostedForm } from './posted-form.ts';
+import { type FormSettings, formPage, notAMember, type PostedForm, readPostedForm } from './posted-form.ts';
 import { hasJustEnrolled } from './second-factor.ts';
 import { stepPage } from './second-factor-form.ts';
-import type { SignInSettings } from './sign-in.ts';
 import { signInByForm } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
-export interface AuthorizeSettings extends SignInSettings, TokenSettings, RequestChecks {
+export interface AuthorizeSettings extends Omit<FormSettings, 'keys'>, TokenSettings, RequestChecks {
   readonly directory: Directory;
 }
 

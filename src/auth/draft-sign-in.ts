@@ -17,6 +17,8 @@ export interface Proven {
   /** The browser before. Its sign-in ends. */
   readonly browser: Browser | undefined;
   readonly authentication: Authentication;
+  /** When the user signed in, seconds; by default now. */
+  readonly authTime?: number;
   /** Name of the identity provider that proved it, for the audit log. */
   readonly provider?: string;
 }
@@ -34,7 +36,7 @@ export function draftSignIn(
   { clock, randomBytes }: { readonly clock: Pick<Clock, 'now'>; readonly randomBytes: RandomBytes },
   draft: AccountDraft,
   user: User,
-  { client, browser: before, authentication, provider }: Proven,
+  { client, browser: before, authentication, authTime, provider }: Proven,
 ): DraftedSignIn {
   const proof = { factors: authentication.factors, ...(provider !== undefined && { provider }) };
   if (!maySignIn(user, client)) {
@@ -42,7 +44,7 @@ export function draftSignIn(
     return { outcome: 'not-a-member' };
   }
   const browser = renewBrowser(before, randomBytes);
-  const signIn = startSignIn(draft, user, { before, browser, authentication, now: clock.now() });
+  const signIn = startSignIn(draft, user, { before, browser, authentication, authTime, now: clock.now() });
   const lacking = lackingFactor(draft, user, authentication);
   noteSignIn(draft, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
   return { outcome: 'signed-in', browser, signIn };

@@ -66,11 +66,20 @@ export interface Counted {
  * `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
-export function countAttempt({ accountStore, clock }: ThrottleDeps, attempt: Attempt): Promise<Counted> {
+export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<Counted> {
   const all = kinds.map((kind) => keyOf(kind, attempt));
+  return countKeys(deps, all, (draft, now) => keysOf(draft, attempt, now));
+}
+
+/** @param keysAt chooses the keys that count the attempt */
+function countKeys(
+  { accountStore, clock }: ThrottleDeps,
+  all: readonly string[],
+  keysAt: (draft: ThrottleDraft, now: number) => readonly string[],
+): Promise<Counted> {
   return accountStore.throttles.change(all, (draft) => {
     const now = clock.now();
-    const keys = keysOf(draft, attempt, now);
+    const keys = keysAt(draft, now);
     const wait = Math.max(...keys.map((key) => waitMs(key, failuresAt(draft, key, now), now)));
     if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };
     for (const key of keys) {
@@ -79,6 +88,19 @@ export function countAttempt({ accountStore, clock }: ThrottleDeps, attempt: Att
     }
     return { wait: 0, keys };
   });
+}
+
+/** Counts an attempt without an account, by the address of the peer alone: see `countAttempt`. */
+export function countAddress(deps: ThrottleDeps, address: string): Promise<Counted> {
+  return countKeys(deps, [addressKey(address)], () => [addressKey(address)]);
+}
+
+/** Undoes the count of an attempt that succeeded. */
+export function uncountAttempt(
+  { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
+  { keys }: Counted,
+): Promise<void> {
+  return accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
 }
 
 /** Records that an attempt succeeded: undoes its count, and remembers its browser. */
@@ -99,13 +121,13 @@ export function forgiveAttempt(
 /** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
 export async function verifyCounted(
   { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
-  { keys }: Counted,
+  counted: Counted,
   verify: () => Promise<boolean>,
 ): Promise<boolean> {
   try {
     return await verify();
   } catch (error) {
-    await accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
+    await uncountAttempt({ accountStore }, counted);
     throw error;
   }
 }
@@ -198,14 +220,17 @@ function waitMs(key: string, found: LoginFailures | undefined, now: number): num
 /** Keys are hashed: they reveal no IP address and no e-mail address. */
 function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
   const account = email.toLowerCase();
-  const network = networkOf(address);
+  if (kind === 'address') return addressKey(address);
   const text = {
-    pair: `${network} ${account}`,
-    address: network,
+    pair: `${networkOf(address)} ${account}`,
     account,
     browser: `${browser.mark} ${account}`,
   }[kind];
   return `${kind}.${hashSecret(text)}`;
+}
+
+function addressKey(address: string): string {
+  return `address.${hashSecret(networkOf(address))}`;
 }
 
 function kindOf(key: string): Kind {

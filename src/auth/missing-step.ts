@@ -37,7 +37,8 @@ export function lackingFactor(
   return own.length > 0 ? 'second-factor' : 'enrolment';
 }
 
-/** A passkey with user verification counts as two factors, and so does the sign-in at an identity provider. */
-function isTwoFactors({ factors }: Authentication): boolean {
-  return factors.some((factor) => factor !== 'password' && factor !== 'invitation');
+/** A passkey with user verification counts as two factors, and so does the sign-in at a provider that is trusted with both. */
+function isTwoFactors({ factors, provider }: Authentication): boolean {
+  const single = ['password', 'invitation', ...(provider?.isOneFactor ? ['provider'] : [])];
+  return factors.some((factor) => !single.includes(factor));
 }

@@ -1,10 +1,10 @@
 import type { TObject } from 'typebox';
-import type { Access, DeclaredAnswer, Endpoint, Headers, Operation } from '../http/endpoint.ts';
+import type { Access, DeclaredAnswer, Endpoint, Headers, Operation, Parameter } from '../http/endpoint.ts';
 import { Location, NotCached } from '../http/openapi/headers.ts';
 import { queryParameters } from '../http/query-reader.ts';
 
 /** An endpoint that people use with a browser. */
-interface Page<Deps> {
+export interface Page<Deps> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
@@ -22,19 +22,29 @@ export function pageEndpoints<Deps>(
   access: Access,
   pages: Readonly<Record<'GET' | 'POST', Page<Deps>>>,
 ): readonly Endpoint<Deps>[] {
-  return (['GET', 'POST'] as const).map((method) => {
-    const { bind, ...page } = pages[method];
-    return { method, path, access, operation: describe(page), bind };
-  });
+  return (['GET', 'POST'] as const).map((method) => pageEndpoint(`${method} ${path}`, access, pages[method]));
 }
 
-function describe({ query, form, answers, ...words }: Omit<Page<never>, 'bind'>): Operation {
+/** Declares an endpoint that people use with a browser. @param name method and path */
+export function pageEndpoint<Deps>(
+  name: `${'GET' | 'POST'} ${string}`,
+  access: Access,
+  { bind, ...page }: Page<Deps>,
+): Endpoint<Deps> {
+  const [method, path] = name.split(' ') as ['GET' | 'POST', string];
+  return { method, path, access, operation: describe(path, page), bind };
+}
+
+function describe(path: string, { query, form, answers, ...words }: Omit<Page<never>, 'bind'>): Operation {
+  const inQuery = queryParameters(query?.properties ?? {}).map((one) => ({ required: false, ...one }));
+  const inPath = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']): Parameter => {
+    return { name, in: 'path', required: true, schema: { type: 'string' } };
+  });
+  const parameters = [...inPath, ...inQuery];
   return {
     ...words,
     security: [],
-    ...(query !== undefined && {
-      parameters: queryParameters(query.properties).map((one) => ({ required: false, ...one })),
-    }),
+    ...(parameters.length > 0 && { parameters }),
     ...(form !== undefined && { body: { 'application/x-www-form-urlencoded': { schema: form } } }),
     answers: Object.fromEntries(
       Object.entries(answers).map(([status, description]) => [status, answerOf(Number(status), description)]),

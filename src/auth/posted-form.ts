@@ -9,8 +9,13 @@ import { loginPage } from './pages/sign-in-pages.ts';
 import type { PasskeySettings } from './passkeys/accept-passkey.ts';
 import { passkeyPages } from './passkeys/options.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
+import type { AttemptPage } from './sso/attempt.ts';
+import type { Providers } from './sso/providers.ts';
+import { startLink } from './sso/start.ts';
 
-export type FormSettings = PasskeySettings;
+export interface FormSettings extends PasskeySettings {
+  readonly providers: Providers;
+}
 
 export interface FormPurpose {
   readonly client: OAuthClient;
@@ -44,10 +49,18 @@ export function formPage(
   return {
     clientName: client.name,
     redirectUri,
+    providers: settings.providers.enabled().map((provider) => {
+      return { name: provider.name, address: startLink(provider, pageOf(request), request.query) };
+    }),
     browser,
     cookie: known === undefined ? cookie.write(browser) : undefined,
     passkeys: passkeyPages(settings),
   };
+}
+
+/** The page that a request is for, to which a provider returns the browser. */
+function pageOf({ path }: Request): AttemptPage {
+  return path.endsWith('/device') ? 'device' : 'authorize';
 }
 
 /**

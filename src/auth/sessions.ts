@@ -11,7 +11,7 @@ import { newTokenIdentity, type TokenIdentity } from './access-token.ts';
 import { consoleClientId, findClient, maySignIn } from './clients.ts';
 import { addToList } from './invalidation.ts';
 import { newRefreshToken, newSessionId, sessionKey } from './refresh-token.ts';
-import { signInEndsAt } from './sign-ins.ts';
+import { lifetimeSeconds, signInEndsAt } from './sign-ins.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -19,6 +19,8 @@ const dayMs = 24 * 3_600_000;
 const idleMs = 30 * dayMs;
 /** Absolute lifetime of a session. */
 const lifetimeMs = 90 * dayMs;
+/** The longest time from a sign-in to the end of its last session. */
+export const longestSessionMs = lifetimeSeconds * 1000 + lifetimeMs;
 
 /** The dependencies of sessions. The functions below that take a draft are for plans. */
 export interface SessionDeps {

@@ -72,12 +72,13 @@ export function startSignIn(
     readonly before?: Browser | undefined;
     readonly browser: Browser;
     readonly authentication: Authentication;
+    /** Seconds; by default now. */
+    readonly authTime?: number | undefined;
     readonly now: number;
   },
 ): CurrentSignIn {
-  const { before, browser, authentication, now } = given;
+  const { before, browser, authentication, now, authTime = Math.floor(now / 1000) } = given;
   const key = signInKey(browser);
-  const authTime = Math.floor(now / 1000);
   if (before !== undefined) draft.remove('signIns', signInKey(before));
   draft.put('signIns', key, { ...usedAt(user, authTime, now), authentication });
   return { key, user, authTime, authentication, missing: missingStep(draft, user, authentication) };

@@ -5,9 +5,9 @@ interface AuditedActions {
   key: 'created' | 'deleted' | 'leaked';
   feature: 'declared' | 'changed' | 'deleted' | 'noted' | 'note-deleted';
   metric: 'declared' | 'changed' | 'deleted';
-  identity: 'forgotten';
+  identity: 'forgotten' | 'linked' | 'unlinked';
   team: 'created' | 'changed' | 'deleted';
-  member: 'added' | 'removed';
+  member: 'added' | 'removed' | 'kept' | 'not-added';
   user: 'created' | 'changed' | 'password-changed' | 'deleted';
   'api-key': 'created' | 'changed' | 'secret-rotated' | 'deleted';
   passkey: 'added' | 'renamed' | 'removed' | 'refused';
@@ -21,6 +21,7 @@ interface AuditedActions {
   'recovery-code': 'used';
   'recovery-codes': 'regenerated';
   session: 'ended';
+  'identity-provider': 'created' | 'changed' | 'deleted' | 'tested';
   token: 'invalidated';
   'refresh-token': 'reused';
   'authorization-code': 'reused';
@@ -36,7 +37,7 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   key: 'Application keys',
   feature: 'Flags',
   metric: 'Metrics',
-  identity: 'Forgotten people',
+  identity: 'Identities',
   team: 'Teams',
   member: 'Members',
   user: 'Users',
@@ -52,6 +53,7 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   'recovery-code': 'Used recovery codes',
   'recovery-codes': 'New recovery codes',
   session: 'Ended sessions',
+  'identity-provider': 'Identity providers',
   token: 'Invalidated tokens',
   'refresh-token': 'Reused refresh tokens',
   'authorization-code': 'Reused codes',

@@ -140,6 +140,8 @@ const inPath: Readonly<Record<string, string>> = {
   signInId: 'Id of the sign-in.',
   webhookId: 'Id of the webhook.',
   deliveryId: 'Id of the delivery.',
+  providerId: 'Id of the identity provider.',
+  identityId: 'Id of the linked account.',
 };
 
 /** The refusals that method, path and access imply. */

@@ -9,6 +9,7 @@ import type { FeatureDeps } from './feature-detail.ts';
 import { featureVerdict } from './feature-verdict.ts';
 import { featureNotes, features } from './features.ts';
 import { type IdentityDeps, identities } from './identities.ts';
+import { identityProviders, type ProviderDeps } from './identity-providers.ts';
 import { type ImportDeps, imports } from './imports.ts';
 import { ingest } from './ingest-report.ts';
 import { keys } from './keys.ts';
@@ -34,6 +35,7 @@ export type ManagementDeps = ApiKeyDeps &
   IdentityDeps &
   ImportDeps &
   OverviewDeps &
+  ProviderDeps &
   LimitDeps &
   SignInPolicyDeps &
   StatusDeps &
@@ -47,6 +49,6 @@ export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
   ...[identities, teams, members, apiKeys, clients, webhooks],
-  ...[users, passkeys, resetLinks, totp, sessions, signInPolicy],
+  ...[users, passkeys, resetLinks, totp, sessions, signInPolicy, identityProviders],
   ...[deletions, audit, status, unattributed],
 ];

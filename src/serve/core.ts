@@ -7,7 +7,6 @@ import { ClientRates } from '../auth/client-limits.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import type { ConsoleBundle } from '../console/host/files.ts';
 import { resolver } from '../http/outbound/addresses.ts';
-import { type OutboundFetch, outboundFetch } from '../http/outbound/fetch.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
 import { LargeBodies } from '../ingest/admission/large-bodies.ts';
 import { RateLimits } from '../ingest/admission/rate-limits.ts';
@@ -37,6 +36,7 @@ import { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/event-payloads.ts';
 import { send } from '../webhooks/send.ts';
 import { DiskWatch } from './disk-watch.ts';
+import { issuerParts } from './issuer-parts.ts';
 import { limitsOf, retentionOf } from './limits.ts';
 import { scheduleOf } from './scheduled-backups.ts';
 import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
@@ -109,7 +109,7 @@ export async function openCore(parts: ServiceDeps) {
     reports,
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
     deliverer: openDeliverer(parts, accounts),
-    fetchFromIssuer: issuerFetch(config),
+    ...issuerParts(config, clock, accounts.directory),
     /** Whether the service is about to stop, so that load balancers should use another. */
     shutdown: { isNear: false },
     backups: scheduleOf(parts),
@@ -180,12 +180,6 @@ export async function flushMarks({ directory, log }: Pick<Core, 'directory' | 'l
 /** Time from a name lookup to the end of the response to a webhook, ms. */
 const webhookDeadlineMs = 15_000;
 
-/** Time from a name lookup to the end of the response of an issuer, ms. */
-const issuerDeadlineMs = 5000;
-
-/** Maximum size of a discovery document, a key set and the like. */
-const maxIssuerBytes = 256 * 1024;
-
 function openDeliverer(
   { config, log }: ServiceDeps,
   { accountStore, directory }: { readonly accountStore: AccountStore; readonly directory: Directory },
@@ -194,12 +188,6 @@ function openDeliverer(
   const reach = { resolve: resolver(allowPrivate), allowPrivate, allowedBy: '--webhook-allow-private' };
   const deps = { ...reach, version, deadlineMs: webhookDeadlineMs };
   return new Deliverer({ accountStore, directory, log, send: (...sent) => send(deps, ...sent) });
-}
-
-/** Fetches the metadata, keys and tokens of issuers that administrators have entered. */
-function issuerFetch({ issuerAllowPrivate: allowPrivate }: ServiceDeps['config']): OutboundFetch {
-  const reach = { resolve: resolver(allowPrivate), allowPrivate, allowedBy: '--issuer-allow-private' };
-  return outboundFetch({ ...reach, version, deadlineMs: issuerDeadlineMs, maxBytes: maxIssuerBytes });
 }
 
 function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageStore): Instances {

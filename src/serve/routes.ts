@@ -65,10 +65,12 @@ export function routesOf(
 /** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */
 function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals) {
   const { accountStore, directory, clock, randomBytes, signingKeys, config } = parts;
+  const { providers, issuers, providerClient } = parts;
   const verified = new VerifiedTokens();
   forgetInvalidated(accountStore, verified);
   const tokens = {
     ...{ accountStore, directory, clock, randomBytes, issuer, audience, verified, totals },
+    ...{ providers, issuers, providerClient },
     rejections: totals.rejections,
     keys: signingKeys,
     serviceScope: config.serviceScope,
@@ -124,6 +126,8 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     consoleUrl: tokens.audience,
     trustRules: { allowPrivate: config.issuerAllowPrivate },
     webhookRules: { allowPrivate: config.webhookAllowPrivate },
+    ...{ providers: core.providers, issuers: core.issuers, authUrl: tokens.issuer },
+    issuerRules: { allowPrivate: config.issuerAllowPrivate },
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     latestUnattributed: core.counting.ledger.latestUnattributed,
     status: () => status.now(),

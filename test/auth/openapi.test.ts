@@ -20,7 +20,7 @@ describe('the document of the auth host', () => {
   });
 
   test('contains every endpoint except the preflight', () => {
-    const routes = declared.map(({ method, path }) => `${method} ${path}`);
+    const routes = declared.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     expect([...closed.operations.keys(), 'OPTIONS /connect/userinfo'].sort()).toEqual(routes.sort());
   });
 

@@ -4,6 +4,7 @@ import { type PasswordPool, startPasswordPool } from '../../src/accounts/passwor
 import { noPasswordHash } from '../../src/accounts/passwords.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { authorizeEndpoints } from '../../src/auth/authorize-routes.ts';
+import { Providers } from '../../src/auth/sso/providers.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Reply } from '../../src/http/types.ts';
 import { workerFile } from '../support/service.ts';
@@ -21,7 +22,9 @@ async function openEndpoint() {
   onTestFinished(() => passwords.close());
   const passwordHash = await passwords.hash(person.password, randomBytes, 'admin');
   await createUser(directory, { ...person, name: 'Ada', role: 'User', teams: [team.id], passwordHash });
-  const dispatch = createRouter(bind(authorizeEndpoints, { ...settings, passwords }));
+  const dispatch = createRouter(
+    bind(authorizeEndpoints, { ...settings, passwords, providers: new Providers(directory) }),
+  );
   const query = encode({
     response_type: 'code',
     client_id: 'flagmeter-console',

@@ -103,6 +103,15 @@ GET    /users/:self/sessions                               401  401   401  401  
 DELETE /users/:id/sessions/:signInId                       401  401   401  401    401   403   403  204   403      204      403    403   204
 GET    /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200      403    403   200
 PATCH  /sign-in-policy                                     401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /identity-providers                                 401  401   401  401    401   403   403  200   403      200      403    403   200
+POST   /identity-providers                                 401  401   401  401    401   403   403  201   403      201      403    403   201
+GET    /identity-providers/:providerId                     401  401   401  401    401   403   403  200   403      200      403    403   200
+PATCH  /identity-providers/:providerId                     401  401   401  401    401   403   403  200   403      200      403    403   200
+DELETE /identity-providers/:providerId                     401  401   401  401    401   403   403  204   403      204      403    403   204
+POST   /identity-providers/:providerId/test                401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /users/:id/identities                               401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /users/:self/identities                             401  401   401  401    401   200   200  200   404      404      200    200   200
+DELETE /users/:id/identities/:identityId                   401  401   401  401    401   403   403  204   403      204      403    403   204
 GET    /deletions                                          401  401   401  401    401   200   200  200   200      200      200    200   200
 GET    /audit                                              401  401   401  401    401   200   403  200   403      200      403    200   200
 GET    /status                                             401  401   401  401    401   200   200  200   200      200      200    200   200

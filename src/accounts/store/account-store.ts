@@ -16,7 +16,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 export const memoryTables = [
   ...(['teams', 'users', 'apiKeys', 'applications', 'applicationKeys', 'clients'] as const),
   ...(['features', 'metrics', 'deletions', 'deviceCodes', 'numbers'] as const),
-  ...(['signInPolicy', 'webhooks', 'webhookTurns'] as const),
+  ...(['signInPolicy', 'webhooks', 'webhookTurns', 'identityProviders'] as const),
 ] as const satisfies readonly TableName[];
 
 export type MemoryTable = (typeof memoryTables)[number];

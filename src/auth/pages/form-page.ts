@@ -11,6 +11,8 @@ export interface FormPage {
   readonly clientName: string;
   /** `null` if the answer is a page of ours. */
   readonly redirectUri: string | null;
+  /** The identity providers that a user can sign in with, each with the address that leads there. */
+  readonly providers: readonly { readonly name: string; readonly address: string }[];
   readonly browser: Browser;
   /** `Set-Cookie`, unless the browser has its cookie. */
   readonly cookie: string | undefined;
@@ -42,9 +44,11 @@ export function formReply(
     /** The button of the form that uses a passkey. */
     readonly passkey?: Html | undefined;
     readonly script?: PageScript;
+    /** What comes after the form. */
+    readonly more?: Html | undefined;
   },
 ): Reply {
-  const { title, heading = title, intro, error, form, passkey, script } = content;
+  const { title, heading = title, intro, error, form, passkey, script, more } = content;
   return pageReply({
     status: error?.status ?? 200,
     title: error === undefined ? title : `Error: ${title}`,
@@ -59,6 +63,7 @@ ${error && html`<p class="error" id="error" role="alert">${error.text}</p>`}
 <input type="hidden" name="form" value="${formToken(page.browser)}">
 ${form}
 </form>
+${more}
 ${receiverNote(page)}`,
   });
 }

@@ -10,6 +10,8 @@ export interface Page {
   readonly content: Html;
   /** Where the form may lead besides this host, as CSP sources; absent if the page has no form. */
   readonly formTargets?: readonly string[];
+  /** The address, relative to the page, that the browser continues at. */
+  readonly refresh?: string;
   /** `Set-Cookie`. */
   readonly cookie?: string | undefined;
   /** Seconds. */
@@ -45,7 +47,16 @@ const icon =
   '%3Cpath d=%22M4 3v18M9 5h11M9 10h7M9 15h3%22/%3E%3C/svg%3E';
 
 /** A complete page: no script but its own, no external resources, not framed, not cached. */
-export function pageReply({ status, title, content, formTargets, cookie, retryAfter, script }: Page): Reply {
+export function pageReply({
+  status,
+  title,
+  content,
+  formTargets,
+  cookie,
+  retryAfter,
+  script,
+  refresh,
+}: Page): Reply {
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -53,6 +64,7 @@ export function pageReply({ status, title, content, formTargets, cookie, retryAf
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
+${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="0;url=${refresh}">`}
 <title>${title} – flagmeter</title>
 <link rel="icon" href="${new Html(icon)}">
 <style>${new Html(style)}</style>

@@ -1,7 +1,7 @@
 import { passwordLength } from '../../contract/passwords.ts';
 import type { Reply } from '../../http/types.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { passkeyButton } from './passkey-script.ts';
 
 /** The longest e-mail address accepted. */
@@ -34,7 +34,17 @@ ${wrong}${email === '' ? undefined : focus}>
 <button name="action" value="sign-in">Sign in</button>
 ${passkey}
 <button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`,
+    more: providerLinks(page),
   });
+}
+
+/** The links to the identity providers, which look like buttons. */
+function providerLinks({ providers }: FormPage): Html | undefined {
+  if (providers.length === 0) return undefined;
+  const links = providers.map(
+    ({ name, address }) => html`<a class="button" href="${address}">Sign in with ${name}</a>\n`,
+  );
+  return html`<p class="or">or</p>\n${links}`;
 }
 
 /** The page on which a user with a temporary password chooses a new one. */

@@ -39,7 +39,7 @@ strong { color: var(--text); font-weight: 600; }
 }
 form { display: grid; margin-top: 1.5rem; }
 label { margin-bottom: .375rem; font-weight: 500; }
-input, button { width: 100%; min-height: 3rem; font: inherit; border-radius: .625rem; }
+input, button, .button { width: 100%; min-height: 3rem; font: inherit; border-radius: .625rem; }
 input {
   margin-bottom: 1.125rem; padding: .5rem .875rem;
   color: var(--text); background: var(--card); border: 1px solid var(--field);
@@ -50,9 +50,11 @@ button {
   color: var(--on-accent); background: var(--accent); border: 1px solid transparent;
 }
 button:hover { background: var(--accent-over); }
-button.other { margin-top: .75rem; color: var(--text); background: none; border-color: var(--line); font-weight: 500; }
-button.other:hover { border-color: var(--field); }
+button.other, .button { margin-top: .75rem; color: var(--text); background: none; border-color: var(--line); font-weight: 500; }
+button.other:hover, .button:hover { border-color: var(--field); }
+.button { display: grid; place-items: center; padding: .5rem 1rem; border: 1px solid var(--line); text-decoration: none; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.or { margin-top: .75rem; text-align: center; }
 .note { margin-top: 1.25rem; font-size: .875rem; }
 code, pre { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--text); }
 pre { margin: .75rem 0 1.25rem; white-space: pre-wrap; }

@@ -146,6 +146,7 @@ export const auditColumns = {
   'target.name': { label: 'Target', cut: true },
   'actor.address': 'From',
   factors: { label: 'Factors', cut: true, of: factorsOf },
+  reason: 'Reason',
 } as const satisfies ColumnsOf<typeof AuditEntry>;
 
 /** The factors of a sign-in, as text: `password, totp`, or `provider (Okta)`. */

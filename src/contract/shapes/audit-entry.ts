@@ -28,6 +28,7 @@ export const AuditEntry = shape(
       ),
     ),
     provider: Type.Optional(text('Name of the identity provider of a sign-in, if it came from one.')),
+    reason: Type.Optional(text('Code of the reason why a sign-in with an identity provider was refused.')),
   },
   {
     id: '17',

@@ -55,9 +55,10 @@ export function urlRule(allowPrivate: boolean): string {
 /**
  * Checks the URL itself. The addresses of its host are checked at each request.
  * @param allowPrivate whether private networks may be reached, also without TLS
+ * @param field that the URL is in
  * @throws {ApiError} `invalid_body`
  */
-export function checkUrl(text: string, allowPrivate: boolean): void {
+export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
   // The parser skips spaces, control characters and the like. People who read the URL would see another one.
   const url = !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const isFit =
@@ -66,7 +67,7 @@ export function checkUrl(text: string, allowPrivate: boolean): void {
     (url.protocol === 'https:' || (allowPrivate && url.protocol === 'http:')) &&
     `${url.username}${url.password}${url.hash}` === '' &&
     (allowPrivate || isOfInternet(url));
-  if (!isFit) throw new ApiError('invalid_body', `Cannot take url: ${urlRule(allowPrivate)}`);
+  if (!isFit) throw new ApiError('invalid_body', `Cannot take ${field}: ${urlRule(allowPrivate)}`);
 }
 
 function isOfInternet(url: URL): boolean {

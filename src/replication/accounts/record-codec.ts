@@ -62,6 +62,14 @@ const secretFields: { readonly [Name in TableName]?: readonly SecretField[] } = 
       people: 'secrets of authenticator apps',
     },
   ],
+  identityProviders: [
+    {
+      plain: 'clientSecret',
+      sealed: 'sealedSecret',
+      about: ({ id }) => `identity provider ${id}`,
+      people: 'client secrets of identity providers',
+    },
+  ],
 };
 
 /** Converts records to and from their form in PostgreSQL, where secrets are encrypted. */

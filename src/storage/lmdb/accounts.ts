@@ -16,6 +16,7 @@ import type {
 import { checkDataFiles } from './data-file.ts';
 import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
 import { type LmdbEnvironment, openRecords } from './lmdb.ts';
+import type { IdentityProvider, LinkedIdentity, ProviderSignIn } from './provider-records.ts';
 import type {
   ApiKey,
   Application,
@@ -64,6 +65,13 @@ const tables = {
   webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.
   webhookTurns: table<WebhookTurn>(), // The pending deliveries, by `deliveryKey`.
   webhookMarks: table<WebhookMark>(), // By the reported subject: see `webhooks/marks.ts`.
+  identityProviders: table<IdentityProvider>(), // By `id`.
+  linkedIdentities: table<LinkedIdentity>(), // By `identityKey`.
+  userIdentities: table<true>(), // The linked identities of a user: `userId`, a dot, `identityKey`. The value has no meaning.
+  // By the SHA-256 (hex) of issuer and subject, or issuer and `sid`; a dot; the key of the sign-in.
+  providerSignIns: table<ProviderSignIn>(),
+  // By the SHA-256 (hex) of issuer and `jti`: the logout tokens received. The value is when they expire.
+  logoutTokens: table<number>(),
   // Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`.
   numbers: table<number>(),
 };

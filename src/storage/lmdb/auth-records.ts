@@ -22,6 +22,8 @@ export interface ProviderSession {
   readonly sid: string | null;
   /** For the sign-out there. */
   readonly idToken?: string;
+  /** Present if the sign-in counts as one factor; others count as two. */
+  readonly isOneFactor?: true;
 }
 
 /** The record of what came from a sign-in. */

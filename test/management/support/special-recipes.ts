@@ -118,6 +118,13 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     return { path: `${list}/${clientId}/secret` };
   },
 
+  'POST /identity-providers invalid_body': withBody({
+    name: 'Corp',
+    issuer: 'http://login.invalid',
+    clientId: 'flagmeter',
+  }),
+  'PATCH /identity-providers/:providerId invalid_body': withBody({ issuer: 'http://login.invalid' }),
+
   'POST /teams/:id/webhooks invalid_body': withBody({
     name: 'Chat',
     url: 'http://hooks.invalid/',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { putIdentity } from '../../../src/accounts/linked-identities.ts';
 import { hashSecret } from '../../../src/accounts/secrets.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { testHealth } from '../../accounts/fixture.ts';
@@ -36,6 +37,11 @@ const makers: Readonly<Record<string, Maker>> = {
     return make(world, base, { name: 'Chat', url: 'https://hooks.invalid/', events: ['flag.stale'] }, 'id');
   },
   deliveryId: (world, base) => make(world, base.replace(/deliveries$/, 'test'), {}, 'id'),
+  async providerId(world, base) {
+    await makeRoom(world, base, 15);
+    return make(world, base, { name: 'Corp', issuer: 'https://login.invalid', clientId: 'flagmeter' }, 'id');
+  },
+  identityId: (world, base) => linkIdentity(world, base.split('/').at(-2)!),
   clientId(world, base) {
     const client = { name: 'App', type: 'public', redirectUris: ['https://app.example/'] };
     return make(world, base, base.endsWith('/clients') ? client : { name: 'Program' }, 'clientId');
@@ -110,11 +116,11 @@ export function takeUser({ spareUsers }: World): string {
   return spareUsers.pop()!.id;
 }
 
-/** Deletes the objects of a long list, because a plan allows at most 50 webhooks. */
-async function makeRoom({ send, asAdmin }: World, list: string): Promise<void> {
+/** Deletes the objects of a long list, because only so many are allowed. */
+async function makeRoom({ send, asAdmin }: World, list: string, from = 40): Promise<void> {
   const answer = await send(asAdmin, 'GET', `${list}?limit=200`);
   const { items } = (await answer.json()) as { items: readonly { id: string }[] };
-  if (items.length < 40) return;
+  if (items.length < from) return;
   for (const { id } of items) await send(asAdmin, 'DELETE', `${list}/${id}`);
 }
 
@@ -129,6 +135,18 @@ export async function ask(world: World, method: string, path: string, body: obje
   const answer = await world.send(world.asAdmin, method, path, body);
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
   return answer.json();
+}
+
+/** Links an account at a provider to a user. @returns its id */
+async function linkIdentity({ store }: World, userId: string): Promise<string> {
+  const [issuer, subject, now] = ['https://login.invalid', randomBytes(8).toString('hex'), Date.now()];
+  const id = `identity_${subject}`;
+  const accountStore = new EmbeddedAccountStore(store, testHealth());
+  await accountStore.change((draft) => {
+    const linked = { id, number: 1, userId, issuer, subject, email: null, given: {} };
+    putIdentity(draft, { ...linked, linkedAt: now, lastUsedAt: now });
+  });
+  return id;
 }
 
 /** Starts a session of a user. @returns id of their sign-in */

@@ -1,0 +1,145 @@
+import { ApiError } from '../contract/errors.ts';
+import type { IdentityProviderPatch, NewIdentityProvider } from '../contract/shapes/identity-provider.ts';
+import { checkUrl } from '../http/outbound/addresses.ts';
+import type { IdentityProvider } from '../storage/lmdb/provider-records.ts';
+import type { AuditEntry } from '../storage/lmdb/records.ts';
+import type { Accounts } from './accounts.ts';
+import { checkName, missing, mustExist } from './checks.ts';
+import type { Directory } from './directory.ts';
+import { newId } from './secrets.ts';
+
+const maxRules = 100;
+const maxScopes = 20;
+const longestText = 256;
+const longestSecret = 1024;
+
+/** The operator's settings. */
+export interface IssuerRules {
+  readonly allowPrivate: boolean;
+}
+
+type Settings = Omit<IdentityProvider, 'id' | 'number' | 'createdAt' | 'updatedAt'>;
+
+/** The settings of a provider for which nothing else was chosen. */
+const usual = {
+  clientSecret: null,
+  scopes: ['openid', 'email', 'profile'],
+  linkByEmail: false,
+  createUsers: false,
+  defaultTeam: null,
+  defaultRole: 'User',
+  claimRules: [],
+  trustsSecondFactor: true,
+  enabled: true,
+} as const satisfies Partial<Settings>;
+
+/** All settings of a new provider. @throws {ApiError} `invalid_name`, `invalid_body` */
+export function completeProvider(wanted: NewIdentityProvider, rules: IssuerRules): Settings {
+  const settings = { ...usual, ...wanted };
+  checkSettings(settings, rules);
+  return settings;
+}
+
+/**
+ * Makes an identity provider.
+ * @throws {ApiError} `invalid_name`, `invalid_body`
+ */
+export function createProvider(
+  directory: Directory,
+  wanted: NewIdentityProvider,
+  rules: IssuerRules,
+): Promise<IdentityProvider> {
+  const settings = completeProvider(wanted, rules);
+  return directory.change((draft) => {
+    checkTeams(draft, settings);
+    const now = directory.clock.now();
+    const provider: IdentityProvider = {
+      id: newId('provider', directory.randomBytes),
+      number: draft.takeNumber('identityProvider'),
+      ...settings,
+      createdAt: now,
+      updatedAt: now,
+    };
+    draft.put('identityProviders', provider.id, provider);
+    draft.note('identity-provider.created', null, targetOf(provider));
+    return provider;
+  });
+}
+
+/**
+ * Changes the given settings.
+ * @throws {ApiError} as `createProvider`, and `not_found`
+ */
+export function patchProvider(
+  directory: Directory,
+  id: string,
+  patch: IdentityProviderPatch,
+  rules: IssuerRules,
+): Promise<IdentityProvider> {
+  return directory.change((draft) => {
+    const provider = mustExist('identity provider', draft.identityProviders.get(id));
+    if (Object.keys(patch).length === 0) return provider;
+    const patched = { ...provider, ...patch, updatedAt: directory.clock.now() };
+    checkSettings(patched, rules);
+    checkTeams(draft, patched);
+    // The secret would be sent to another service.
+    if (patched.issuer !== provider.issuer && provider.clientSecret !== null && !('clientSecret' in patch))
+      throw new ApiError('invalid_body', secretOfIssuer);
+    draft.put('identityProviders', id, patched);
+    draft.note('identity-provider.changed', null, targetOf(patched));
+    return patched;
+  });
+}
+
+export const secretOfIssuer =
+  'Cannot take issuer: the client secret belongs to the previous one; send clientSecret, too';
+
+/** Deletes a provider. The identities of its issuer stay linked, in case it is set up again. @throws {ApiError} `not_found` */
+export function deleteProvider(directory: Directory, id: string): Promise<void> {
+  return directory.change((draft) => {
+    const provider = mustExist('identity provider', draft.identityProviders.get(id));
+    draft.remove('identityProviders', id);
+    draft.note('identity-provider.deleted', null, targetOf(provider));
+  });
+}
+
+/** A provider, as named in the audit log. */
+export function targetOf({ id, name }: IdentityProvider): AuditEntry['target'] {
+  return { type: 'identity-provider', id, name };
+}
+
+function checkSettings(settings: Settings, { allowPrivate }: IssuerRules): void {
+  const { name, issuer, clientId, clientSecret, scopes, claimRules } = settings;
+  checkName('an identity provider', name);
+  checkUrl(issuer, allowPrivate, 'issuer');
+  check('issuer', !issuer.includes('?'), 'must have no query');
+  check('clientId', isText(clientId), textRule);
+  const isSecret = clientSecret === null || (clientSecret !== '' && clientSecret.length <= longestSecret);
+  check('clientSecret', isSecret, `must have 1 to ${longestSecret} characters, or be null`);
+  // RFC 6749 §3.3: scope-token.
+  const areScopes = scopes.every((scope) => /^[\x21\x23-\x5B\x5D-\x7E]{1,100}$/.test(scope));
+  check('scopes', areScopes && scopes.includes('openid') && scopes.length <= maxScopes, scopeRule);
+  check('claimRules', claimRules.length <= maxRules, `must have at most ${maxRules} entries`);
+  for (const { claim, value } of claimRules) check('claimRules', isText(claim) && isText(value), textRule);
+}
+
+const textRule = `must have 1 to ${longestText} characters`;
+const scopeRule = `must have 1 to ${maxScopes} scopes, one of them openid`;
+
+function isText(text: string): boolean {
+  return text !== '' && text.length <= longestText;
+}
+
+function check(field: string, isFit: boolean, rule: string): void {
+  if (!isFit) throw new ApiError('invalid_body', `Cannot take ${field}: ${rule}`);
+}
+
+function checkTeams(accounts: Accounts, { defaultTeam, claimRules }: Settings): void {
+  const isTeam = (id: string) => accounts.teams.has(id);
+  check('defaultTeam', defaultTeam === null || isTeam(defaultTeam), missing('team'));
+  check(
+    'claimRules',
+    claimRules.every(({ team }) => isTeam(team)),
+    missing('team'),
+  );
+}

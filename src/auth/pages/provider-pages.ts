@@ -1,0 +1,66 @@
+import { type ProviderRefusalCode, providerRefusals } from '../../contract/provider-refusals.ts';
+import type { Reply } from '../../http/types.ts';
+import { html } from './html.ts';
+import { pageReply } from './page.ts';
+
+/** The refusals that the user may be able to overcome by a new attempt. */
+const passing: ReadonlySet<ProviderRefusalCode> = new Set([
+  ...(['provider_unreachable', 'denied_by_provider', 'token_expired', 'authenticated_too_long_ago'] as const),
+]);
+
+/**
+ * The page for a refused sign-in with a provider.
+ * @param again where it starts again
+ */
+export function providerFailurePage(
+  name: string,
+  { code }: { readonly code: ProviderRefusalCode },
+  again: string,
+): Reply {
+  const hint = passing.has(code)
+    ? html`<p>Try again in a moment, or go back and sign in another way.</p>`
+    : html`<p>Contact the administrator of this service.</p>`;
+  return pageReply({
+    status: code === 'provider_unreachable' ? 503 : 403,
+    title: 'Sign-in is not possible',
+    ...(code === 'provider_unreachable' && { retryAfter: 5 }),
+    content: html`<h1>Sign-in with ${name} is not possible</h1>
+<p class="error">${providerRefusals[code]}</p>
+${hint}
+<p class="note">Reason: <code>${code}</code></p>
+<p><a class="button" href="${again}">Try again with ${name}</a></p>`,
+  });
+}
+
+/** The page for the answer of a provider that this browser has not asked for, or that came too late. */
+export function staleAttemptPage(): Reply {
+  return pageReply({
+    status: 400,
+    title: 'Sign-in is not possible',
+    content: html`<h1>This sign-in has expired</h1>
+<p>It was started in another browser or more than ten minutes ago, or was finished already. Go back to the app that sent you here,
+and try again.</p>`,
+  });
+}
+
+/** The page that leads to a provider, for the users of a domain. */
+export function leadPage(name: string, domain: string, address: string): Reply {
+  return pageReply({
+    status: 200,
+    title: `Continue with ${name}`,
+    refresh: address,
+    content: html`<h1>Continue with ${name}</h1>
+<p>Users of <strong>${domain}</strong> sign in with ${name}.</p>
+<p><a class="button" href="${address}">Continue with ${name}</a></p>`,
+  });
+}
+
+/** The page for a provider that does not exist, or is disabled. */
+export function unknownProviderPage(): Reply {
+  return pageReply({
+    status: 404,
+    title: 'Sign-in is not possible',
+    content: html`<h1>Sign-in is not possible</h1>
+<p>There is no such identity provider, or it is disabled. Go back to the app that sent you here, and try again.</p>`,
+  });
+}

@@ -1,0 +1,128 @@
+import { ApiError } from '../../contract/errors.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import { BrowserCookie } from '../browser.ts';
+import { consoleClientId, findClient } from '../clients.ts';
+import { userAgentOf } from '../draft-sign-in.ts';
+import { parseForm } from '../form.ts';
+import { countAddress, uncountAttempt } from '../login-throttle.ts';
+import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
+import { type Attempt, AttemptCookie } from './attempt.ts';
+import { type ProviderIdentity, readIdentity } from './claims.ts';
+import { enter } from './enter.ts';
+import { ProviderRefusal } from './provider-refusal.ts';
+import { urlsOf } from './providers.ts';
+import type { SsoSettings } from './sso-settings.ts';
+import { continuation, startLink } from './start.ts';
+
+/** Maximum number of answers of providers that are checked at a time. Each waits for the provider. */
+const mostAtOnce = 50;
+let checking = 0;
+
+/**
+ * Takes a browser back from a provider (OpenID Connect Core §3.1.2.5).
+ * @throws {ApiError} `backpressure`, `store_unavailable`, `engine_unavailable`
+ */
+export async function finishSso(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+): Promise<Reply> {
+  const cookie = new AttemptCookie(settings.issuer);
+  const state = parseForm(request.query).get('state') ?? '';
+  const attempt = cookie.read(request, state, settings.clock.now());
+  // The browser has not started this sign-in, or with another provider (RFC 9700 §4.4).
+  if (attempt === undefined || attempt.provider !== provider.id) return staleAttemptPage();
+  if (checking >= mostAtOnce) throw new ApiError('backpressure', 'Many users are signing in', 1);
+  checking += 1;
+  try {
+    const reply = await answer(settings, request, provider, attempt);
+    return { ...reply, cookies: [...(reply.cookies ?? []), cookie.remove(state)] };
+  } finally {
+    checking -= 1;
+  }
+}
+
+async function answer(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+  attempt: Attempt,
+): Promise<Reply> {
+  let email: string | null = null;
+  try {
+    const { identity, idToken } = await prove(settings, request, provider, attempt);
+    ({ email } = identity);
+    return await signInAs(settings, request, { provider, attempt, identity, idToken });
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    return refuse(settings, request, { provider, attempt, email, refusal: error });
+  }
+}
+
+/** Checks the answer. Failures are counted by address, because each of them costs a request to the provider. */
+async function prove(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+  attempt: Attempt,
+): Promise<{ readonly identity: ProviderIdentity; readonly idToken: string }> {
+  const { redirectUri } = urlsOf(settings.issuer, provider);
+  const counted = await countAddress(settings, request.remoteAddress);
+  if (counted.wait > 0)
+    throw new ApiError('rate_limited', 'Too many sign-ins from this network have failed', counted.wait);
+  const checked = await settings.providerClient.exchange(
+    provider,
+    { ...attempt, redirectUri },
+    request.query,
+  );
+  const identity = await readIdentity(provider, checked);
+  await uncountAttempt(settings, counted);
+  return { identity, idToken: checked.idToken };
+}
+
+interface Proven {
+  readonly provider: IdentityProvider;
+  readonly attempt: Attempt;
+  readonly identity: ProviderIdentity;
+  readonly idToken: string;
+}
+
+async function signInAs(settings: SsoSettings, request: Request, proven: Proven): Promise<Reply> {
+  const { attempt } = proven;
+  const cookie = new BrowserCookie(settings.issuer);
+  const browser = cookie.read(request);
+  const { browser: renewed } = await enter(settings, {
+    ...proven,
+    browser,
+    // The page that continues checks the client.
+    client: findClient(settings.directory, consoleClientId)!,
+    address: request.remoteAddress,
+    userAgent: userAgentOf(request),
+  });
+  const headers = {
+    location: continuation(attempt),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  };
+  return { status: 303, headers, cookies: [cookie.write(renewed)] };
+}
+
+interface Refused extends Pick<Proven, 'provider' | 'attempt'> {
+  /** What the provider says, if the refusal came later. */
+  readonly email: string | null;
+  readonly refusal: ProviderRefusal;
+}
+
+/** Notes a refusal, and shows it. */
+async function refuse(
+  { directory }: SsoSettings,
+  { remoteAddress: address }: Request,
+  { provider, attempt, email, refusal }: Refused,
+): Promise<Reply> {
+  const proof = { factors: ['provider'], provider: provider.name, reason: refusal.code } as const;
+  const target = { type: 'user', id: '', name: email ?? '' };
+  await directory.under({ address }).change((draft) => draft.note('sign-in.refused', null, target, proof));
+  const again = startLink(provider, attempt.page, attempt.query);
+  return providerFailurePage(provider.name, refusal, `../../${again}`);
+}

@@ -1,0 +1,198 @@
+import type { AccountDraft } from '../../accounts/account-draft.ts';
+import {
+  identitiesOf,
+  linkedIdentity,
+  putIdentity,
+  removeIdentity,
+} from '../../accounts/linked-identities.ts';
+import { noPasswordHash } from '../../accounts/passwords.ts';
+import { newId } from '../../accounts/secrets.ts';
+import { draftUser, userOfEmail } from '../../accounts/users.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Authentication } from '../../storage/lmdb/auth-records.ts';
+import type { IdentityProvider, LinkedIdentity } from '../../storage/lmdb/provider-records.ts';
+import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
+import type { Browser } from '../browser.ts';
+import { draftSignIn } from '../draft-sign-in.ts';
+import type { ProviderIdentity } from './claims.ts';
+import { applyRules, rolesByRules } from './memberships.ts';
+import { ProviderRefusal } from './provider-refusal.ts';
+import { indexSignIn } from './provider-sign-ins.ts';
+import type { SsoSettings } from './sso-settings.ts';
+
+/** A proven sign-in with a provider. */
+export interface Entering {
+  readonly provider: IdentityProvider;
+  readonly identity: ProviderIdentity;
+  readonly idToken: string;
+  readonly client: OAuthClient;
+  /** The browser before. */
+  readonly browser: Browser | undefined;
+  /** The address of the peer. */
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/** A longer ID token is not kept: the user is asked at the provider whether to sign out. */
+const longestIdToken = 4096;
+/** A sign-in at the provider before this is treated as if it were so long ago, seconds: a sign-in here lasts longer. */
+const longestAgo = 24 * 3600;
+
+/**
+ * Signs in the user of an account at a provider: the one linked to it, the one with its e-mail address, or a new one.
+ * @returns the browser, with a new id
+ * @throws {ProviderRefusal}
+ * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+ */
+export async function enter(
+  settings: SsoSettings,
+  entering: Entering,
+): Promise<{ readonly browser: Browser }> {
+  const { directory, accountStore } = settings;
+  const { provider, identity, address } = entering;
+  const known = linkedIdentity(accountStore, provider.issuer, identity.subject);
+  const result = await directory
+    .under({ address, ...(known !== undefined && { id: known.userId }) })
+    .change((draft) => draftEntry(settings, draft, entering));
+  // A membership that ended stays so, although the sign-in is refused.
+  if (result === 'team_missing') throw new ProviderRefusal(result);
+  return result;
+}
+
+function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Entering) {
+  const { clock } = settings;
+  const { identity, idToken, client, browser, userAgent } = entering;
+  const now = clock.now();
+  const provider = currentProvider(settings, draft, entering.provider);
+  const found = findLinked(draft, provider, identity) ?? linkNew(settings, draft, provider, identity);
+  const { user, given } = applyRules(draft, found.user, found.linked.given, { provider, identity, now });
+  if (user === undefined) {
+    removeIdentity(draft, found.linked);
+    return 'team_missing';
+  }
+  putIdentity(draft, { ...found.linked, email: identity.email, given, lastUsedAt: now });
+  const { id, name, issuer, trustsSecondFactor } = provider;
+  const { subject, sid } = identity;
+  const authentication: Authentication = {
+    factors: ['provider'],
+    provider: {
+      ...{ id, subject, sid },
+      ...(idToken.length <= longestIdToken && { idToken }),
+      ...(!trustsSecondFactor && { isOneFactor: true }),
+    },
+    userAgent,
+  };
+  // A sign-in of one factor must be completed soon after it has started.
+  const authTime = trustsSecondFactor ? authTimeOf(identity, now) : Math.floor(now / 1000);
+  const started = draftSignIn(settings, draft, user, {
+    client,
+    browser,
+    authentication,
+    authTime,
+    provider: name,
+  });
+  if (started.outcome !== 'signed-in') throw new Error('The client of a sign-in is not for all users');
+  indexSignIn(draft, { issuer, subject, sid }, { userId: user.id, signIn: started.signIn.key, now });
+  return { browser: started.browser };
+}
+
+/** When the user signed in at the provider, seconds; now if it does not say. */
+function authTimeOf({ authTime }: ProviderIdentity, now: number): number {
+  const seconds = Math.floor(now / 1000);
+  return Math.min(seconds, Math.max(authTime ?? seconds, seconds - longestAgo));
+}
+
+/** The provider at the time of the change. An administrator may have changed it meanwhile. */
+function currentProvider(
+  { providers }: SsoSettings,
+  draft: AccountDraft,
+  used: IdentityProvider,
+): IdentityProvider {
+  const current = providers.isConfigured(used.id) ? used : draft.identityProviders.get(used.id);
+  if (current?.enabled && current.issuer === used.issuer && current.clientId === used.clientId)
+    return current;
+  throw new ProviderRefusal('provider_changed');
+}
+
+interface Found {
+  readonly user: User;
+  readonly linked: LinkedIdentity;
+}
+
+function findLinked(
+  draft: AccountDraft,
+  { issuer }: IdentityProvider,
+  { subject }: ProviderIdentity,
+): Found | undefined {
+  const linked = linkedIdentity(draft, issuer, subject);
+  const user = linked && draft.users.get(linked.userId);
+  return linked && user && { linked, user };
+}
+
+/** Links the account to a user with its e-mail address, or to a new user. @throws {ProviderRefusal} */
+function linkNew(
+  settings: SsoSettings,
+  draft: AccountDraft,
+  provider: IdentityProvider,
+  identity: ProviderIdentity,
+): Found {
+  const { email, emailVerified } = identity;
+  const { linkByEmail, createUsers, issuer } = provider;
+  if (!linkByEmail && !createUsers) throw new ProviderRefusal('user_unknown');
+  if (email === null) throw new ProviderRefusal('email_missing');
+  const holder = userOfEmail(draft, email);
+  if (holder === undefined) {
+    if (!createUsers) throw new ProviderRefusal('user_unknown');
+    // A provider that says nothing knows only addresses that its operator has entered.
+    if (emailVerified === false) throw new ProviderRefusal('email_unverified');
+    return createLinked(settings, draft, provider, { ...identity, email });
+  }
+  if (!linkByEmail) throw new ProviderRefusal('email_taken');
+  if (emailVerified !== true) throw new ProviderRefusal('email_unverified');
+  if (identitiesOf(draft, holder.id).some((linked) => linked.issuer === issuer))
+    throw new ProviderRefusal('linked_elsewhere');
+  return { user: holder, linked: draftLink(settings, draft, holder, { provider, identity }) };
+}
+
+/** Creates a user in the team of the provider, or in one that its rules give. */
+function createLinked(
+  settings: SsoSettings,
+  draft: AccountDraft,
+  provider: IdentityProvider,
+  identity: ProviderIdentity & { readonly email: string },
+): Found {
+  const { email, name } = identity;
+  const { defaultTeam, defaultRole: role } = provider;
+  const [ruled] = rolesByRules(draft, provider, identity);
+  const hasDefault = defaultTeam !== null && draft.teams.has(defaultTeam);
+  const team = hasDefault ? defaultTeam : ruled?.[0];
+  if (team === undefined) throw new ProviderRefusal('team_missing');
+  const wanted = { email, name: name ?? email, role, teams: [team], passwordHash: noPasswordHash };
+  try {
+    const user = draftUser(settings.directory, draft, wanted);
+    const given = hasDefault || ruled === undefined ? {} : { [team]: { role: ruled[1], before: null } };
+    return { user, linked: { ...draftLink(settings, draft, user, { provider, identity }), given } };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'plan_limit')
+      throw new ProviderRefusal('plan_limit', { cause: error });
+    throw error;
+  }
+}
+
+function draftLink(
+  { clock, randomBytes }: Pick<SsoSettings, 'clock' | 'randomBytes'>,
+  draft: AccountDraft,
+  { id: userId, teams, email: name }: User,
+  { provider, identity }: Pick<Entering, 'provider' | 'identity'>,
+): LinkedIdentity {
+  const { subject, email } = identity;
+  const now = clock.now();
+  for (const team of teams)
+    draft.note('identity.linked', team, { type: 'user', id: userId, name }, { provider: provider.name });
+  return {
+    id: newId('identity', randomBytes),
+    number: draft.takeNumber('linkedIdentity'),
+    ...{ userId, issuer: provider.issuer, subject, email, given: {} },
+    ...{ linkedAt: now, lastUsedAt: now },
+  };
+}

@@ -1,0 +1,188 @@
+import type { JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose';
+import Type, { type Static } from 'typebox';
+import { Value } from 'typebox/value';
+import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
+import type { OutboundFetch } from '../../http/outbound/fetch.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { ProviderRefusal, unanswered } from './provider-refusal.ts';
+
+const url = Type.String({ pattern: '^https?://[^\\s]+$', maxLength: 2048 });
+const words = Type.Array(Type.String());
+
+/** The used part of a discovery document (OpenID Connect Discovery 1.0 §3). */
+const Metadata = Type.Object({
+  issuer: Type.String(),
+  authorization_endpoint: url,
+  token_endpoint: url,
+  jwks_uri: url,
+  userinfo_endpoint: Type.Optional(url),
+  end_session_endpoint: Type.Optional(url),
+  id_token_signing_alg_values_supported: Type.Optional(words),
+  token_endpoint_auth_methods_supported: Type.Optional(words),
+  authorization_response_iss_parameter_supported: Type.Optional(Type.Boolean()),
+  backchannel_logout_supported: Type.Optional(Type.Boolean()),
+});
+export type IssuerMetadata = Static<typeof Metadata>;
+
+const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String() })) });
+
+/** The algorithms that tokens may be signed with. None of them uses a shared secret. */
+export const tokenAlgorithms = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+
+/** How long a document is used. */
+const freshMs = 10 * 60_000;
+/** How long a failure is used. Anyone can cause a new request. */
+const failedMs = 5_000;
+/** Minimum interval between requests for the keys, when a token has an unknown one. */
+const betweenKeysMs = 10_000;
+/** Maximum number of issuers in memory. */
+const most = 64;
+
+/** Accepted difference between the clocks of a provider and of this service, seconds. */
+export const clockTolerance = 60;
+
+interface Fetched<Document> {
+  readonly at: number;
+  hasFailed: boolean;
+  readonly document: Promise<Document>;
+}
+
+/** The discovery documents and keys of issuers, read on demand. */
+export class Issuers {
+  readonly #fetch: OutboundFetch;
+  readonly #clock: Clock;
+  readonly #metadata = new Map<string, Fetched<IssuerMetadata>>();
+  readonly #keys = new Map<string, Fetched<JSONWebKeySet>>();
+
+  constructor(fetch: OutboundFetch, clock: Clock) {
+    this.#fetch = fetch;
+    this.#clock = clock;
+  }
+
+  /**
+   * The discovery document of an issuer.
+   * @throws {ProviderRefusal} `provider_unreachable`, `provider_private_address`, `provider_document_invalid`, `issuer_mismatch`
+   */
+  metadata(issuer: string): Promise<IssuerMetadata> {
+    return this.#read(this.#metadata, issuer, freshMs, async () => {
+      const document = await this.#get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+      const found = Value.Check(Metadata, document) ? Value.Clean(Metadata, document) : undefined;
+      if (found === undefined) throw new ProviderRefusal('provider_document_invalid');
+      const metadata = found as IssuerMetadata;
+      if (metadata.issuer !== issuer) throw new ProviderRefusal('issuer_mismatch');
+      return metadata;
+    });
+  }
+
+  /** Forgets what was read of an issuer. */
+  forget(issuer: string): void {
+    this.#metadata.delete(issuer);
+    this.#keys.delete(issuer);
+  }
+
+  /** The keys of an issuer. @throws {ProviderRefusal} as `metadata` */
+  async keys(issuer: string, freshFor = freshMs): Promise<JSONWebKeySet> {
+    const { jwks_uri: address } = await this.metadata(issuer);
+    return this.#read(this.#keys, issuer, freshFor, async () => {
+      const document = await this.#get(address);
+      if (!Value.Check(KeySet, document)) throw new ProviderRefusal('provider_document_invalid');
+      return document as JSONWebKeySet;
+    });
+  }
+
+  /**
+   * The claims of a token that an issuer signed. Keys that are not known yet are requested, in case they were rotated.
+   * @throws {ProviderRefusal} as `metadata`, and `signature_invalid`, `issuer_mismatch`, `audience_mismatch`, `token_expired`,
+   * `id_token_invalid`
+   */
+  async verify(
+    token: string,
+    expected: Required<Pick<JWTVerifyOptions, 'audience'>> & {
+      readonly issuer: string;
+      readonly typ?: string;
+    },
+  ): Promise<JWTPayload> {
+    const { createLocalJWKSet, errors, jwtVerify } = await import('jose');
+    const options = {
+      ...expected,
+      algorithms: tokenAlgorithms,
+      clockTolerance,
+      currentDate: new Date(this.#clock.now()),
+    };
+    const verifyWith = async (freshFor: number) => {
+      const keys = createLocalJWKSet(await this.keys(expected.issuer, freshFor));
+      return (await jwtVerify(token, keys, options)).payload;
+    };
+    try {
+      return await verifyWith(freshMs).catch((error) => {
+        if (error instanceof errors.JWKSNoMatchingKey) return verifyWith(betweenKeysMs);
+        throw error;
+      });
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError)
+        throw new ProviderRefusal(refusalOf(error), { cause: error });
+      throw error;
+    }
+  }
+
+  async #get(address: string): Promise<unknown> {
+    const answer = await this.#fetch(address, { headers: { accept: 'application/json' } }).catch((error) => {
+      throw unanswered(error);
+    });
+    if (answer.status !== 200) throw new ProviderRefusal('provider_unreachable');
+    try {
+      return await answer.json();
+    } catch (error) {
+      throw new ProviderRefusal('provider_document_invalid', { cause: error });
+    }
+  }
+
+  /** Concurrent callers share a request. */
+  #read<Document>(
+    kept: Map<string, Fetched<Document>>,
+    key: string,
+    freshFor: number,
+    read: () => Promise<Document>,
+  ): Promise<Document> {
+    const now = this.#clock.monotonic();
+    const known = kept.get(key);
+    const usedFor = known?.hasFailed ? Math.min(freshFor, failedMs) : freshFor;
+    if (known !== undefined && now - known.at < usedFor) return known.document;
+    const document = read();
+    const fetched = { at: now, document, hasFailed: false };
+    kept.delete(key);
+    kept.set(key, fetched);
+    if (kept.size > most) kept.delete(kept.keys().next().value!);
+    document.catch(() => {
+      fetched.hasFailed = true;
+    });
+    return document;
+  }
+}
+
+/** The refusal for an error of jose. */
+function refusalOf(error: Error & { readonly code?: string; readonly claim?: string }) {
+  switch (error.code) {
+    case 'ERR_JWT_EXPIRED':
+      return 'token_expired';
+    case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
+      return claimRefusals.get(error.claim ?? '') ?? 'id_token_invalid';
+    case 'ERR_JWT_INVALID':
+    case 'ERR_JWS_INVALID':
+      return 'id_token_invalid';
+    default:
+      return 'signature_invalid';
+  }
+}
+
+const claimRefusals: ReadonlyMap<string, ProviderRefusalCode> = new Map([
+  ['iss', 'issuer_mismatch'],
+  ['aud', 'audience_mismatch'],
+  ['azp', 'audience_mismatch'],
+  ['nbf', 'token_expired'],
+  ['iat', 'token_expired'],
+  ['nonce', 'nonce_mismatch'],
+] as const);

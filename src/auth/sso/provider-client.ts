@@ -1,0 +1,188 @@
+import type { Configuration, IDToken } from 'openid-client';
+import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
+import type { OutboundFetch } from '../../http/outbound/fetch.ts';
+import { OutboundError } from '../../http/outbound/fetch.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import { clockTolerance, type Issuers, tokenAlgorithms } from './issuers.ts';
+import { ProviderRefusal, unanswered } from './provider-refusal.ts';
+
+export interface ProviderClientDeps {
+  readonly issuers: Issuers;
+  readonly fetch: OutboundFetch;
+  readonly clock: Clock;
+  /** Whether endpoints without TLS are accepted. */
+  readonly allowPrivate: boolean;
+}
+
+/** The values that bind a provider's answer to the request for it. */
+export interface Binding {
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  /** The PKCE verifier. */
+  readonly verifier: string;
+  /** Maximum time since the user signed in at the provider, seconds; `null` for no limit. */
+  readonly maxAge: number | null;
+}
+
+/** Further parameters of the request. */
+export interface Hints {
+  readonly prompt: string | null;
+  readonly loginHint: string | null;
+}
+
+/** What a provider says about a user. */
+export interface ProviderAnswer {
+  readonly idToken: string;
+  readonly claims: IDToken;
+  /** Reads the claims of the UserInfo endpoint; `undefined` without one. @throws {ProviderRefusal} `claims_invalid` */
+  readonly userInfo: (() => Promise<Claims>) | undefined;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** The client of this service at its identity providers. */
+export class ProviderClient {
+  readonly #deps: ProviderClientDeps;
+
+  constructor(deps: ProviderClientDeps) {
+    this.#deps = deps;
+  }
+
+  /** The address at which a user signs in. @throws {ProviderRefusal} as `Issuers.metadata` */
+  async authorizationUrl(provider: IdentityProvider, binding: Binding, hints: Hints): Promise<URL> {
+    const { redirectUri, state, nonce, verifier, maxAge } = binding;
+    const [oidc, config] = await this.#open(provider);
+    return oidc.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope: provider.scopes.join(' '),
+      state,
+      nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(maxAge !== null && { max_age: String(maxAge) }),
+      ...(hints.prompt !== null && { prompt: hints.prompt }),
+      ...(hints.loginHint !== null && { login_hint: hints.loginHint }),
+    });
+  }
+
+  /**
+   * Exchanges the code of a provider's answer for the claims of the user, all of which are verified.
+   * @param query of the redirect
+   * @throws {ProviderRefusal}
+   */
+  async exchange(provider: IdentityProvider, binding: Binding, query: string): Promise<ProviderAnswer> {
+    const { redirectUri, state, nonce, verifier, maxAge } = binding;
+    const [oidc, config] = await this.#open(provider);
+    checkIssuer(new URLSearchParams(query), config.serverMetadata());
+    try {
+      const answer = await oidc.authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+        ...(maxAge !== null && { maxAge }),
+      });
+      const { id_token: idToken = '', access_token: accessToken } = answer;
+      const claims = answer.claims()!;
+      // The claims were checked above, and the signature is checked here.
+      await this.#deps.issuers.verify(idToken, { issuer: provider.issuer, audience: provider.clientId });
+      const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
+      const userInfo = async () =>
+        (await oidc.fetchUserInfo(config, accessToken, claims.sub).catch((error) => {
+          throw outboundIn(error) ?? new ProviderRefusal('claims_invalid', { cause: error });
+        })) as Claims;
+      return { idToken, claims, userInfo: hasUserInfo ? userInfo : undefined };
+    } catch (error) {
+      throw error instanceof ProviderRefusal ? error : refusalOf(error);
+    }
+  }
+
+  /** The address at which a user signs out of a provider; `undefined` if it has none. @throws {ProviderRefusal} */
+  async endSessionUrl(
+    provider: IdentityProvider,
+    parameters: Readonly<Record<string, string>>,
+  ): Promise<URL | undefined> {
+    const [oidc, config] = await this.#open(provider);
+    if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
+    return oidc.buildEndSessionUrl(config, { ...parameters });
+  }
+
+  async #open(provider: IdentityProvider): Promise<readonly [typeof import('openid-client'), Configuration]> {
+    const { issuers, fetch, clock, allowPrivate } = this.#deps;
+    const { issuer, clientId, clientSecret } = provider;
+    const metadata = await issuers.metadata(issuer);
+    const oidc = await import('openid-client'); // Loaded on first use: most services start without it.
+    const announced = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
+    const client = {
+      [oidc.clockSkew]: Math.round((clock.now() - systemClock.now()) / 1000),
+      [oidc.clockTolerance]: clockTolerance,
+    };
+    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const authentication =
+      clientSecret === null
+        ? oidc.None()
+        : methods.includes('client_secret_basic')
+          ? oidc.ClientSecretBasic(clientSecret)
+          : oidc.ClientSecretPost(clientSecret);
+    const supported = announced.filter((algorithm) => tokenAlgorithms.includes(algorithm));
+    const server = { ...metadata, id_token_signing_alg_values_supported: supported };
+    const config = new oidc.Configuration(server, clientId, client, authentication);
+    config[oidc.customFetch] = (url, options) => fetch(url, options as Parameters<OutboundFetch>[1]);
+    if (allowPrivate) oidc.allowInsecureRequests(config);
+    return [oidc, config];
+  }
+}
+
+/** Checks who answered (RFC 9207 §2.4). */
+function checkIssuer(
+  query: URLSearchParams,
+  metadata: { readonly issuer: string; readonly authorization_response_iss_parameter_supported?: boolean },
+): void {
+  const isAnnounced = metadata.authorization_response_iss_parameter_supported === true;
+  const said = query.getAll('iss');
+  if (said.length === 0 ? isAnnounced : said.some((issuer) => issuer !== metadata.issuer))
+    throw new ProviderRefusal('mixed_up');
+}
+
+/** The refusal for an error of openid-client. Its text may have content of the provider, and is not passed on. */
+function refusalOf(error: unknown): ProviderRefusal {
+  return outboundIn(error) ?? new ProviderRefusal(codeOf(error), { cause: error });
+}
+
+/** The refusal for a request that failed, which openid-client wraps. */
+function outboundIn(error: unknown): ProviderRefusal | undefined {
+  for (let inner = error; inner instanceof Error; inner = inner.cause)
+    if (inner instanceof OutboundError) return unanswered(inner);
+  return undefined;
+}
+
+function codeOf(error: unknown): ProviderRefusalCode {
+  const { code, cause } = error as { readonly code?: string; readonly cause?: unknown };
+  const { claim } = (cause instanceof Error ? cause.cause : cause) as { readonly claim?: string } & object;
+  switch (code) {
+    case 'OAUTH_AUTHORIZATION_RESPONSE_ERROR':
+      return 'denied_by_provider';
+    case 'OAUTH_RESPONSE_BODY_ERROR':
+    case 'OAUTH_WWW_AUTHENTICATE_CHALLENGE':
+      return 'code_refused';
+    case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
+      return claim === 'auth_time' ? 'authenticated_too_long_ago' : 'token_expired';
+    case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
+      return claimRefusals.get(claim ?? '') ?? 'id_token_invalid';
+    case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
+    case 'OAUTH_RESPONSE_IS_NOT_JSON':
+    case 'OAUTH_PARSE_ERROR':
+      return 'provider_document_invalid';
+    default:
+      return 'id_token_invalid';
+  }
+}
+
+const claimRefusals: ReadonlyMap<string, ProviderRefusalCode> = new Map([
+  ['iss', 'issuer_mismatch'],
+  ['aud', 'audience_mismatch'],
+  ['azp', 'audience_mismatch'],
+  ['nonce', 'nonce_mismatch'],
+] as const);

@@ -1,0 +1,59 @@
+/*
+ * src/auth/sso signs users in with identity providers (OpenID Connect Core 1.0). providers.ts lists them, and issuers.ts reads what their
+ * issuers publish. start.ts sends a browser to a provider, with the state of the attempt in a cookie (attempt.ts). callback.ts takes it
+ * back: provider-client.ts exchanges the code, claims.ts reads the claims, and enter.ts finds or creates the user. memberships.ts applies
+ * the rules for claims. logout.ts and back-channel-logout.ts end sign-ins there and here.
+ */
+
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+
+/** The identity providers: those of the accounts, and those of the file `--identity-providers`. */
+export class Providers {
+  readonly #accounts: Pick<Accounts, 'identityProviders'>;
+  #configured: ReadonlyMap<string, IdentityProvider> = new Map();
+
+  constructor(accounts: Pick<Accounts, 'identityProviders'>) {
+    this.#accounts = accounts;
+  }
+
+  /** Replaces those of the file. */
+  configure(configured: readonly IdentityProvider[]): void {
+    this.#configured = new Map(configured.map((provider) => [provider.id, provider]));
+  }
+
+  /** Those of the file first, then the oldest. */
+  all(): readonly IdentityProvider[] {
+    const stored = [...this.#accounts.identityProviders.values()].filter(
+      ({ id }) => !this.#configured.has(id),
+    );
+    return [...this.#configured.values(), ...stored.sort((a, b) => a.number - b.number)];
+  }
+
+  /** Those that users can sign in with. */
+  enabled(): readonly IdentityProvider[] {
+    return this.all().filter(({ enabled }) => enabled);
+  }
+
+  find(id: string): IdentityProvider | undefined {
+    return this.#configured.get(id) ?? this.#accounts.identityProviders.get(id);
+  }
+
+  ofIssuer(issuer: string): IdentityProvider | undefined {
+    return this.all().find((provider) => provider.issuer === issuer);
+  }
+
+  isConfigured(id: string): boolean {
+    return this.#configured.has(id);
+  }
+}
+
+/** The URLs that are registered at a provider. @param authUrl the public URL of the auth host */
+export function urlsOf(authUrl: string, { id }: Pick<IdentityProvider, 'id'>) {
+  const base = `${authUrl}/connect/providers/${encodeURIComponent(id)}`;
+  return {
+    redirectUri: `${base}/callback`,
+    postLogoutRedirectUri: `${authUrl}/connect/signed-out`,
+    backchannelLogoutUri: `${base}/logout`,
+  };
+}

@@ -1,0 +1,18 @@
+import type { RequestChecks } from '../authorization-request.ts';
+import type { ThrottleDeps } from '../login-throttle.ts';
+import type { SessionDeps } from '../sessions.ts';
+import type { SignInDeps } from '../sign-ins.ts';
+import type { Issuers } from './issuers.ts';
+import type { ProviderClient } from './provider-client.ts';
+import type { Providers } from './providers.ts';
+
+/** The dependencies of signing in with providers. */
+export interface SsoSettings extends SessionDeps, SignInDeps, ThrottleDeps, RequestChecks {
+  /** The public URL of the auth host. */
+  readonly issuer: string;
+  readonly directory: SessionDeps['directory'];
+  readonly accountStore: SessionDeps['accountStore'];
+  readonly providers: Providers;
+  readonly providerClient: ProviderClient;
+  readonly issuers: Issuers;
+}

@@ -1,0 +1,71 @@
+import Type from 'typebox';
+import { text } from '../../contract/shapes/fields.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import { readAuthorizationRequest } from '../authorization-request.ts';
+import { parseForm } from '../form.ts';
+import { failurePage } from '../pages/failure-page.ts';
+import { type Attempt, AttemptCookie, type AttemptPage, newBinding } from './attempt.ts';
+import type { Hints } from './provider-client.ts';
+import { urlsOf } from './providers.ts';
+import type { SsoSettings } from './sso-settings.ts';
+
+/** The pages that a sign-in can continue. */
+export const pages = ['authorize', 'device'] as const;
+
+export const startParameters = Type.Object({
+  page: text(`The page that continues: ${pages.join(' or ')}.`),
+  query: text('Its query.'),
+});
+
+/** The address that starts a sign-in with a provider, relative to the pages of the auth host. */
+export function startLink({ id }: Pick<IdentityProvider, 'id'>, page: AttemptPage, query: string): string {
+  return `providers/${encodeURIComponent(id)}/start?${new URLSearchParams({ page, query })}`;
+}
+
+/**
+ * Sends a browser to a provider. Anyone may cause this. The state of the attempt is in a cookie, so it takes no room here.
+ * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
+ * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
+ */
+export async function startSso(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+): Promise<Reply> {
+  const { issuer, clock, randomBytes, providerClient } = settings;
+  const form = parseForm(request.query);
+  const page = form.get('page') === 'device' ? 'device' : 'authorize';
+  const query = form.get('query') ?? '';
+  const { maxAge, ...hints } = page === 'device' ? none : wishesOf(settings, query);
+  const attempt: Attempt = {
+    provider: provider.id,
+    ...newBinding(randomBytes),
+    ...{ maxAge, page, query, startedAt: clock.now() },
+  };
+  const cookie = new AttemptCookie(issuer).write(attempt);
+  if (cookie === undefined) return failurePage(413, 'The request is too long');
+  const { redirectUri } = urlsOf(issuer, provider);
+  const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
+  const headers = { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+  return { status: 303, headers, cookies: [cookie] };
+}
+
+const none = { maxAge: null, prompt: null, loginHint: null };
+
+/** What a client wishes of the sign-in, which the provider is asked for. */
+function wishesOf(settings: SsoSettings, query: string): Hints & Pick<Attempt, 'maxAge'> {
+  const { maxAge, prompt, loginHint } = readAuthorizationRequest(settings, query);
+  const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
+  return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };
+}
+
+/** The address of the page that continues, relative to the callback. The provider has already been asked for what is removed. */
+export function continuation({ page, query }: Pick<Attempt, 'page' | 'query'>): string {
+  const parameters = new URLSearchParams(query);
+  parameters.delete('max_age');
+  const prompt = (parameters.get('prompt') ?? '').split(' ').filter((word) => word === 'consent');
+  if (prompt.length > 0) parameters.set('prompt', prompt.join(' '));
+  else parameters.delete('prompt');
+  return `../../${page}?${parameters}`;
+}

@@ -1,0 +1,40 @@
+/**
+ * Every reason to refuse a sign-in with an identity provider, with what the administrator can do. The audit log has the code, and the
+ * page shows it.
+ */
+export const providerRefusals = {
+  provider_unreachable:
+    'The provider does not answer, or not within 5 seconds. Check its address and the network.',
+  provider_private_address:
+    'The provider has an address that is not public, or no https: URL. The operator can allow it with --issuer-allow-private.',
+  provider_document_invalid:
+    'The discovery document or the key set of the provider is malformed, larger than 256 KiB, or redirects.',
+  issuer_mismatch:
+    'The issuer differs from the configured one, which is compared exactly. Copy it from the discovery document.',
+  mixed_up: 'The answer came from another provider than the one that was asked (RFC 9207).',
+  denied_by_provider: 'The provider refused the sign-in, or the user cancelled it there.',
+  code_refused:
+    'The provider refused the authorization code: it was used before, or the client id, client secret or redirect URI is wrong.',
+  id_token_invalid: 'The ID token is missing or malformed, or lacks a required claim.',
+  signature_invalid:
+    'The signature of the token cannot be verified: its algorithm is not allowed, or the provider has not published its key.',
+  nonce_mismatch: 'The ID token was issued for another sign-in.',
+  audience_mismatch: 'The token was issued for another client.',
+  token_expired: 'The token has expired or is not valid yet. Check the clocks of both services.',
+  authenticated_too_long_ago:
+    'A recent sign-in is required, but the provider did not ask the user again, or does not say when the user signed in.',
+  claims_invalid:
+    'The claims of the user are larger than 64 KiB, or those of the UserInfo endpoint are invalid.',
+  user_unknown:
+    'No user is linked to this account. Create users at their first sign-in, or link them by e-mail address.',
+  email_missing: 'The provider sent no e-mail address. Request the scope email.',
+  email_unverified: 'The provider does not confirm the e-mail address of the user.',
+  email_taken:
+    'A user with this e-mail address exists, but is not linked to this account. An administrator can allow links by e-mail address.',
+  linked_elsewhere: 'The user with this e-mail address is linked to another account of this provider.',
+  provider_changed: 'The provider was changed, disabled or deleted during the sign-in.',
+  team_missing: 'The user would be in no team. Set a default team, or add a rule for a claim of the user.',
+  plan_limit: 'The plan of the team allows no further members.',
+} as const;
+
+export type ProviderRefusalCode = keyof typeof providerRefusals;

@@ -1,0 +1,197 @@
+import Type, { type Static } from 'typebox';
+import {
+  bodyShape,
+  exampleIds,
+  exampleTime,
+  flag,
+  listOf,
+  name,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  time,
+} from './fields.ts';
+import { role } from './user.ts';
+
+const ClaimRule = Type.Object(
+  {
+    claim: text('Claim of the ID token or of the UserInfo endpoint, such as `groups`.'),
+    value: text('Value that the claim must have or, for a list, contain.'),
+    team: text('Id of the team.'),
+    role,
+  },
+  { additionalProperties: false },
+);
+
+const settings = {
+  name: name('Name, shown on its button on the sign-in page.'),
+  issuer: text(
+    'Issuer, exactly as in its discovery document: `https:`, with a public host unless the operator allows others.',
+  ),
+  clientId: text('Client id that the provider has assigned to this service.'),
+  scopes: Type.Array(Type.String(), {
+    description: 'Requested scopes; `openid` is required.',
+    documented: { minItems: 1, maxItems: 20 },
+  }),
+  linkByEmail: flag(
+    'Whether a first sign-in with a verified e-mail address is linked to the user with that address. Allow it only if the provider verifies addresses.',
+  ),
+  createUsers: flag('Whether a first sign-in of an unknown person creates a user.'),
+  defaultTeam: orNull(
+    text('Id of the team of created users, in addition to the teams that rules give; `null` for none.'),
+  ),
+  defaultRole: role,
+  claimRules: Type.Array(ClaimRule, {
+    description:
+      'Memberships by claim, evaluated at each sign-in. A membership that a rule gave ends when no rule gives it.',
+    documented: { maxItems: 100 },
+  }),
+  trustsSecondFactor: flag('Whether a sign-in with it counts as two factors.'),
+  enabled: flag('Whether users can sign in with it.'),
+};
+
+const clientSecret = orNull(
+  Type.String({
+    description: 'Client secret, which is not shown again; `null` for a public client.',
+    documented: { format: 'password' },
+  }),
+);
+
+const fields = {
+  id: text('Id.'),
+  ...settings,
+  hasClientSecret: flag('Whether it has a client secret.'),
+  source: oneOf(
+    ['api', 'file'],
+    'Where it is configured. One of the file `--identity-providers` cannot be changed here.',
+  ),
+  redirectUri: text('Redirect URI to register at the provider.'),
+  postLogoutRedirectUri: text('Post-logout redirect URI to register at the provider.'),
+  backchannelLogoutUri: text('Back-channel logout URI to register at the provider.'),
+  createdAt: time('Creation time.'),
+  updatedAt: time('Time of the last change.'),
+};
+
+const exampleId = `provider_${'0'.repeat(23)}9`;
+const example = {
+  id: exampleId,
+  name: 'Example Login',
+  issuer: 'https://login.example.com',
+  clientId: 'flagmeter',
+  scopes: ['openid', 'email', 'profile'],
+  linkByEmail: false,
+  createUsers: true,
+  defaultTeam: exampleIds.team,
+  defaultRole: 'User' as const,
+  claimRules: [{ claim: 'groups', value: 'flag-admins', team: exampleIds.team, role: 'Admin' as const }],
+  trustsSecondFactor: true,
+  enabled: true,
+  hasClientSecret: true,
+  source: 'api' as const,
+  redirectUri: `https://auth.example.com/connect/providers/${exampleId}/callback`,
+  postLogoutRedirectUri: 'https://auth.example.com/connect/signed-out',
+  backchannelLogoutUri: `https://auth.example.com/connect/providers/${exampleId}/logout`,
+  createdAt: exampleTime,
+  updatedAt: exampleTime,
+};
+
+export const IdentityProvider = shape('IdentityProvider', fields, example);
+export type IdentityProvider = Static<typeof IdentityProvider>;
+
+const { name: aName, issuer, clientId, ...others } = settings;
+const optional = {
+  clientSecret: Type.Optional(clientSecret),
+  scopes: Type.Optional(others.scopes),
+  linkByEmail: Type.Optional(others.linkByEmail),
+  createUsers: Type.Optional(others.createUsers),
+  defaultTeam: Type.Optional(others.defaultTeam),
+  defaultRole: Type.Optional(others.defaultRole),
+  claimRules: Type.Optional(others.claimRules),
+  trustsSecondFactor: Type.Optional(others.trustsSecondFactor),
+  enabled: Type.Optional(others.enabled),
+};
+
+export const NewIdentityProvider = bodyShape(
+  'NewIdentityProvider',
+  { name: aName, issuer, clientId, ...optional },
+  {
+    name: 'Example Login',
+    issuer: 'https://login.example.com',
+    clientId: 'flagmeter',
+    clientSecret: 'secret',
+  },
+);
+export type NewIdentityProvider = Static<typeof NewIdentityProvider>;
+
+export const IdentityProviderPatch = bodyShape(
+  'IdentityProviderPatch',
+  {
+    name: Type.Optional(aName),
+    issuer: Type.Optional(issuer),
+    clientId: Type.Optional(clientId),
+    ...optional,
+  },
+  { enabled: false },
+);
+export type IdentityProviderPatch = Static<typeof IdentityProviderPatch>;
+
+/** What the discovery document of a provider says. */
+export const ProviderCheck = shape(
+  'ProviderCheck',
+  {
+    reason: orNull(
+      text(
+        'Code of the reason why users cannot sign in with it, such as `provider_unreachable`; `null` if none was found.',
+      ),
+    ),
+    detail: orNull(text('The reason, for people.')),
+    endpoints: Type.Object({
+      authorization: orNull(text('Authorization endpoint.')),
+      token: orNull(text('Token endpoint.')),
+      userinfo: orNull(text('UserInfo endpoint.')),
+      endSession: orNull(text('End-session endpoint.')),
+    }),
+    keys: Type.Integer({ minimum: 0, description: 'Number of signing keys that can be used.' }),
+    backchannelLogout: flag('Whether it supports back-channel logout.'),
+  },
+  {
+    reason: null,
+    detail: null,
+    endpoints: {
+      authorization: 'https://login.example.com/authorize',
+      token: 'https://login.example.com/token',
+      userinfo: 'https://login.example.com/userinfo',
+      endSession: 'https://login.example.com/logout',
+    },
+    keys: 2,
+    backchannelLogout: true,
+  },
+);
+export type ProviderCheck = Static<typeof ProviderCheck>;
+
+export const LinkedIdentity = shape(
+  'LinkedIdentity',
+  {
+    id: text('Id.'),
+    provider: text('Name of the identity provider; its issuer if there is none now.'),
+    issuer: text('Issuer of the account.'),
+    email: orNull(text('E-mail address of the account at the last sign-in.')),
+    linkedAt: time('Time of the first sign-in.'),
+    lastUsedAt: time('Time of the last sign-in.'),
+  },
+  {
+    id: `identity_${'0'.repeat(23)}a`,
+    provider: 'Example Login',
+    issuer: 'https://login.example.com',
+    email: 'ada@shop.example',
+    linkedAt: exampleTime,
+    lastUsedAt: exampleTime,
+  },
+);
+export type LinkedIdentity = Static<typeof LinkedIdentity>;
+
+export const LinkedIdentities = Type.Object(
+  { items: listOf(LinkedIdentity) },
+  { example: { items: [(LinkedIdentity as unknown as { example: LinkedIdentity }).example] } },
+);

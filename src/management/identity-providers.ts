@@ -1,0 +1,180 @@
+import { missing, mustExist, nameRule } from '../accounts/checks.ts';
+import {
+  createProvider,
+  deleteProvider,
+  type IssuerRules,
+  patchProvider,
+  targetOf,
+} from '../accounts/identity-providers.ts';
+import { identitiesOf, unlink } from '../accounts/linked-identities.ts';
+import type { Reader } from '../accounts/store/account-store.ts';
+import { checkProvider } from '../auth/sso/check-provider.ts';
+import type { Issuers } from '../auth/sso/issuers.ts';
+import { type Providers, urlsOf } from '../auth/sso/providers.ts';
+import { ApiError } from '../contract/errors.ts';
+import {
+  IdentityProvider,
+  IdentityProviderPatch,
+  LinkedIdentities,
+  type LinkedIdentity,
+  NewIdentityProvider,
+  ProviderCheck,
+} from '../contract/shapes/identity-provider.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { urlRule } from '../http/outbound/addresses.ts';
+import type {
+  LinkedIdentity as StoredIdentity,
+  IdentityProvider as StoredProvider,
+} from '../storage/lmdb/provider-records.ts';
+import { created, done, made, page, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+
+export interface ProviderDeps extends ManageDeps {
+  readonly accountStore: Pick<Reader, 'get' | 'keys'>;
+  readonly providers: Providers;
+  readonly issuers: Issuers;
+  readonly issuerRules: IssuerRules;
+  /** The public URL of the auth host. */
+  readonly authUrl: string;
+}
+
+const access = { within: 'installation', least: 'Admin' } as const;
+
+const refusesSettings = {
+  invalid_name: nameRule('an identity provider'),
+  invalid_body: `Cannot take issuer: ${urlRule(false)}`,
+};
+
+const isFile = 'The operator has configured this provider in the file --identity-providers; change it there';
+
+/** `/api/v2/identity-providers`, and the accounts there that users have linked. */
+export const identityProviders: Group<ProviderDeps> = {
+  tag: 'Identity providers',
+  description:
+    'Services that users sign in with (OpenID Connect). Only the Admins of the first team, who run the installation, may read and change them.',
+  endpoints: [
+    endpoint('GET /identity-providers', {
+      access,
+      operationId: 'listIdentityProviders',
+      summary: 'List the identity providers',
+      answers: { 200: page(IdentityProvider, 'Those of the operator come first, then the oldest.') },
+      handle: (_call, deps: ProviderDeps) =>
+        ok({ items: deps.providers.all().map((provider) => show(deps, provider)), nextCursor: null }),
+    }),
+    endpoint('POST /identity-providers', {
+      access,
+      operationId: 'createIdentityProvider',
+      summary: 'Set up an identity provider',
+      body: NewIdentityProvider,
+      answers: { 201: made(IdentityProvider, 'The provider. Register its URLs at the provider.') },
+      refuses: refusesSettings,
+      async handle({ directory, body }, deps: ProviderDeps) {
+        const provider = await createProvider(directory, body, deps.issuerRules);
+        return created(['identity-providers', provider.id], show(deps, provider));
+      },
+    }),
+    endpoint('GET /identity-providers/:providerId', {
+      access,
+      operationId: 'getIdentityProvider',
+      summary: 'Read an identity provider',
+      answers: { 200: jsonAnswer(IdentityProvider, 'The provider.') },
+      refuses: { not_found: missing('identity provider') },
+      handle: ({ params }, deps: ProviderDeps) => ok(show(deps, find(deps, params.providerId))),
+    }),
+    endpoint('PATCH /identity-providers/:providerId', {
+      access,
+      operationId: 'changeIdentityProvider',
+      summary: 'Change an identity provider',
+      description: 'Users who are signed in with it stay so.',
+      body: IdentityProviderPatch,
+      answers: { 200: jsonAnswer(IdentityProvider, 'The provider after the change.') },
+      refuses: { ...refusesSettings, not_found: missing('identity provider') },
+      async handle({ directory, params: { providerId }, body }, deps: ProviderDeps) {
+        mayChange(deps, providerId);
+        return ok(show(deps, await patchProvider(directory, providerId, body, deps.issuerRules)));
+      },
+    }),
+    endpoint('DELETE /identity-providers/:providerId', {
+      access,
+      operationId: 'deleteIdentityProvider',
+      summary: 'Delete an identity provider',
+      description: 'Users can no longer sign in with it. Those who are signed in stay so.',
+      answers: { 204: done('It is deleted.') },
+      refuses: { not_found: missing('identity provider') },
+      handle({ directory, params: { providerId } }, deps: ProviderDeps) {
+        mayChange(deps, providerId);
+        return deleteProvider(directory, providerId);
+      },
+    }),
+    endpoint('POST /identity-providers/:providerId/test', {
+      access,
+      operationId: 'testIdentityProvider',
+      summary: 'Test the connection to an identity provider',
+      description: 'Reads its discovery document and its keys.',
+      answers: { 200: jsonAnswer(ProviderCheck, 'What was found.') },
+      refuses: { not_found: missing('identity provider') },
+      async handle({ directory, params }, deps: ProviderDeps) {
+        const provider = find(deps, params.providerId);
+        await directory.change((draft) => draft.note('identity-provider.tested', null, targetOf(provider)));
+        return ok(await checkProvider(deps.issuers, provider));
+      },
+    }),
+    endpoint('GET /users/:id/identities', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'listLinkedIdentities',
+      summary: 'List the accounts at identity providers that a user signs in with',
+      answers: { 200: jsonAnswer(LinkedIdentities, 'The accounts, the oldest link first.') },
+      handle: ({ user }, deps: ProviderDeps) =>
+        ok({ items: identitiesOf(deps.accountStore, user.id).map((linked) => showLinked(deps, linked)) }),
+    }),
+    endpoint('DELETE /users/:id/identities/:identityId', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'unlinkIdentity',
+      summary: 'Unlink an account at an identity provider',
+      description: 'Existing sessions continue.',
+      answers: { 204: done('It is unlinked.') },
+      handle: ({ directory, user, params }) =>
+        directory.change((draft) => {
+          const linked = identitiesOf(draft, user.id).find(({ id }) => id === params.identityId);
+          unlink(draft, mustExist('linked account', linked));
+        }),
+    }),
+  ],
+};
+
+/** @throws {ApiError} `not_found` */
+function find({ providers }: ProviderDeps, id: string): StoredProvider {
+  return mustExist('identity provider', providers.find(id));
+}
+
+/** @throws {ApiError} `not_found` for a provider of the operator */
+function mayChange({ providers }: ProviderDeps, id: string): void {
+  if (providers.isConfigured(id)) throw new ApiError('not_found', isFile);
+}
+
+/** A provider without its secret. */
+function show({ providers, authUrl }: ProviderDeps, provider: StoredProvider): IdentityProvider {
+  const { clientSecret, number: _, createdAt, updatedAt, scopes, claimRules, ...shown } = provider;
+  return {
+    ...shown,
+    scopes: [...scopes],
+    claimRules: [...claimRules],
+    hasClientSecret: clientSecret !== null,
+    source: providers.isConfigured(provider.id) ? 'file' : 'api',
+    ...urlsOf(authUrl, provider),
+    createdAt: timeText(createdAt),
+    updatedAt: timeText(updatedAt),
+  };
+}
+
+function showLinked({ providers }: ProviderDeps, linked: StoredIdentity): LinkedIdentity {
+  const { id, issuer, email, linkedAt, lastUsedAt } = linked;
+  return {
+    ...{ id, issuer, email },
+    provider: providers.ofIssuer(issuer)?.name ?? issuer,
+    linkedAt: timeText(linkedAt),
+    lastUsedAt: timeText(lastUsedAt),
+  };
+}

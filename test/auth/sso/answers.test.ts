@@ -1,0 +1,212 @@
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { CookieBrowser } from './cookie-browser.ts';
+import { type Behaviour, clientSecret, newKey, startOwnProvider } from './own-provider.ts';
+import { openSso, type SsoFixture } from './sso-fixture.ts';
+
+let sso: SsoFixture;
+beforeAll(async () => {
+  sso = await openSso();
+});
+afterEach(() => sso.provider.reset());
+afterAll(async () => {
+  await sso?.closeSso();
+  cleanUp();
+});
+
+/** Signs in while the provider behaves in a way. @returns the code of the reason, or `signed in` */
+async function reasonWhen(behaviour: Partial<Behaviour>): Promise<string | undefined> {
+  Object.assign(sso.provider.behaviour, behaviour);
+  const { code, reason } = await sso.enter();
+  return code === null ? reason : 'signed in';
+}
+
+const seconds = () => Math.floor(sso.clock.now() / 1000);
+
+describe('an ID token is refused', () => {
+  test.each<[string, () => object, string]>([
+    ['of another issuer', () => ({ iss: 'https://other.example' }), 'issuer_mismatch'],
+    ['for another client', () => ({ aud: 'other' }), 'audience_mismatch'],
+    ['for several clients, without azp', () => ({ aud: ['flagmeter', 'other'] }), 'audience_mismatch'],
+    [
+      'with azp of another client',
+      () => ({ aud: ['flagmeter', 'other'], azp: 'other' }),
+      'audience_mismatch',
+    ],
+    ['with another nonce', () => ({ nonce: 'n'.repeat(43) }), 'nonce_mismatch'],
+    ['without a nonce', () => ({ nonce: null }), 'id_token_invalid'],
+    ['that has expired', () => ({ iat: seconds() - 400, exp: seconds() - 61 }), 'token_expired'],
+    ['that is not valid yet', () => ({ nbf: seconds() + 62 }), 'token_expired'],
+    ['without exp', () => ({ exp: null }), 'id_token_invalid'],
+    ['without a subject', () => ({ sub: null }), 'id_token_invalid'],
+    ['with a subject that is a list', () => ({ sub: ['ada'] }), 'id_token_invalid'],
+    ['with a long subject', () => ({ sub: 'a'.repeat(256) }), 'id_token_invalid'],
+    ['with 100 kB of claims', () => ({ groups: ['g'.repeat(100_000)] }), 'claims_invalid'],
+    ['with 1 MB of claims', () => ({ groups: ['g'.repeat(1_000_000)] }), 'provider_document_invalid'],
+  ])('%s', async (_what, claims, reason) => {
+    expect(await reasonWhen({ claims: claims() as Behaviour['claims'] })).toBe(reason);
+  });
+
+  test('with the algorithm none', async () => {
+    expect(await reasonWhen({ token: (claims) => new UnsecuredJWT(claims).encode() })).toBe(
+      'id_token_invalid',
+    );
+  });
+
+  test('with a signature by the client secret', async () => {
+    const token: Behaviour['token'] = (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(clientSecret));
+    expect(await reasonWhen({ token })).toBe('id_token_invalid');
+  });
+
+  test('with a signature by a key that is not published', async () => {
+    const { privateKey } = await newKey('first');
+    const token: Behaviour['token'] = (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'first' }).sign(privateKey);
+    expect(await reasonWhen({ token })).toBe('signature_invalid');
+  });
+});
+
+describe('an ID token is accepted', () => {
+  test('within a minute of tolerance for the clocks', async () => {
+    expect(await reasonWhen({ claims: { iat: seconds() - 400, exp: seconds() - 50 } })).toBe('signed in');
+    expect(await reasonWhen({ claims: { iat: seconds() + 50, exp: seconds() + 300 } })).toBe('signed in');
+  });
+
+  test('with a rotated key, once the keys may be read again', async () => {
+    const second = await newKey('second');
+    const rotated: Partial<Behaviour> = {
+      keys: [second],
+      token: (claims) =>
+        new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'second' }).sign(second.privateKey),
+    };
+    await reasonWhen({});
+    expect(await reasonWhen(rotated)).toBe('signature_invalid');
+    sso.clock.advance(10_000);
+    expect(await reasonWhen(rotated)).toBe('signed in');
+    expect(await reasonWhen({ ...rotated, token: undefined }), 'a removed key').toBe('signature_invalid');
+    sso.provider.reset();
+    sso.clock.advance(10_000);
+    expect(await reasonWhen({})).toBe('signed in');
+  });
+});
+
+describe('an answer is refused', () => {
+  test('without iss, or with that of another provider', async () => {
+    expect(await reasonWhen({ redirect: { iss: undefined } })).toBe('mixed_up');
+    expect(await reasonWhen({ redirect: { iss: 'https://other.example' } })).toBe('mixed_up');
+  });
+
+  test('at the redirect URI of another provider', async () => {
+    const other = await startOwnProvider(() => sso.clock.now());
+    const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, {
+      ...{ name: 'Other', issuer: other.issuer, clientId: 'flagmeter' },
+    });
+    const browser = new CookieBrowser();
+    const callback = await sso.begin(browser);
+    const moved = new URL(callback.href.replace(sso.providerId, id));
+    expect(await sso.finish(browser, moved)).toMatchObject({ code: null, status: 400 });
+    expect(other.requested).toEqual([]);
+    await sso.call('DELETE', `/identity-providers/${id}`, 204);
+    await other.close();
+  });
+
+  test('in a browser that has not started the sign-in', async () => {
+    const callback = await sso.begin(new CookieBrowser());
+    const before = sso.provider.requested.length;
+    expect(await sso.finish(new CookieBrowser(), callback)).toMatchObject({ code: null, status: 400 });
+    expect(sso.provider.requested).toHaveLength(before);
+  });
+
+  test('with another state', async () => {
+    const browser = new CookieBrowser();
+    const callback = await sso.begin(browser);
+    callback.searchParams.set('state', `${callback.searchParams.get('state')}x`);
+    expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
+  });
+
+  test('a second time', async () => {
+    const browser = new CookieBrowser();
+    const callback = await sso.begin(browser);
+    expect((await sso.finish(browser, callback)).code).not.toBeNull();
+    expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
+  });
+
+  test('with a code that was used', async () => {
+    const [first, second] = [new CookieBrowser(), new CookieBrowser()];
+    const used = await sso.begin(first);
+    await sso.finish(first, used);
+    const callback = await sso.begin(second);
+    callback.searchParams.set('code', used.searchParams.get('code')!);
+    expect((await sso.finish(second, callback)).reason).toBe('code_refused');
+  });
+
+  test('after ten minutes', async () => {
+    const browser = new CookieBrowser();
+    const callback = await sso.begin(browser);
+    sso.clock.advance(601_000);
+    expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
+  });
+
+  test('that is an error, without its text', async () => {
+    const redirect = { code: undefined, error: 'access_denied', error_description: 'SECRET TEXT' };
+    Object.assign(sso.provider.behaviour, { redirect });
+    const { reason, html } = await sso.enter();
+    expect(reason).toBe('denied_by_provider');
+    expect(html).not.toContain('SECRET TEXT');
+    expect(sso.service.log()).not.toContain('SECRET TEXT');
+  });
+});
+
+describe('a provider', () => {
+  /** Starts a sign-in while the provider behaves in a way, and nothing is remembered of it. */
+  async function reasonAtStart(behaviour: Partial<Behaviour>): Promise<string | undefined> {
+    sso.clock.advance(11 * 60_000);
+    Object.assign(sso.provider.behaviour, behaviour);
+    const query = sso.target().split('?')[1]!;
+    const start = `${sso.url}/connect/providers/${sso.providerId}/start`;
+    const answer = await new CookieBrowser().send(
+      `${start}?${new URLSearchParams({ page: 'authorize', query })}`,
+    );
+    return /Reason: <code>(\w+)</.exec(await answer.text())?.[1] ?? answer.headers.get('location') ?? '';
+  }
+  const document = '/.well-known/openid-configuration';
+
+  test.each<[string, Partial<Behaviour>, string]>([
+    ['with another issuer', { metadata: { issuer: 'https://other.example' } }, 'issuer_mismatch'],
+    ['without endpoints', { metadata: { token_endpoint: 7 } }, 'provider_document_invalid'],
+    [
+      'with an endpoint that is a script',
+      { metadata: { authorization_endpoint: 'javascript:1' } },
+      'provider_document_invalid',
+    ],
+    ['with a huge document', { metadata: { more: 'x'.repeat(300_000) } }, 'provider_document_invalid'],
+    [
+      'that redirects',
+      { answers: { [document]: (to) => to.writeHead(302, { location: '/jwks' }).end() } },
+      'provider_document_invalid',
+    ],
+    ['that sends HTML', { answers: { [document]: (to) => to.end('<p>') } }, 'provider_document_invalid'],
+    ['that fails', { answers: { [document]: (to) => to.writeHead(500).end() } }, 'provider_unreachable'],
+  ])('%s is refused', async (_what, behaviour, reason) => {
+    expect(await reasonAtStart(behaviour)).toBe(reason);
+  });
+
+  test('that fails is not asked again for five seconds', async () => {
+    const answers: Behaviour['answers'] = { [document]: (to) => to.writeHead(500).end() };
+    await reasonAtStart({ answers });
+    const before = sso.provider.requested.length;
+    sso.clock.advance(4_000 - 11 * 60_000);
+    sso.provider.reset();
+    expect(await reasonAtStart({})).toBe('provider_unreachable');
+    expect(sso.provider.requested).toHaveLength(before);
+  });
+});
+
+test('no secret is in the log', async () => {
+  const { code } = await sso.enter();
+  const log = sso.service.log();
+  for (const secret of [clientSecret, code!, 'code-1&', 'access_token', 'eyJ'])
+    expect(log).not.toContain(secret);
+});

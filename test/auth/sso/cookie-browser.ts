@@ -1,0 +1,36 @@
+/** A browser without JavaScript: it keeps cookies, and follows redirects. */
+export class CookieBrowser {
+  readonly #cookies = new Map<string, string>();
+
+  /** Sends a request with the cookies of the host. Redirects are not followed. */
+  async send(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const address = new URL(url);
+    const own = [...this.#cookies].filter(([name]) => name.startsWith(`${address.host} `));
+    const cookie = own.map(([name, value]) => `${name.split(' ')[1]}=${value}`).join('; ');
+    const headers = { ...(init.headers as Record<string, string>), ...(cookie !== '' && { cookie }) };
+    const answer = await fetch(address, { ...init, headers, redirect: 'manual' });
+    for (const line of answer.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = line.split('; ');
+      const [name = '', value = ''] = pair.split('=', 2);
+      if (attributes.includes('Max-Age=0')) this.#cookies.delete(`${address.host} ${name}`);
+      else this.#cookies.set(`${address.host} ${name}`, value);
+    }
+    return answer;
+  }
+
+  /** Follows redirects to a page, or to an address that `until` names. */
+  async follow(
+    url: string | URL,
+    until: (url: URL) => boolean,
+  ): Promise<{ readonly last: URL; readonly answer: Response | undefined }> {
+    let next = new URL(url);
+    for (let hops = 0; hops < 12; hops += 1) {
+      if (until(next)) return { last: next, answer: undefined };
+      const answer = await this.send(next);
+      const location = answer.headers.get('location');
+      if (location === null) return { last: next, answer };
+      next = new URL(location, next);
+    }
+    throw new Error(`Too many redirects, the last to ${next.pathname}`);
+  }
+}

@@ -68,11 +68,10 @@ face or the PIN of your device. An authenticator app shows a code to type after 
   });
 }
 
-const purpose = `A passkey signs you in with your fingerprint, your face or the PIN of your device, instead of your password. Your browser
+const purpose = html`A passkey signs you in with your fingerprint, your face or the PIN of your device, instead of your password. Your browser
 needs JavaScript.`;
 
 const full = 'You have as many passkeys as possible. Remove one first.';
 
 const nameField = html`<label for="name">Name (optional)</label>
-<input id="name" name="name" type="text" autocomplete="off" maxlength="${longestName}" aria-describedby="name-hint">
-<p class="note" id="name-hint">Such as “Laptop”. You can change it later.</p>`;
+<input id="name" name="name" type="text" autocomplete="off" maxlength="${longestName}">`;

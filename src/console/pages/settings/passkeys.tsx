@@ -76,7 +76,7 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
     isRenaming.value = false;
   };
   return (
-    <>
+    <div class="actions">
       <button
         type="button"
         aria-label={`Rename the passkey ${name}`}
@@ -113,6 +113,6 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
       >
         <p>Nobody can sign in with it again. Your sessions continue. Also delete it from your device.</p>
       </ConfirmButton>
-    </>
+    </div>
   );
 }

@@ -78,6 +78,46 @@ test('an API key works until it is deleted, and its secret is shown once', async
   await expect(grant()).rejects.toThrow('401');
 });
 
+test.each(['light', 'dark'] as const)(
+  'an API key for reading an application expires, in %s mode',
+  async (colorScheme) => {
+    const name = `Reader ${colorScheme}`;
+    const path = `/api/v2/teams/${console.credentials.teamId}/api-keys`;
+    await console.manage('POST', '/api/v2/applications', 201, { name });
+    const { page } = await console.visit('/settings/team', { colorScheme });
+    await page.getByRole('button', { name: 'Create an API key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByLabel('Authenticates by')
+      .selectOption('Tokens of its platform (GitHub Actions, GitLab, Kubernetes)');
+    await dialog.getByLabel('Subject').fill('repo:*/checkout:ref:refs/heads/main');
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByLabel('Name', { exact: true }).fill(name);
+    await dialog.getByLabel(name).check();
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await dialog.getByText('Cannot take trust.subject').waitFor();
+    await dialog.getByLabel('Authenticates by').selectOption('A secret');
+    await dialog.getByLabel('Expires').selectOption('In 30 days');
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    const row = page.getByRole('row', { name });
+    await row.getByText(`read in ${name}`).waitFor();
+    await row.getByRole('button', { name: 'Rotate' }).click();
+    await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByText('It is shown only once').waitFor();
+    const [clientId = '', clientSecret = ''] = await dialog.locator('.copy-line code').allInnerTexts();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    expect(await token(console.service.http, { ...console.credentials, clientId, clientSecret })).toMatch(
+      /^ey/,
+    );
+    const soon = new Date(Date.now() + 86_400_000).toISOString();
+    await console.manage('PATCH', `${path}/${clientId}`, 200, { expiresAt: soon });
+    await page.reload();
+    await row.getByText('(expiring)').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  },
+);
+
 test('shows the refusal of a redirect URI beside its field, and keeps the input', async () => {
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Create a sign-in client' }).click();

@@ -1,47 +1,12 @@
-import { apiKeyColumns, signInClientColumns } from '../../../contract/resources/columns.ts';
-import type { ApiKey, ApiKeyShownOnce } from '../../../contract/shapes/api-key.ts';
+import { signInClientColumns } from '../../../contract/resources/columns.ts';
 import type { SignInClient, SignInClientShownOnce } from '../../../contract/shapes/sign-in-client.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import type { Shown } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { Field, SelectField } from '../../parts/form.tsx';
-import type { Column } from '../../parts/table.tsx';
-import { settings } from '../../settings.ts';
-import { linesOf, Part, RoleField } from './part.tsx';
-import { ResourceTable, type ResourceTableProps } from './resource-table.tsx';
-
-/** The API keys of a team. */
-export function ApiKeys({ team }: { readonly team: string }) {
-  const path = resource('teams', team, 'api-keys');
-  const note = `Get a token from ${settings.authUrl}/connect/token with the grant client_credentials.`;
-  return (
-    <Part
-      title="API keys"
-      note="Programs use them to get tokens for the management API. Packets contain an application key instead."
-    >
-      <ClientTable<ApiKey>
-        kind="API key"
-        path={path}
-        columns={apiColumns}
-        create={{
-          label: 'Create an API key',
-          codes: { plan_limit: 'name' },
-          create: async (data) => {
-            const body = Object.fromEntries(data);
-            return { ...shown(await call<ApiKeyShownOnce>('POST', path, { body })), note };
-          },
-          children: (
-            <>
-              <Field name="name" label="Name" required autoFocus hint="Name of the program." />
-              <RoleField />
-            </>
-          ),
-        }}
-      />
-    </Part>
-  );
-}
+import { linesOf, Part } from './part.tsx';
+import { ResourceTable } from './resource-table.tsx';
 
 /** The sign-in clients of a team. */
 export function Clients({ team }: { readonly team: string }) {
@@ -51,10 +16,11 @@ export function Clients({ team }: { readonly team: string }) {
       title="Sign-in clients"
       note="Programs that members of this team sign in to with their own account."
     >
-      <ClientTable<SignInClient>
-        kind="sign-in client"
-        path={path}
-        columns={signInColumns}
+      <ResourceTable
+        caption="Sign-in clients"
+        list={useList<SignInClient>(path)}
+        rowKey={({ clientId }) => clientId}
+        columns={columns}
         create={{
           label: 'Create a sign-in client',
           codes: { plan_limit: 'name' },
@@ -65,19 +31,21 @@ export function Clients({ team }: { readonly team: string }) {
           },
           children: signInFields,
         }}
+        remove={({ clientId, name }) => ({
+          title: `Delete the sign-in client ${name}`,
+          action: 'Delete the sign-in client',
+          done: `${name} is deleted`,
+          onConfirm: () => call('DELETE', `${path}/${clientId}`),
+          children: <p>Its tokens are refused from now on.</p>,
+        })}
       />
     </Part>
   );
 }
 
-type Client = ApiKey | SignInClient;
-
-const clientId = ({ clientId }: Client) => <code>{clientId}</code>;
-
-const apiColumns = columnsOf<ApiKey>(apiKeyColumns, { name: true, clientId });
-const signInColumns = columnsOf<SignInClient>(signInClientColumns, {
+const columns = columnsOf<SignInClient>(signInClientColumns, {
   name: true,
-  clientId,
+  clientId: ({ clientId }) => <code>{clientId}</code>,
   type: true,
   redirectUris: ({ redirectUris }) => <code>{redirectUris.join(' ')}</code>,
 });
@@ -102,33 +70,7 @@ const signInFields = (
   </>
 );
 
-interface ClientTableProps<Row> extends Required<Pick<ResourceTableProps<Row>, 'create'>> {
-  /** What a row is: "API key". */
-  readonly kind: string;
-  readonly path: string;
-  readonly columns: readonly Column<Row>[];
-}
-
-function ClientTable<Row extends Client>({ kind, path, columns, create }: ClientTableProps<Row>) {
-  return (
-    <ResourceTable
-      caption={`${kind}s`}
-      list={useList<Row>(path)}
-      rowKey={({ clientId }) => clientId}
-      columns={columns}
-      create={create}
-      remove={({ clientId, name }) => ({
-        title: `Delete the ${kind} ${name}`,
-        action: `Delete the ${kind}`,
-        done: `${name} is deleted`,
-        onConfirm: () => call('DELETE', `${path}/${clientId}`),
-        children: <p>Its tokens are refused from now on.</p>,
-      })}
-    />
-  );
-}
-
-function shown({ name, clientId, clientSecret }: ApiKeyShownOnce | SignInClientShownOnce): Shown {
+function shown({ name, clientId, clientSecret }: SignInClientShownOnce): Shown {
   const id = ['Client id', clientId] as const;
   if (clientSecret === undefined) return { title: `${name} is registered`, once: false, values: [id] };
   const values = [id, ['Client secret', clientSecret] as const];

@@ -1,8 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { afterAll, expect } from 'vitest';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
+import { readPublicKeys } from '../../src/accounts/public-keys.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { planAfterLoss } from '../../src/auth/after-loss.ts';
+import { assertionType } from '../../src/auth/client-assertion.ts';
 import { DeviceCodes } from '../../src/auth/device-codes.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import {
@@ -12,6 +16,7 @@ import {
   sweepThrottles,
 } from '../../src/auth/login-throttle.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import type { Jwk } from '../../src/storage/lmdb/auth-records.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';
 import {
   closeSharedServer,
@@ -80,6 +85,28 @@ describe('on two nodes', () => {
       expect(await callNow(other, json.access_token)).toBe(200);
       token = json.refresh_token;
     }
+  });
+
+  test('an assertion of a client is accepted by one of them, once', async () => {
+    const { one, other } = await twoNodes();
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const publicKeys = await readPublicKeys([publicKey.export({ format: 'jwk' }) as Jwk]);
+    const wanted = { teamId: one.team.id, name: 'CI', role: 'User', publicKeys } as const;
+    const { clientId: id } = (await createApiKey(one.directory, wanted)).apiKey;
+    await other.accountStore.current();
+    const exp = Math.floor(one.clock.now() / 1000) + 60;
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: one.settings.issuer, jti: 'once', exp })
+      .setProtectedHeader({ alg: 'EdDSA' })
+      .sign(privateKey);
+    const form = {
+      grant_type: 'client_credentials',
+      scope: 'openid flagmeter',
+      client_assertion_type: assertionType,
+      client_assertion: assertion,
+    };
+    const nodes = [one, other, other, one];
+    const answers = await Promise.all(nodes.map(({ post }) => post('/connect/token', form)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
   });
 
   test('a device starts at one, is allowed at the other, and gets its tokens once', async () => {

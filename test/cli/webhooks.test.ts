@@ -59,7 +59,7 @@ describe('a webhook in a format of others', () => {
     await run('webhooks update Issues --format slack');
     const { id } = JSON.parse((await run('webhooks test Issues --json')).out);
     await receiver.arrived(2);
-    const shown = await run(`webhooks delivery Issues --delivery ${id} --json`);
+    const shown = await run(`webhooks sent Issues --delivery ${id} --json`);
     expect(JSON.parse(shown.out)).toMatchObject({ body: receiver.received[1]!.body, state: 'waiting' });
     expect(JSON.parse(receiver.received[1]!.body)).toHaveProperty('blocks');
     expect(`${made.out}${tested.out}${shown.out}`).not.toContain('secret-of-the-tracker');

@@ -39,6 +39,7 @@ describe('loadConfig', () => {
       maxMetrics: 1_000,
       staleAfter: 30,
       instanceTtl: 2_592_000,
+      invitationTtl: 604_800,
       rotationGrace: 3_600,
       maxIdentities: 100_000,
       exposureDays: 30,

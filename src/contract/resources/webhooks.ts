@@ -69,8 +69,8 @@ export const webhooks: Resource = {
       columns: deliveryColumns,
     },
     {
-      word: 'delivery',
-      summary: 'Show a delivery of a webhook: its message and the answers',
+      word: 'sent',
+      summary: 'Show what a delivery of a webhook sent, and the answers',
       flags: [delivery],
       path: ['deliveries', '--delivery'],
       method: 'GET',

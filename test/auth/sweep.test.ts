@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { auditKey } from '../../src/accounts/audit-log.ts';
+import { passkeyKey } from '../../src/accounts/passkeys.ts';
+import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { invalidationKey } from '../../src/auth/invalidation.ts';
 import { sweepExpired, sweepRound } from '../../src/auth/sweep.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
@@ -73,6 +75,26 @@ describe('a sweep removes', () => {
     await fixture.directory.change((draft) => draft.remove('users', fixture.user.id));
     await sweep(fixture);
     expect(counts(fixture)).toMatchObject({ sessions: 0, userSessions: 0, signIns: 0 });
+  });
+
+  test('passkeys of users whom an earlier release deleted', async () => {
+    const fixture = await openSessionFixture();
+    const { accountStore, directory, store, team } = fixture;
+    const wanted = { name: 'G', role: 'User', teams: [team.id], passwordHash: '' } as const;
+    const { id } = await createUser(directory, { ...wanted, email: 'grace@example.com' });
+    const passkey = {
+      ...{ userId: id, credentialId: 'AAAA', publicKey: 'AAAA', counter: 0, transports: [], aaguid: '' },
+      ...{ backedUp: false, name: 'Phone', createdAt: 0, lastUsedAt: null, answered: [] },
+    };
+    const add = () => accountStore.change((draft) => draft.put('passkeys', passkeyKey(id, 'a'), passkey));
+    await add();
+    await sweep(fixture);
+    expect(store.passkeys.getCount()).toBe(1);
+    await deleteUser(directory, id);
+    expect(store.passkeys.getCount()).toBe(0);
+    await add();
+    await sweep(fixture);
+    expect(store.passkeys.getCount()).toBe(0);
   });
 
   test('codes after a minute, and exchanged codes after an hour', async () => {

@@ -24,7 +24,7 @@ export interface SignInDeps {
 }
 
 /** The authentication of a sign-in by an earlier release. */
-const byPassword: Authentication = { factors: ['password'], userAgent: '' };
+export const byPassword: Authentication = { factors: ['password'], userAgent: '' };
 
 /** A valid sign-in. */
 export interface CurrentSignIn {

@@ -1,7 +1,9 @@
 import { missing } from '../accounts/checks.ts';
 import type { Reader } from '../accounts/store/account-store.ts';
 import { findClient } from '../auth/clients.ts';
+import { deviceName } from '../auth/device-name.ts';
 import { endSignIn, endsAt, noteEnd, sessionKeysOf, userOf } from '../auth/sessions.ts';
+import { byPassword } from '../auth/sign-ins.ts';
 import { ApiError } from '../contract/errors.ts';
 import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
 import { noContent, ok } from '../http/answer.ts';
@@ -80,11 +82,16 @@ function signInsOf(
 
 /** @param given the sessions of one sign-in, the most recently used first */
 function showSignIn(given: readonly Shown[], caller: Caller): SignInSessions {
-  const { signIn, authTime, refreshedAt } = given[0]!.session;
+  const { signIn, authTime, refreshedAt, authentication = byPassword } = given[0]!.session;
+  const { factors, provider, userAgent } = authentication;
   return {
     signIn,
     current: given.some(({ key }) => key === caller.session),
     startedAt: timeText(authTime * 1000),
+    factors: [...factors],
+    provider: provider?.id ?? null,
+    device: deviceName(userAgent),
+    userAgent,
     lastUsedAt: timeText(refreshedAt),
     sessions: given.map(({ key, session, client }) => ({
       id: key,

@@ -65,6 +65,7 @@ test('a session has its start, last use and end, and marks the sign-in of the re
     signIn: 'laptop',
     current: true,
     startedAt: text(started),
+    ...{ factors: ['password'], provider: null, device: '', userAgent: '' },
     lastUsedAt: text(started),
     sessions: [
       {

@@ -1,3 +1,5 @@
+import { platformOf } from '../device-name.ts';
+
 /** The providers of passkeys by the AAGUID of their authenticators. */
 const providers: ReadonlyMap<string, string> = new Map([
   ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd', 'iCloud Keychain'],
@@ -15,19 +17,10 @@ const providers: ReadonlyMap<string, string> = new Map([
   ['50726f74-6f6e-5061-7373-50726f746f6e', 'Proton Pass'],
 ]);
 
-const platforms: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/iPhone/, 'iPhone'],
-  [/iPad/, 'iPad'],
-  [/Android/, 'Android'],
-  [/Windows/, 'Windows'],
-  [/Macintosh/, 'Mac'],
-  [/Linux|CrOS/, 'Linux'],
-];
-
 /** A name for a new passkey: its provider, or the platform of the browser. */
 export function suggestedName(aaguid: string, userAgent: string): string {
   const provider = providers.get(aaguid);
   if (provider !== undefined) return provider;
-  const platform = platforms.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const platform = platformOf(userAgent);
   return platform === undefined ? 'Passkey' : `Passkey on ${platform}`;
 }

@@ -1,3 +1,4 @@
+import type { Factor } from '../factors.ts';
 import type { ApiKey } from '../shapes/api-key.ts';
 import type { Application, Environment } from '../shapes/application.ts';
 import type { ApplicationKey } from '../shapes/application-key.ts';
@@ -149,8 +150,13 @@ export const auditColumns = {
   reason: 'Reason',
 } as const satisfies ColumnsOf<typeof AuditEntry>;
 
+interface Proof {
+  readonly factors?: readonly Factor[];
+  readonly provider?: string | null;
+}
+
 /** The factors of a sign-in, as text: `password, totp`, or `provider (Okta)`. */
-export function factorsOf({ factors, provider }: Pick<AuditEntry, 'factors' | 'provider'>): string | null {
+export function factorsOf({ factors, provider }: Proof): string | null {
   const words = factors?.map((factor) =>
     factor === 'provider' && provider ? `provider (${provider})` : factor,
   );

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { exampleTime, flag, listOf, shape, text, time } from './fields.ts';
+import { factors } from '../factors.ts';
+import { exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const exampleSession = 'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2';
 const exampleSignIn = '5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5';
@@ -25,9 +26,13 @@ const exampleOfSession = {
 export const SignInSessions = shape(
   'SignInSessions',
   {
-    signIn: text('Id of the sign-in, for which the user entered the password once in one browser.'),
+    signIn: text('Id of the sign-in, of a user in one browser.'),
     current: flag('Whether this request belongs to one of its sessions.'),
     startedAt: time('Time of the sign-in.'),
+    factors: listOf(oneOf(factors, 'A factor.'), 'Factors that proved it, in their order.'),
+    provider: orNull(text('Id of the identity provider that it came from; `null` without one.')),
+    device: text('Browser and platform, such as `Firefox 140 on Linux`; empty if they are unknown.'),
+    userAgent: text('`User-Agent` of the browser; empty if it is unknown.'),
     lastUsedAt: time('Time of the last use of any of its sessions.'),
     sessions: listOf(Type.Object(sessionFields), 'Its sessions, the last used first.'),
   },
@@ -35,6 +40,10 @@ export const SignInSessions = shape(
     signIn: exampleSignIn,
     current: true,
     startedAt: exampleTime,
+    factors: ['password', 'totp'],
+    provider: null,
+    device: 'Firefox 140 on Linux',
+    userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
     lastUsedAt: exampleTime,
     sessions: [exampleOfSession],
   },

@@ -9,6 +9,8 @@ import { ApplicationPage } from '../application-settings/application-page.tsx';
 import { NotFound } from '../not-found.tsx';
 import { Applications } from './applications.tsx';
 import { Audit } from './audit.tsx';
+import { isAdmin } from './part.tsx';
+import { SignIn } from './sign-in.tsx';
 import { Team } from './team.tsx';
 import { Users } from './users.tsx';
 import { WebhookPage } from './webhook-page.tsx';
@@ -19,8 +21,14 @@ const pages = [
   { name: 'applications', title: 'Applications', Content: Applications },
   { name: 'team', title: 'Team', Content: Team },
   { name: 'users', title: 'Users', Content: Users },
+  { name: 'sign-in', title: 'Sign-in', Content: SignIn },
   { name: 'audit', title: 'Audit', Content: Audit },
 ] as const;
+
+/** The API decides; the navigation omits what it would refuse. */
+function isOffered({ name }: (typeof pages)[number]): boolean {
+  return name !== 'sign-in' || isAdmin();
+}
 
 /** `/settings`, `/settings/:page`. */
 export function Settings({ page = 'you' }: { readonly page?: string }) {
@@ -31,7 +39,7 @@ export function Settings({ page = 'you' }: { readonly page?: string }) {
   return (
     <div class="settings">
       <nav class="settings-nav" aria-label="Settings">
-        {pages.map(({ name, title }) => (
+        {pages.filter(isOffered).map(({ name, title }) => (
           <a key={name} href={address('settings', name)} aria-current={name === shown ? 'page' : undefined}>
             {title}
           </a>

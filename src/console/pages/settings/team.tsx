@@ -16,6 +16,7 @@ import { user } from '../../session.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Clients } from './clients.tsx';
 import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from './part.tsx';
+import { SecondFactorPolicy } from './sign-in.tsx';
 import { Members } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 
@@ -42,6 +43,13 @@ function OneTeam({ id }: { readonly id: string }) {
           <Choice current={team} />
           <ReadOnlyNote what="a team" />
           {isAdmin() && <NamePart key={thing.version} name={team.name} save={save} />}
+          {isAdmin() && (
+            <SecondFactorPolicy
+              key={`second-factor-${thing.version}`}
+              value={team.secondFactor}
+              save={(secondFactor) => thing.change(() => ({ secondFactor }))}
+            />
+          )}
           <Members team={team} />
           {isAdmin() && (
             <>

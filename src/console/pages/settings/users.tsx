@@ -14,6 +14,8 @@ import { user } from '../../session.ts';
 import { LinkDialog, shownLink } from './link-dialog.tsx';
 import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
 import { type Removal, ResourceTable } from './resource-table.tsx';
+import { SecondFactor } from './second-factor.tsx';
+import { Sessions } from './sessions.tsx';
 
 /** All users of the reader's teams. */
 export function Users() {
@@ -148,6 +150,13 @@ function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
             </button>
             <button
               type="button"
+              aria-label={`Sign-ins of ${each.name}`}
+              onClick={() => dialog.open(<SignIns user={each} onClose={close} />)}
+            >
+              Sign-ins …
+            </button>
+            <button
+              type="button"
               aria-label={`${linkWord(each)} for ${each.name}`}
               onClick={() => dialog.open(<LinkDialog user={each} onClose={close} />)}
             >
@@ -164,6 +173,16 @@ function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
 
 /** What the link of a user would be. */
 const linkWord = ({ invitation }: User) => (invitation?.purpose === 'invitation' ? 'New link' : 'Reset link');
+
+/** How a user signs in. */
+function SignIns({ user: { id, name }, onClose }: { readonly user: User; readonly onClose: () => void }) {
+  return (
+    <Dialog title={`Sign-ins of ${name}`} onClose={onClose}>
+      <SecondFactor id={id} />
+      <Sessions id={id} note="Programs that the user is signed in to." />
+    </Dialog>
+  );
+}
 
 function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const thing = useThing<User>(resource('users', id));

@@ -1,22 +1,17 @@
 import { passwordLength } from '../../../contract/passwords.ts';
-import type { SignInSessions } from '../../../contract/shapes/session.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { User } from '../../../contract/shapes/user.ts';
-import { call, resource } from '../../api/client.ts';
+import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { forget, usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
-import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Reason } from '../../parts/failure.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { Table } from '../../parts/table.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { changedFields, isAdmin, Part, TeamField } from './part.tsx';
 import { Passkeys } from './passkeys.tsx';
+import { SecondFactor } from './second-factor.tsx';
+import { Sessions } from './sessions.tsx';
 
 /** The reader's own account. */
 export function You() {
@@ -33,8 +28,12 @@ export function You() {
           <Profile key={`profile-${thing.version}`} you={you} thing={thing} />
           <EmailAddress key={`email-${thing.version}`} you={you} thing={thing} />
           <Password you={you} thing={thing} />
+          <SecondFactor id={id} own />
           <Passkeys id={id} />
-          <Sessions id={id} />
+          <Sessions
+            id={id}
+            note="Programs that you are signed in to. End unknown sessions, and then change your password."
+          />
         </>
       )}
     </OfThing>
@@ -159,77 +158,5 @@ function CurrentPassword() {
       required
       autocomplete="current-password"
     />
-  );
-}
-
-function Sessions({ id }: { readonly id: string }) {
-  const path = resource('users', id, 'sessions');
-  const { data, error } = usePoll<{ items: readonly SignInSessions[] }>(path, 15_000);
-  const items = data?.items ?? [];
-  const others = items.filter(({ current }) => !current);
-  return (
-    <Part
-      title="Sessions"
-      note="Programs that you are signed in to. End unknown sessions, and then change your password."
-    >
-      <Reason error={data === undefined ? error : undefined} />
-      <Table
-        stacked
-        caption="Sessions"
-        rows={items}
-        rowKey={({ signIn }) => signIn}
-        columns={[
-          {
-            key: 'what',
-            title: 'Signed in to',
-            cell: ({ sessions, current }) => (
-              <span>
-                {format.list([...new Set(sessions.map(({ clientName }) => clientName))])}
-                {current && <strong> (this one)</strong>}
-              </span>
-            ),
-          },
-          { key: 'startedAt', title: 'Since', cell: ({ startedAt }) => format.time(startedAt) },
-          {
-            key: 'lastUsedAt',
-            title: 'Last used',
-            cell: ({ lastUsedAt }) => format.relative(lastUsedAt, now.value),
-          },
-          {
-            key: 'do',
-            title: 'Actions',
-            class: 'settings-do',
-            cell: (each) => !each.current && <EndSessions label="End" path={path} of={[each]} />,
-          },
-        ]}
-      />
-      {others.length > 0 && <EndSessions label="End all other sessions" path={path} of={others} danger />}
-    </Part>
-  );
-}
-
-interface EndProps {
-  readonly label: string;
-  readonly danger?: boolean;
-  readonly path: string;
-  readonly of: readonly SignInSessions[];
-}
-
-function EndSessions({ label, danger = false, of: ended, path }: EndProps) {
-  const [first] = ended;
-  return (
-    <ConfirmButton
-      label={label}
-      danger={danger}
-      title={danger ? label : `End the session since ${format.time(first!.startedAt)}`}
-      action={ended.length === 1 ? 'End the session' : 'End the sessions'}
-      done={ended.length === 1 ? 'The session has ended' : 'The other sessions have ended'}
-      onConfirm={async () => {
-        for (const { signIn } of ended) await call('DELETE', `${path}/${encodeURIComponent(signIn)}`);
-        forget(path);
-      }}
-    >
-      <p>The next request requires a new sign-in.</p>
-    </ConfirmButton>
   );
 }

@@ -1,0 +1,77 @@
+import type { Totp } from '../../../contract/shapes/totp.ts';
+import { call, resource } from '../../api/client.ts';
+import { forget, usePoll } from '../../api/poll.ts';
+import { format } from '../../format.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Reason } from '../../parts/failure.tsx';
+import { settings } from '../../settings.ts';
+import { Part } from './part.tsx';
+
+interface SecondFactorProps {
+  readonly id: string;
+  /** Whether it is the reader's. It is set up on a page of the auth host, which asks for a recent sign-in. */
+  readonly own?: boolean;
+}
+
+/** The authenticator app of a user. */
+export function SecondFactor({ id, own = false }: SecondFactorProps) {
+  const path = resource('users', id, 'totp');
+  const { data, error } = usePoll<Totp>(path, 15_000);
+  return (
+    <Part
+      title="Two-step verification"
+      note="With an authenticator app, signing in with the password also needs a code."
+    >
+      <Reason error={data === undefined ? error : undefined} />
+      {data !== undefined && <State totp={data} />}
+      {data !== undefined && (
+        <p class="actions">
+          {own && (
+            <a class="button" href={`${settings.authUrl}/connect/authenticator`}>
+              {data.enabled ? 'Get new recovery codes' : 'Set up an authenticator app'}
+            </a>
+          )}
+          {data.enabled && <Remove path={path} required={data.required} />}
+        </p>
+      )}
+    </Part>
+  );
+}
+
+function State({ totp: { enabled, required, createdAt, recoveryCodes } }: { readonly totp: Totp }) {
+  if (enabled)
+    return (
+      <p>
+        An authenticator app is set up since {format.time(createdAt!)}.{' '}
+        <span class={recoveryCodes < 3 ? 'warn' : ''}>Recovery codes left: {recoveryCodes}.</span>
+      </p>
+    );
+  return (
+    <p>
+      No authenticator app is set up.{required && ' A policy requires a second factor at the next sign-in.'}
+    </p>
+  );
+}
+
+function Remove({ path, required }: { readonly path: string; readonly required: boolean }) {
+  return (
+    <ConfirmButton
+      danger
+      label="Remove the authenticator app"
+      title="Remove the authenticator app"
+      action="Remove it"
+      done="The authenticator app is removed"
+      onConfirm={async () => {
+        await call('DELETE', path);
+        forget(path);
+      }}
+    >
+      <p>
+        The recovery codes are removed too.
+        {required
+          ? ' A new app must be set up at the next sign-in.'
+          : ' The password alone is enough to sign in.'}
+      </p>
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,104 @@
+import { TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, signInFirst } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
+
+let shop: Console;
+
+beforeAll(async () => {
+  shop = await openConsole();
+});
+
+afterAll(async () => {
+  await shop?.close();
+  cleanUp();
+});
+
+/** A code of the authenticator app, some time steps from now. */
+function codeOf(secret: string, steps = 0): string {
+  return TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: Date.now() + steps * 30_000 });
+}
+
+/** Signs out in the browser, and enters the password again. */
+async function enter(page: Page, email: string, password: string): Promise<void> {
+  await page.context().clearCookies();
+  await page.goto(`${shop.origin}/settings/you`);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+const continueWith = async (page: Page, code: string) => {
+  await page.getByLabel(/^(Code|Recovery code)$/).fill(code);
+  await page.getByRole('button', { name: 'Continue' }).click();
+};
+
+describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
+  test('a user sets up an authenticator app, and signs in with its code and with a recovery code', async () => {
+    const email = `${colorScheme}@example.com`;
+    const first = 'chosen by somebody else';
+    const password = 'a long phrase of their own';
+    const user = { name: colorScheme, email, role: 'User', password: first };
+    await shop.manage('POST', '/api/v2/users', 201, user);
+    const { page } = await shop.visit('/settings/you', { signedIn: false, colorScheme });
+    await signInFirst(page, email, first, password);
+    await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
+    await page.getByRole('img', { name: 'QR code of the key' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const secret = (await page.locator('main code').innerText()).replaceAll(' ', '');
+    await continueWith(page, '000000');
+    await page.getByRole('alert').getByText('The code is wrong').waitFor();
+    await continueWith(page, codeOf(secret));
+    await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const codes = await page.locator('li code').allInnerTexts();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download the codes' }).click();
+    expect((await download).suggestedFilename()).toBe('flagmeter-recovery-codes.txt');
+    await page.getByRole('button', { name: 'I have saved the codes' }).click();
+    await page.getByText('Recovery codes left: 10').waitFor();
+
+    await enter(page, email, password);
+    await page.getByRole('heading', { name: 'Two-step verification' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await continueWith(page, codeOf(secret, 1));
+    await page.getByRole('heading', { name: 'You', exact: true }).waitFor();
+
+    await enter(page, email, password);
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await page.getByRole('heading', { name: 'Use a recovery code' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await continueWith(page, codes[4]!);
+    await page.getByText('Recovery codes left: 9').waitFor();
+    await page.getByRole('cell', { name: 'password, recovery-code' }).waitFor();
+    await page
+      .getByRole('cell', { name: /^Chrome \d+ on Linux$/ })
+      .first()
+      .waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove the authenticator app' }).click();
+    await page.getByRole('button', { name: 'Remove it' }).click();
+    await page.getByText('No authenticator app is set up').waitFor();
+  });
+
+  test('an administrator changes the policy, and sees how a user signs in', async () => {
+    const { page } = await shop.visit('/settings/sign-in', { colorScheme });
+    const rule = page.getByLabel('Who needs a second factor');
+    await rule.selectOption('admins');
+    await page.getByRole('button', { name: 'Save the policy' }).click();
+    await page.locator('.form-done').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await rule.selectOption('optional');
+    await page.getByRole('button', { name: 'Save the policy' }).click();
+    await page.locator('.form-done').waitFor();
+    await page.goto(`${shop.origin}/settings/users`);
+    await page.getByRole('button', { name: `Sign-ins of ${colorScheme}` }).click();
+    await page.getByRole('dialog').getByRole('cell', { name: 'password, recovery-code' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+});

@@ -29,7 +29,7 @@ export function App() {
       </main>
     );
   return (
-    <LocationProvider>
+    <LocationProvider scope={pages}>
       <ApplicationsReader />
       <Frame>
         <Guarded>
@@ -56,6 +56,9 @@ export function App() {
     </LocationProvider>
   );
 }
+
+/** Links that the browser does not load: all except those to pages of the auth host, which may have the same origin. */
+const pages = /^(?!.*\/connect\/)/;
 
 /** Screen readers announce the new page by its heading. */
 function focusHeading(): void {

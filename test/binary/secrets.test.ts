@@ -20,6 +20,7 @@ import { call, openClient } from '../support/grpc-call.ts';
 import { readOpenApi } from '../support/openapi.ts';
 import { type Outside, openOutside } from '../support/outside.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
+import { secretsIn, useLink } from '../support/secrets-in.ts';
 import { tellCommands } from '../support/tell-commands.ts';
 import { bodies, forms } from '../support/text-everywhere.ts';
 
@@ -92,15 +93,9 @@ async function bearer(): Promise<string> {
   return access;
 }
 
-const secretField = /secret|password|token$|^key$|^instanceId$|^device_code$|^user_code$/i;
-
-/** Remembers the secrets of an answer, by the names of its fields. */
+/** Remembers the secrets of an answer. */
 function noteSecretsIn(answer: unknown): void {
-  if (typeof answer !== 'object' || answer === null) return;
-  for (const [name, value] of Object.entries(answer)) {
-    if (secretField.test(name) && typeof value === 'string' && value.length >= 8) note(name, value);
-    else noteSecretsIn(value);
-  }
+  for (const [name, value] of secretsIn(answer)) note(name, value);
 }
 
 async function send(method: string, path: string, headers: Record<string, string>, body?: string) {
@@ -214,6 +209,9 @@ test('calls over gRPC and gRPC-Web', async () => {
 });
 
 test('successful and failed sign-ins to the console', async () => {
+  await manage(service.http, await bearer(), 'PATCH', '/api/v2/sign-in-policy', 200, {
+    secondFactor: 'optional',
+  });
   const browser = new ConsoleBrowser(service);
   await browser.authorize(await browser.begin(), { email: person, password: canary }).catch(() => {});
   const page = await browser.begin();
@@ -226,6 +224,10 @@ test('successful and failed sign-ins to the console', async () => {
   for (const [name, value] of browser.cookies) note(`the cookie ${name}`, value);
   expect(await browser.who()).toBe(credentials.adminEmail);
   expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
+});
+
+test('links of invitations, used and refused', async () => {
+  await useLink(service.http, await bearer(), named, note);
 });
 
 test('secrets of webhooks, and URLs that contain credentials', async () => {

@@ -167,6 +167,18 @@ describe('the command line', () => {
     expect((await run(home, 'apps', 'list', '--url', url)).code).toBe(3);
   });
 
+  test('prints the link of an invitation and of a reset', async () => {
+    const home = await signedIn();
+    const link = `${url}/connect/invitation#[\\w-]{43}`;
+    const made = await run(home, 'users', 'create', 'ada@example.com', '--name', 'Ada');
+    expect(made.stdout).toMatch(new RegExp(`^ {2}Invitation +${link}$`, 'm'));
+    const again = await run(home, 'users', 'reset-link', 'ada@example.com', '--end-sessions');
+    expect(again.stdout).toMatch(new RegExp(`^ {2}Url +${link}$`, 'm'));
+    expect(again.stderr).toBe('Url: shown only once; keep it in a safe place\n');
+    expect((await run(home, 'users', 'withdraw-link', 'ada@example.com')).code).toBe(0);
+    expect((await run(home, 'users', 'withdraw-link', 'ada@example.com')).code).toBe(5);
+  });
+
   test('reports on one line that the server is unreachable or not trusted', async () => {
     const home = newHome({ FLAGMETER_TOKEN: 'x' });
     expect(await run(home, 'apps', 'list', '--url', 'http://127.0.0.1:1')).toEqual({

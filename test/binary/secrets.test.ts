@@ -209,16 +209,13 @@ test('calls over gRPC and gRPC-Web', async () => {
 });
 
 test('successful and failed sign-ins to the console', async () => {
-  await manage(service.http, await bearer(), 'PATCH', '/api/v2/sign-in-policy', 200, {
-    secondFactor: 'optional',
-  });
+  const policy = { secondFactor: 'optional' };
+  await manage(service.http, await bearer(), 'PATCH', '/api/v2/sign-in-policy', 200, policy);
   const browser = new ConsoleBrowser(service);
   await browser.authorize(await browser.begin(), { email: person, password: canary }).catch(() => {});
   const page = await browser.begin();
-  const callback = await browser.authorize(page, {
-    email: credentials.adminEmail,
-    password: credentials.adminPassword,
-  });
+  const { adminEmail: email, adminPassword: password } = credentials;
+  const callback = await browser.authorize(page, { email, password });
   note('an authorization code', callback.searchParams.get('code')!);
   await browser.go(callback);
   for (const [name, value] of browser.cookies) note(`the cookie ${name}`, value);

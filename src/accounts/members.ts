@@ -113,11 +113,12 @@ export function checkOtherAdmins(accounts: Accounts, user: User, after?: User): 
   const lost = user.teams.filter((team) => isAdminOf(user, team) && !(after && isAdminOf(after, team)));
   const left = lost.find((team) => adminsOf(accounts, team).every(({ id }) => id === user.id));
   if (left === undefined) return;
-  const name = JSON.stringify(accounts.teams.get(left)?.name);
-  throw new ApiError(
-    'conflict',
-    `The user is the last Admin of the team ${name}; make another member an Admin first`,
-  );
+  throw new ApiError('conflict', lastAdmin(accounts.teams.get(left)?.name ?? ''));
+}
+
+/** The detail of `conflict`. */
+export function lastAdmin(team: string): string {
+  return `The user is the last Admin of the team ${JSON.stringify(team)}; make another member an Admin first`;
 }
 
 /** The members who are Admins of a team. */

@@ -20,7 +20,7 @@ export interface SignedIn {
   readonly expiresAt: string | null;
 }
 
-export interface SignedInUser extends Pick<User, 'id' | 'name' | 'role'> {
+export interface SignedInUser extends Pick<User, 'id' | 'name' | 'role' | 'teamRoles'> {
   readonly email: string;
   readonly teams: readonly string[];
   readonly primaryTeam: string;

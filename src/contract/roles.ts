@@ -4,8 +4,8 @@ export type Role = (typeof roles)[number];
 
 /** The permissions of each role in a team. The table of docs/access.md is generated from this. */
 export const permissions: Readonly<Record<Role, string>> = {
-  Viewer: 'reads and exports, and manages their own profile',
-  User: 'also writes flags, notes and metrics',
+  Viewer: 'reads and exports counts and settings, and manages their own account',
+  User: 'also writes flags, notes and metrics, and reads the exposures of a person',
   Admin: 'also manages applications, keys, members, webhooks and the team, and reads the audit log',
 };
 
@@ -21,6 +21,11 @@ export interface Membership {
   readonly teams: readonly string[];
   /** The roles of their own in some teams, by team id. Absent if there are none, or an earlier release wrote the user. */
   readonly teamRoles?: Readonly<Record<string, Role>>;
+}
+
+/** The roles of a user, by team id. @param teams some of theirs; by default all */
+export function teamRolesOf(user: Membership, teams = user.teams): Record<string, Role> {
+  return Object.fromEntries(teams.map((team) => [team, roleIn(user, team) ?? user.role]));
 }
 
 /** The role of a user in a team; `undefined` for a team that they are not in. */

@@ -44,6 +44,8 @@ export interface Operation {
   readonly security?: readonly Json[];
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
+  /** Whether the body may be empty. */
+  readonly bodyOptional?: true;
   readonly answers: DeclaredAnswers;
   readonly refuses?: Refusals;
   readonly refusalHeaders?: (status: number) => Headers;

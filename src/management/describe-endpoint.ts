@@ -37,6 +37,8 @@ export interface Described {
   readonly description?: string;
   readonly query?: TProperties;
   readonly body?: TSchema | undefined;
+  /** Whether the body may be empty. */
+  readonly bodyOptional?: true;
   /** Maximum decompressed length of the body in bytes. */
   readonly maxBody?: number;
   /** Whether the handler calls `checkMatch`. */
@@ -65,6 +67,7 @@ export function describeEndpoint(method: string, path: string, declared: Describ
       ...(body ? [ContentEncoding] : []),
     ],
     ...(body && { body: jsonContent(body) }),
+    ...(declared.bodyOptional && { bodyOptional: true as const }),
     answers: Object.fromEntries(
       Object.entries(answers).map(([status, { headers, ...rest }]) => [
         status,

@@ -76,7 +76,8 @@ export function endpoint<
   const [method, path] = name.split(' ') as [Route['method'], string];
   const { handle, query, body, maxBody, counted } = declaration;
   const readQuery = query === undefined ? undefined : queryReader(query);
-  const readBody = body === undefined ? undefined : jsonBody(body, maxBody);
+  const readBody =
+    body === undefined ? undefined : jsonBody(body, { limit: maxBody, optional: declaration.bodyOptional });
   return {
     method,
     path: `/api/v2${path}`,

@@ -1,6 +1,6 @@
 import { invitationOf } from '../accounts/invitations.ts';
-import { roleIn } from '../contract/roles.ts';
-import type { User } from '../contract/shapes/user.ts';
+import { roleIn, teamRolesOf } from '../contract/roles.ts';
+import type { Member, User } from '../contract/shapes/user.ts';
 import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 import type { Caller } from './caller.ts';
@@ -15,12 +15,17 @@ export function showUser(user: StoredUser, caller: Caller): User {
     name,
     role,
     teams,
-    teamRoles: Object.fromEntries(teams.map((team) => [team, roleIn(user, team)!])),
+    teamRoles: teamRolesOf(user, teams),
     primaryTeam: teams.includes(primaryTeam) ? primaryTeam : null,
     invitation: showInvitation(user),
     createdAt: timeText(user.createdAt),
     updatedAt: timeText(user.updatedAt),
   };
+}
+
+/** A user as a member of a team. */
+export function showMember(user: StoredUser, caller: Caller, teamId: string): Member {
+  return { ...showUser(user, caller), role: roleIn(user, teamId) ?? user.role };
 }
 
 function showInvitation(user: StoredUser): User['invitation'] {

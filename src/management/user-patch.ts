@@ -92,9 +92,11 @@ function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch
  */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam']);
 
+export const ownRole = 'Only another Admin can change your role';
+
 /** @throws {ApiError} `forbidden` */
 function checkOwn(user: StoredUser, changed: readonly (keyof Changes)[]): void {
-  if (changed.includes('role')) throw new ApiError('forbidden', 'Only another Admin can change your role');
+  if (changed.includes('role')) throw new ApiError('forbidden', ownRole);
   const isAdmin = user.teams.every((team) => roleIn(user, team) === 'Admin');
   if (changed.includes('email') && !isAdmin) {
     throw new ApiError('forbidden', 'Only an Admin can change your e-mail address');

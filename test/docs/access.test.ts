@@ -4,6 +4,8 @@ import { authDescription, authHost, pageTokens } from '../../src/auth/auth-host.
 import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
 import { consoleSession } from '../../src/console/host/console-session.ts';
 import { consolePages } from '../../src/console/host/pages.ts';
+import { permissions, roles } from '../../src/contract/roles.ts';
+import { maxSignInAge } from '../../src/contract/step-up.ts';
 import type { Group } from '../../src/http/endpoint.ts';
 import { exposition } from '../../src/http/exposition.ts';
 import { health } from '../../src/http/health.ts';
@@ -25,10 +27,23 @@ const introduction = `# Who may call what
 
 Written from the declarations of the endpoints: after a change there, run \`npx vitest run test/docs -u\`.
 
-Users and Admins are members of teams: people with a token, or API keys with that role. The management API checks each call in
-this order: 401 without a valid access token, or the cookie of the console instead ([oauth.md](oauth.md#the-console)); 429 over
+People and API keys have a role in each of their teams:
+
+| Role | May |
+|---|---|
+${roles.map((role) => `| ${role} | ${permissions[role]} |`).join('\n')}
+
+A user has a default role, and a team may give them one of its own (\`PUT /teams/:id/members/:userId\`). Only another Admin of the
+team can change it, and a team keeps at least one Admin. The default role is the claim \`role\` of tokens. Roles are read from the
+accounts at each request, so a change applies to existing tokens. An endpoint without an id of a resource, such as \`POST
+/applications\`, checks the role in the team that the request names, or else in the primary team.
+
+*Recent sign-in* means that a user must have signed in within the last ${maxSignInAge / 60} minutes ([semantics.md](semantics.md#teams-users-and-roles)).
+API keys are exempt.
+
+The management API checks each call in this order: 401 without a valid access token, or the cookie of the console instead ([oauth.md](oauth.md#the-console)); 429 over
 the rate; 404 for an id that does not exist; 403 \`not_in_team\` for an id of a team that the caller is not in; 403 \`forbidden\`
-for a User where an Admin is required. Lists show only what belongs to the caller's teams.
+without the required role in the team; and 401 \`insufficient_user_authentication\` after an old sign-in. Lists show only what belongs to the caller's teams.
 \`test/management/matrix.test.ts\` has the status that each kind of caller gets.
 
 The Admins and Admin API keys of the first team run the installation. The first team is the one that \`init\` creates; if it is

@@ -24,7 +24,7 @@ export interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly { readonly name?: string; readonly example?: string }[];
   readonly security?: readonly object[];
-  readonly requestBody?: { readonly content: Content };
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;
 }
 

@@ -3,6 +3,7 @@ import type { ConsoleSession } from '../../auth/console/session.ts';
 import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/sessions.ts';
 import type { SignedIn } from '../../contract/console.ts';
 import type { ApiError } from '../../contract/errors.ts';
+import { teamRolesOf } from '../../contract/roles.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request, Route } from '../../http/types.ts';
@@ -56,7 +57,7 @@ async function show({ console }: CallbackDeps, request: Request): Promise<Reply>
 function signedIn({ session, user }: ConsoleSession): SignedIn {
   const { id, email, name, role, teams, primaryTeam } = user;
   return {
-    user: { id, email, name, role, teams, primaryTeam },
+    user: { id, email, name, role, teams, teamRoles: teamRolesOf(user), primaryTeam },
     expiresAt: new Date(endsAt(session)).toISOString(),
   };
 }

@@ -8,7 +8,7 @@ import type { Feature } from '../shapes/feature.ts';
 import type { Metric } from '../shapes/metric.ts';
 import type { SignInClient } from '../shapes/sign-in-client.ts';
 import type { Team } from '../shapes/team.ts';
-import type { User } from '../shapes/user.ts';
+import type { Member, User } from '../shapes/user.ts';
 import type { Delivery, Webhook } from '../shapes/webhook.ts';
 import { verdictWord } from '../verdicts.ts';
 import type { ColumnsOf } from './column.ts';
@@ -74,7 +74,7 @@ export const memberColumns = {
   name,
   role: 'Role',
   id: 'Id',
-} as const satisfies ColumnsOf<typeof User>;
+} as const satisfies ColumnsOf<typeof Member>;
 
 export const userColumns = {
   ...memberColumns,

@@ -4,7 +4,7 @@ import { ApiKeyPatch, NewApiKey } from '../shapes/api-key.ts';
 import { NewResetLink } from '../shapes/invitation.ts';
 import { NewSignInClient } from '../shapes/sign-in-client.ts';
 import { NewTeam, TeamPatch } from '../shapes/team.ts';
-import { NewUser, UserPatch } from '../shapes/user.ts';
+import { MemberPut, NewUser, UserPatch } from '../shapes/user.ts';
 import {
   apiKeyColumns,
   auditColumns,
@@ -59,7 +59,13 @@ export const members: Resource = {
       as: 'userId',
     },
     put: true,
-    fields: [],
+    fields: fieldsOf(MemberPut, {
+      role: {
+        ...role,
+        description: `Role in the team: ${roles.join(', ')}`,
+        more: 'default: as in other teams',
+      },
+    }),
   },
   remove: { word: 'remove', loses: 'A user in no other team is deleted' },
 };

@@ -64,6 +64,26 @@ const example = {
 export const User = shape('User', fields, example);
 export type User = Static<typeof User>;
 
+/** A user in the list of a team. */
+export const Member = shape(
+  'Member',
+  { ...fields, role: roleField(`Role in the team. ${meanings}`) },
+  example,
+);
+export type Member = Static<typeof Member>;
+
+export const MemberPut = bodyShape(
+  'MemberPut',
+  {
+    role: Type.Optional(
+      roleField(
+        `Role in the team. Without it, a member keeps theirs, and a new member has their default role. ${meanings}`,
+      ),
+    ),
+  },
+  { role: 'User' },
+);
+
 export const UserShownOnce = shape(
   'UserShownOnce',
   {

@@ -50,7 +50,7 @@ function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
 }
 
 function describeOperation(operation: Operation, tag: string, components: Components): Json {
-  const { operationId, summary, description, security, parameters, body } = operation;
+  const { operationId, summary, description, security, parameters, body, bodyOptional } = operation;
   return {
     operationId,
     tags: [tag],
@@ -60,7 +60,9 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     ...(parameters !== undefined && {
       parameters: parameters.map((parameter) => components.part('parameters', parameter)),
     }),
-    ...(body !== undefined && { requestBody: { required: true, content: mapMedia(body, components) } }),
+    ...(body !== undefined && {
+      requestBody: { required: !bodyOptional, content: mapMedia(body, components) },
+    }),
     responses: describeResponses(operation, components),
   };
 }

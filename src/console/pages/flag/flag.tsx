@@ -9,6 +9,7 @@ import { usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Pending } from '../../parts/failure.tsx';
+import { hasRole } from '../../roles.ts';
 import { useTitle } from '../../title.ts';
 import { NotFound } from '../not-found.tsx';
 import { DeclareButton, type FlagPlace, flagPath } from './change.tsx';
@@ -50,7 +51,7 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
           <Senders place={place} />
           <Seen place={place} detail={detail.data} />
           <Notes place={place} detail={detail.data} />
-          <SettingsForm place={place} detail={detail.data} />
+          {hasRole('User') && <SettingsForm place={place} detail={detail.data} />}
         </div>
       )}
     </article>
@@ -99,7 +100,7 @@ function UnknownFlag({ place }: { readonly place: FlagPlace }) {
         <a class="button" href={withQuery(flags, { ...kept(query), search: name.slice(0, 4) })}>
           Flags with similar names
         </a>
-        <DeclareButton place={place} />
+        {hasRole('User') && <DeclareButton place={place} />}
       </div>
     </section>
   );

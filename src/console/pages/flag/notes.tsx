@@ -4,6 +4,8 @@ import { call } from '../../api/client.ts';
 import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
 import { Field, Form } from '../../parts/form.tsx';
+import { hasRole } from '../../roles.ts';
+import { ReadOnlyNote } from '../settings/part.tsx';
 import { type FlagPlace, flagPath, reread } from './change.tsx';
 
 /** The team's notes on the flag. The chart marks each of them. */
@@ -26,19 +28,22 @@ export function Notes({ place, detail }: { readonly place: FlagPlace; readonly d
                 {format.time(at)}, {environment ?? 'all environments'}, {by}
               </span>
             </span>
-            <button
-              type="button"
-              disabled={busy}
-              aria-label={`Delete the note: ${text}`}
-              onClick={() => run(() => remove(id), 'The note is deleted')}
-            >
-              Delete
-            </button>
+            {hasRole('User') && (
+              <button
+                type="button"
+                disabled={busy}
+                aria-label={`Delete the note: ${text}`}
+                onClick={() => run(() => remove(id), 'The note is deleted')}
+              >
+                Delete
+              </button>
+            )}
           </li>
         ))}
       </ul>
       {refusal}
-      <NoteForm place={place} />
+      <ReadOnlyNote what="notes" least="User" />
+      {hasRole('User') && <NoteForm place={place} />}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { currentTime } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
+import { hasRole } from '../../roles.ts';
 import { changeFlag, DeclareButton, type FlagPlace, flagPath } from './change.tsx';
 import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
 
@@ -79,6 +80,7 @@ function Actions({ place, detail, suggested }: ActionsProps) {
   const { busy, refusal, run } = useAction();
   const variants = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const snoozed = isSnoozed(detail);
+  const mayChange = hasRole('User');
   const button = (change: Change) => {
     const [label, patch, done] = changes[change];
     const onClick = () => run(() => changeFlag(place, patch()), done);
@@ -91,13 +93,14 @@ function Actions({ place, detail, suggested }: ActionsProps) {
   return (
     <div class="actions">
       {actionsOf(suggested, detail, snoozed).map((action) => {
+        if (action !== 'copy' && !mayChange) return null;
         if (action === 'declare') return <DeclareButton key={action} place={place} />;
         if (action !== 'copy') return button(action);
         const text = () => cleanupText(place.name, [...new Set(variants)]);
         return <CopyButton key={action} label="Copy for cleanup" text={text} />;
       })}
-      {detail.permanent && button('not permanent')}
-      {snoozed && button('end snooze')}
+      {mayChange && detail.permanent && button('not permanent')}
+      {mayChange && snoozed && button('end snooze')}
       {refusal}
     </div>
   );

@@ -10,7 +10,7 @@ import { plural } from '../../format.ts';
 import { countColumn, timeColumn } from '../../parts/columns.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { user } from '../../session.ts';
+import { hasRole } from '../../roles.ts';
 import { adviceOn, filtered, senderName } from './reasons.ts';
 
 interface SendersProps {
@@ -111,7 +111,7 @@ const everyMs = 5000;
 
 /** The latest refusals without an application; empty unless the user is an Admin. */
 export function useUnattributed(pause = everyMs): readonly UnattributedRefusal[] {
-  const path = user.value?.role === 'Admin' ? resource('unattributed') : undefined;
+  const path = hasRole('Admin') ? resource('unattributed') : undefined;
   return usePoll<UnattributedReport>(path, pause).data?.items ?? [];
 }
 

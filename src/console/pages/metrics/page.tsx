@@ -19,6 +19,7 @@ import { RangePicker, useRange } from '../../parts/range.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { type Bounds, boundsQuery } from '../../range.ts';
+import { hasRole } from '../../roles.ts';
 import { Declare, Undeclare } from './declare.tsx';
 import { Detail } from './detail.tsx';
 import { figureOf, latest, type MetricRow, metricRows, quantity, rowKey, trendOf } from './rows.ts';
@@ -81,9 +82,11 @@ function Metrics({ app, env, bounds, rows }: MetricsProps) {
           value={search}
           onInput={(event) => change({ search: event.currentTarget.value || undefined })}
         />
-        <button type="button" onClick={() => declare()}>
-          Declare a metric
-        </button>
+        {hasRole('User') && (
+          <button type="button" onClick={() => declare()}>
+            Declare a metric
+          </button>
+        )}
       </div>
       <Table
         caption="Metrics"
@@ -122,7 +125,7 @@ interface ColumnOptions {
 }
 
 function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions): Column<MetricRow>[] {
-  return [
+  const columns: Column<MetricRow>[] = [
     {
       key: 'name',
       title: 'Metric',
@@ -163,22 +166,23 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
         return at === undefined ? '–' : <Time at={at} />;
       },
     },
-    {
-      key: 'actions',
-      title: 'Actions',
-      cell: (row) => (
-        <Menu
-          label="Change"
-          title={`Change ${row.name}`}
-          end
-          items={[
-            { label: row.declared ? 'Kind and unit' : 'Declare', onSelect: () => declare(row) },
-            ...(row.declared ? [{ label: 'Undeclare', onSelect: () => undeclare(row) }] : []),
-          ]}
-        />
-      ),
-    },
   ];
+  const actions: Column<MetricRow> = {
+    key: 'actions',
+    title: 'Actions',
+    cell: (row) => (
+      <Menu
+        label="Change"
+        title={`Change ${row.name}`}
+        end
+        items={[
+          { label: row.declared ? 'Kind and unit' : 'Declare', onSelect: () => declare(row) },
+          ...(row.declared ? [{ label: 'Undeclare', onSelect: () => undeclare(row) }] : []),
+        ]}
+      />
+    ),
+  };
+  return hasRole('User') ? [...columns, actions] : columns;
 }
 
 function NoMetrics() {

@@ -10,7 +10,7 @@ import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Field, Form } from '../../parts/form.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { InEnvironment } from '../../place.ts';
-import { user } from '../../session.ts';
+import { hasRole } from '../../roles.ts';
 
 /** Shows a person in all environments of the application. */
 export function PeoplePage({ application: app, environment: env }: InEnvironment) {
@@ -127,7 +127,7 @@ interface ForgetProps {
 }
 
 function Forget({ app, identity, onDone }: ForgetProps) {
-  if (user.value?.role !== 'Admin')
+  if (!hasRole('Admin'))
     return <p class="quiet">An Admin of the team can remove the records of this person.</p>;
   return (
     <p class="actions">

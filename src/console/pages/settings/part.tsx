@@ -3,17 +3,22 @@ import { permissions, type Role, roles } from '../../../contract/roles.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
-import { user } from '../../session.ts';
+import { hasRole } from '../../roles.ts';
 
-/** Whether the reader may change settings. The API decides; the page hides what it would refuse. */
+/** Whether the reader may change settings. */
 export function isAdmin(): boolean {
-  return user.value?.role === 'Admin';
+  return hasRole('Admin');
 }
 
-/** Explains to users without the role Admin why nothing can be changed. */
-export function ReadOnlyNote({ what }: { readonly what: string }) {
-  if (isAdmin()) return null;
-  return <p class="callout callout-note">Only an Admin can change {what}.</p>;
+/** Explains to readers without a role why nothing can be changed. */
+export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string; readonly least?: Role }) {
+  if (hasRole(least)) return null;
+  const who = least === 'Admin' ? 'an Admin' : 'Users and Admins';
+  return (
+    <p class="callout callout-note">
+      Only {who} can change {what}.
+    </p>
+  );
 }
 
 interface PartProps {
@@ -84,11 +89,11 @@ export function DeletionPart({ kind, name, remove, children }: DeletionPartProps
 }
 
 /** The choice of a role. */
-export function RoleField({ value }: { readonly value?: Role }) {
+export function RoleField({ value, label = 'Role' }: { readonly value?: Role; readonly label?: string }) {
   return (
     <SelectField
       name="role"
-      label="Role"
+      label={label}
       hint={roles.map((role) => `${role}: ${permissions[role]}.`).join(' ')}
       options={roles.map((role) => [role])}
       value={value ?? 'User'}

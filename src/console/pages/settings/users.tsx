@@ -1,13 +1,17 @@
+import type { ComponentChildren } from 'preact';
 import { userColumns } from '../../../contract/resources/columns.ts';
+import { roles } from '../../../contract/roles.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
-import type { UserShownOnce as CreatedUser, User } from '../../../contract/shapes/user.ts';
+import type { UserShownOnce as CreatedUser, Member, User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
 import { type List, useList } from '../../api/list.ts';
 import { useThing } from '../../api/thing.ts';
+import { useAction } from '../../parts/action.tsx';
 import { CreateButton } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
+import { OptionList } from '../../parts/filters.tsx';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { ConflictDialog } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
@@ -51,6 +55,7 @@ export function Members({ team }: { readonly team: Team }) {
       <UserTable
         list={list}
         caption="Members"
+        roleOf={(member) => <MemberRole team={team} member={member} onChanged={list.reload} />}
         remove={({ id, name, teams }) => ({
           label: 'Remove',
           title: `Remove ${name} from ${team.name}`,
@@ -79,6 +84,41 @@ export function Members({ team }: { readonly team: Team }) {
   );
 }
 
+interface MemberRoleProps {
+  readonly team: Team;
+  readonly member: Member;
+  readonly onChanged: () => Promise<void>;
+}
+
+/** The role of a member, which an Admin can change. */
+function MemberRole({ team, member: { id, name, role }, onChanged }: MemberRoleProps) {
+  const { busy, refusal, run } = useAction();
+  if (!isAdmin() || id === user.value?.id) return <>{role}</>;
+  async function change(select: HTMLSelectElement) {
+    const { value: wanted } = select;
+    try {
+      await call('PUT', resource('teams', team.id, 'members', id), { body: { role: wanted } });
+      await onChanged();
+    } catch (error) {
+      select.value = role;
+      throw error;
+    }
+  }
+  return (
+    <>
+      <select
+        key={role}
+        aria-label={`Role of ${name}`}
+        disabled={busy}
+        onChange={({ currentTarget }) => run(() => change(currentTarget), `The role of ${name} is changed`)}
+      >
+        <OptionList options={roles.map((each) => [each])} selected={role} />
+      </select>
+      {refusal}
+    </>
+  );
+}
+
 interface AddMemberProps {
   readonly team: Team;
   readonly members: readonly User[];
@@ -96,7 +136,8 @@ function AddMember({ team, members, onAdded }: AddMemberProps) {
       done="The user is a member"
       codes={{ not_found: 'user', not_in_team: 'user', plan_limit: 'user' }}
       onSubmit={async (data) => {
-        await call('PUT', resource('teams', team.id, 'members', String(data.get('user'))));
+        const path = resource('teams', team.id, 'members', String(data.get('user')));
+        await call('PUT', path, { body: { role: data.get('role') } });
         onAdded();
       }}
     >
@@ -105,6 +146,7 @@ function AddMember({ team, members, onAdded }: AddMemberProps) {
         label="User of your other teams"
         options={others.map(({ id, name, email }) => [id, `${name} (${email})`])}
       />
+      <RoleField label="Role in this team" />
     </Form>
   );
 }
@@ -113,12 +155,14 @@ interface UserTableProps {
   readonly caption: string;
   readonly list: List<User>;
   readonly remove: (user: User) => Removal;
+  /** Shows the role; by default its name. */
+  readonly roleOf?: (user: User) => ComponentChildren;
   /** Names of the user's teams; no column without it. */
   readonly teamsOf?: (user: User) => string;
 }
 
 /** A table of users. Readers change their own account on another page. */
-function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
+function UserTable({ caption, list, remove, roleOf, teamsOf }: UserTableProps) {
   const dialog = useDialog();
   const close = () => {
     dialog.close();
@@ -134,7 +178,7 @@ function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
         columns={columnsOf<User>(userColumns, {
           name: ({ id, name }) => (id === own ? `${name} (you)` : name),
           email: true,
-          role: true,
+          role: roleOf ?? true,
           invitation: true,
           id: false,
           teams: teamsOf ?? false,
@@ -205,7 +249,7 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
         >
           <Field name="name" label="Name" value={user.name} required autocomplete="off" />
           <Field name="email" label="E-mail address" value={user.email ?? ''} required autocomplete="off" />
-          <RoleField value={user.role} />
+          <RoleField label="Role in teams without one of their own" value={user.role} />
         </Form>
       )}
       <ConflictDialog conflict={conflict} />

@@ -83,9 +83,10 @@ test('no sequence of calls changes a team in which the caller is not an Admin', 
             return answer;
           }
           default:
+            created += 1;
             return as(caller, 'POST', '/users', {
               name,
-              email: `n${(created += 1)}@example.com`,
+              email: `n${created}@example.com`,
               role,
               teams: [teamId],
             });

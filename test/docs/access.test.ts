@@ -35,8 +35,8 @@ ${roles.map((role) => `| ${role} | ${permissions[role]} |`).join('\n')}
 
 A user has a default role, and a team may give them one of its own (\`PUT /teams/:id/members/:userId\`). Only another Admin of the
 team can change it, and a team keeps at least one Admin. The default role is the claim \`role\` of tokens. Roles are read from the
-accounts at each request, so a change applies to existing tokens. An endpoint without an id of a resource, such as \`POST
-/applications\`, checks the role in the team that the request names, or else in the primary team.
+accounts at each request, so a change applies to existing tokens. An endpoint without an id of a resource, such as the one that
+creates an application, checks the role in the team that the request names, or else in the primary team.
 
 *Recent sign-in* means that a user must have signed in within the last ${maxSignInAge / 60} minutes ([semantics.md](semantics.md#teams-users-and-roles)).
 API keys are exempt.

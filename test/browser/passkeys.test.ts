@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { freePort } from '../../src/http/bind-failure.ts';
+import { optionsOf } from '../auth/passkey-fixture.ts';
+import { TestBrowser } from '../auth/test-browser.ts';
+import { Authenticator } from '../support/authenticator.ts';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
@@ -138,8 +142,30 @@ async function typePassword(page: Page): Promise<void> {
 /** Removes the passkeys of the Admin, and the policy. */
 async function removeAll(): Promise<void> {
   await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'optional' });
-  const users = (await shop.manage('GET', '/api/v2/users', 200)) as { items: { id: string }[] };
-  const path = `/api/v2/users/${users.items[0]!.id}/passkeys`;
-  const { items } = (await shop.manage('GET', path, 200)) as { items: { id: string }[] };
-  for (const { id } of items) await shop.manage('DELETE', `${path}/${id}`, 204);
+  const { items } = (await shop.manage('GET', '/api/v2/users', 200)) as { items: { id: string }[] };
+  const path = `/api/v2/users/${items[0]!.id}/passkeys`;
+  const { items: own } = (await shop.manage('GET', path, 200)) as { items: { id: string }[] };
+  for (const { id } of own) await shop.manage('DELETE', `${path}/${id}`, 204);
 }
+
+test('an Admin removes the lost passkey of a user', async () => {
+  const email = 'grace@example.com';
+  const [given, password] = ['the first compiler', 'another compiler, later'];
+  const body = { email, name: 'Grace', password: given };
+  const { id } = (await shop.manage('POST', '/api/v2/users', 201, body)) as { id: string };
+  const { origin } = new URL(shop.origin.replace('127.0.0.1', 'localhost'));
+  const browser = new TestBrowser(shop.service.http, '127.0.0.1');
+  await browser.open('/connect/passkey');
+  await browser.submit({ email, password: given });
+  const options = optionsOf(await browser.submit({ action: 'new-password', password, again: password }));
+  const device = new Authenticator(origin, { id: randomBytes(16) });
+  await browser.submit({ action: 'add-passkey', ...device.create(options) });
+  const { page } = await shop.visit('/settings/users', { ownSession: true });
+  await page.getByRole('button', { name: 'Change Grace' }).click();
+  const remove = page.getByRole('button', { name: 'Remove the passkeys and the authenticator app of Grace' });
+  await remove.click();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Remove the factors', exact: true }).click();
+  await remove.waitFor({ state: 'detached' });
+  expect(await shop.manage('GET', `/api/v2/users/${id}/passkeys`, 200)).toEqual({ items: [] });
+});

@@ -16,6 +16,7 @@ import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { ConflictDialog } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { LinkDialog, shownLink } from './link-dialog.tsx';
+import { LostFactors } from './lost-factors.tsx';
 import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
 import { type Removal, ResourceTable } from './resource-table.tsx';
 import { SecondFactor } from './second-factor.tsx';
@@ -252,6 +253,7 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
           <RoleField label="Role in teams without one of their own" value={user.role} />
         </Form>
       )}
+      {user !== undefined && <LostFactors user={user} />}
       <ConflictDialog conflict={conflict} />
     </Dialog>
   );

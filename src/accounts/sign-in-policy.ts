@@ -2,9 +2,14 @@ import { ApiError } from '../contract/errors.ts';
 import { roleIn } from '../contract/roles.ts';
 import type { SecondFactorRule } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy, User } from '../storage/lmdb/records.ts';
+import type { AccountDraft } from './account-draft.ts';
 import { missing } from './checks.ts';
 import type { Directory } from './directory.ts';
+import { hasPassword } from './passwords.ts';
 import type { Reader } from './store/account-store.ts';
+import { isInstallationAdmin } from './teams.ts';
+
+const maxDomains = 100;
 
 /** The key of the only record. */
 const key = 'installation';
@@ -16,11 +21,23 @@ export function signInPolicyOf(reader: Pick<Reader, 'get'>): SignInPolicy {
   return { ...usual, ...reader.get('signInPolicy', key) };
 }
 
+const noProviders: ProviderList = { find: () => undefined, enabled: () => [] };
+
+/** The identity providers that a policy may name. */
+export interface ProviderList {
+  find(id: string): unknown;
+  enabled(): readonly unknown[];
+}
+
 /**
  * Changes the given fields.
- * @throws {ApiError} `invalid_body` if a user of `breakGlass` does not exist
+ * @throws {ApiError} `invalid_body` if a user of `breakGlass` or a provider does not exist, or nobody could sign in
  */
-export function patchSignInPolicy(directory: Directory, patch: Partial<SignInPolicy>): Promise<SignInPolicy> {
+export function patchSignInPolicy(
+  directory: Directory,
+  patch: Partial<SignInPolicy>,
+  providers: ProviderList = noProviders,
+): Promise<SignInPolicy> {
   return directory.change((draft) => {
     const before = signInPolicyOf(draft);
     if (Object.keys(patch).length === 0) return before;
@@ -28,10 +45,71 @@ export function patchSignInPolicy(directory: Directory, patch: Partial<SignInPol
       if (!draft.users.has(id))
         throw new ApiError('invalid_body', `Cannot take breakGlass: ${missing('user')}`);
     const after = { ...before, ...patch };
+    checkPasswords(draft, after, providers);
+    checkDomains(after, providers);
     draft.put('signInPolicy', key, after);
-    draft.note('sign-in-policy.changed', null, { type: 'sign-in-policy', id: '', name: '' });
+    noteChange(draft);
     return after;
   });
+}
+
+/** Checks that somebody can sign in without a password, and with one while the provider is down. */
+function checkPasswords(
+  draft: AccountDraft,
+  { passwords, breakGlass }: SignInPolicy,
+  providers: ProviderList,
+): void {
+  if (passwords === 'everyone') return;
+  if (providers.enabled().length === 0)
+    throw new ApiError('invalid_body', 'Cannot take passwords: there is no enabled identity provider');
+  const isFit = (user: User | undefined) =>
+    user !== undefined &&
+    hasPassword(user) &&
+    isInstallationAdmin(draft, { roleIn: (team) => roleIn(user, team) });
+  if (!breakGlass.some((id) => isFit(draft.users.get(id))))
+    throw new ApiError('invalid_body', `Cannot take passwords: ${withoutBreakGlass}`);
+}
+
+export const withoutBreakGlass =
+  'breakGlass must have an Admin of the first team with a password, who can sign in while the provider is down';
+
+function checkDomains({ domains }: SignInPolicy, providers: ProviderList): void {
+  const isFit = (domain: string) => domain.length <= 253 && /^[^\s@]+$/.test(domain);
+  if (domains.length > maxDomains || !domains.every(({ domain }) => isFit(domain)))
+    throw new ApiError('invalid_body', `Cannot take domains: must be at most ${maxDomains} names of domains`);
+  if (!domains.every(({ providerId }) => providers.find(providerId) !== undefined))
+    throw new ApiError('invalid_body', `Cannot take domains: ${missing('identity provider')}`);
+}
+
+/** The rule for the domain of an e-mail address. Subdomains have rules of their own. */
+export function domainRule(
+  { domains }: SignInPolicy,
+  email: string,
+): SignInPolicy['domains'][number] | undefined {
+  const own = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  return domains.find(({ domain }) => domain.toLowerCase() === own);
+}
+
+/** Whether a user may sign in with a password. */
+export function mayUsePassword(
+  reader: Pick<Reader, 'get'>,
+  { id, email }: Pick<User, 'id' | 'email'>,
+): boolean {
+  const policy = signInPolicyOf(reader);
+  if (policy.breakGlass.includes(id)) return true;
+  return policy.passwords === 'everyone' && domainRule(policy, email) === undefined;
+}
+
+/** Drafts that a user may sign in with a password whatever the policy: an operator has given them one. */
+export function allowPassword(draft: AccountDraft, user: User): void {
+  if (mayUsePassword(draft, user)) return;
+  const before = signInPolicyOf(draft);
+  draft.put('signInPolicy', key, { ...before, breakGlass: [...before.breakGlass, user.id] });
+  noteChange(draft);
+}
+
+function noteChange(draft: AccountDraft): void {
+  draft.note('sign-in-policy.changed', null, { type: 'sign-in-policy', id: '', name: '' });
 }
 
 /** From the most lenient. */

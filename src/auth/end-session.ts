@@ -15,9 +15,10 @@ import { pageEndpoints } from './page-endpoints.ts';
 import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out-pages.ts';
 import { endSession, endSignIn, noteEnd, type SessionDeps } from './sessions.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
+import { type Destination, type LogoutDeps, logOutAtProvider } from './sso/logout.ts';
 import { isStillValid, type ValidateToken, validOrNot } from './validate-token.ts';
 
-export interface EndSessionDeps extends SessionDeps, TokenSettings {
+export interface EndSessionDeps extends SessionDeps, TokenSettings, LogoutDeps {
   readonly validate: ValidateToken;
 }
 
@@ -83,8 +84,11 @@ async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
     await end(deps, request, { userId: signIn.user.id, signIn });
   }
   // A redirect requires proof that the user was signed in. Otherwise this would be an open redirector.
-  if (asked.returnTo === undefined || (hint ?? signIn) === undefined) return signedOutPage();
-  return goBack(asked.returnTo);
+  const isProven = (hint ?? signIn) !== undefined;
+  const returnTo = isProven ? asked.returnTo : undefined;
+  const ended = hint === undefined || signIn?.user.id === hint.sub ? signIn : undefined;
+  const onward = await logOutAtProvider(deps, ended?.authentication, returnTo);
+  return onward ?? (returnTo === undefined ? signedOutPage() : goBack(returnTo));
 }
 
 /** A client that sends an access token is not a browser. It gets a status code, unless it requests a redirect. */
@@ -132,7 +136,7 @@ function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): 
   });
 }
 
-function goBack({ uri, state }: NonNullable<EndSessionRequest['returnTo']>): Reply {
+function goBack({ uri, state }: Destination): Reply {
   return redirect(uri, { state });
 }
 
@@ -147,7 +151,7 @@ interface EndSessionRequest {
   /** The user, and the session of the client; `undefined` if the request has no hint. */
   readonly hint: IdTokenHint | undefined;
   /** Where the user goes afterwards; `undefined` unless registered for the client. */
-  readonly returnTo: { readonly uri: string; readonly state: string | null } | undefined;
+  readonly returnTo: Destination | undefined;
 }
 
 /**
@@ -185,5 +189,5 @@ function readReturn(
   const uri = parameters.get('post_logout_redirect_uri');
   const client = findClient(directory, hint?.aud ?? parameters.get('client_id') ?? '');
   if (uri === undefined || client === undefined || !matchesRedirect(client, uri, audience)) return undefined;
-  return { uri, state: parameters.get('state') ?? null };
+  return { clientId: client.clientId, uri, state: parameters.get('state') ?? null };
 }

@@ -1,3 +1,4 @@
+import { signInPolicyOf } from '../accounts/sign-in-policy.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
@@ -52,6 +53,7 @@ export function formPage(
     providers: settings.providers.enabled().map((provider) => {
       return { name: provider.name, address: startLink(provider, pageOf(request), request.query) };
     }),
+    leadsByEmail: signInPolicyOf(settings.accountStore).domains.length > 0,
     browser,
     cookie: known === undefined ? cookie.write(browser) : undefined,
     passkeys: passkeyPages(settings),
@@ -59,7 +61,7 @@ export function formPage(
 }
 
 /** The page that a request is for, to which a provider returns the browser. */
-function pageOf({ path }: Request): AttemptPage {
+export function pageOf({ path }: Request): AttemptPage {
   return path.endsWith('/device') ? 'device' : 'authorize';
 }
 

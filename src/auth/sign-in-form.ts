@@ -1,8 +1,11 @@
 import { commonPassword } from '../accounts/password-rules.ts';
+import { domainRule, signInPolicyOf } from '../accounts/sign-in-policy.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { Request } from '../http/types.ts';
 import { userAgentOf } from './draft-sign-in.ts';
 import { replacePassword } from './new-password.ts';
 import type { FormError } from './pages/form-page.ts';
+import { type Lead, leadPage } from './pages/provider-pages.ts';
 import { loginPage, longestEmail, newPasswordPage } from './pages/sign-in-pages.ts';
 import { enrolByPasskey, enterByPasskey, proveByPasskey } from './passkeys/passkey-form.ts';
 import {
@@ -13,11 +16,13 @@ import {
   formPage,
   notAMember,
   type PostedForm,
+  pageOf,
   staleForm,
   throttled,
 } from './posted-form.ts';
 import { enrolByForm, entered, proveByForm } from './second-factor-form.ts';
 import { type SignInResult, signIn } from './sign-in.ts';
+import { startLink } from './sso/start.ts';
 
 const unfinished: FormError = {
   status: 400,
@@ -60,6 +65,8 @@ async function enterByForm(
   const again = (error: FormError) => ({
     reply: loginPage(formPage(settings, request, purpose), email, error),
   });
+  const lead = leadOf(settings, request, email);
+  if (lead !== undefined && password === '') return { reply: leadPage(lead) };
   if (email === '' || email.length > longestEmail || password === '') return again(unfinished);
   const credentials = {
     email,
@@ -70,11 +77,29 @@ async function enterByForm(
   };
   try {
     const result = await signIn(settings, credentials, purpose.client);
-    if (result.outcome !== 'signed-in') return again(explain(result, email, purpose));
+    if (result.outcome !== 'signed-in') return again(withLead(explain(result, email, purpose), lead));
     return await entered(settings, { request, purpose }, result);
   } catch (error) {
     return again(busy(error)); // The typed values are kept for the next attempt.
   }
+}
+
+/** The provider that users of the domain of an e-mail address must sign in with. */
+function leadOf(
+  { accountStore, providers }: FormSettings,
+  request: Request,
+  email: string,
+): Lead | undefined {
+  const rule = domainRule(signInPolicyOf(accountStore), email);
+  const provider = rule && providers.find(rule.providerId);
+  if (rule === undefined || !provider?.enabled) return undefined;
+  const address = startLink(provider, pageOf(request), request.query);
+  return { domain: rule.domain, name: provider.name, address };
+}
+
+function withLead(error: FormError, lead: Lead | undefined): FormError {
+  if (lead === undefined) return error;
+  return { ...error, text: `${error.text} Users of ${lead.domain} sign in with ${lead.name}.` };
 }
 
 async function changeByForm(

@@ -2,6 +2,7 @@ import type { Directory } from '../accounts/directory.ts';
 import type { PasswordPool } from '../accounts/password-pool.ts';
 import { noPasswordHash } from '../accounts/passwords.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
+import { mayUsePassword } from '../accounts/sign-in-policy.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -66,7 +67,8 @@ export async function signIn(
   return { outcome: 'wrong' };
 }
 
-/** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check. */
+/** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check, or the policy allows
+ * the user no password. */
 function startFor(
   settings: SignInSettings,
   known: User,
@@ -75,7 +77,8 @@ function startFor(
 ): Promise<DraftedSignIn | undefined> {
   return settings.directory.under({ id: known.id, address }).change((draft) => {
     const user = draft.users.get(known.id);
-    return user?.passwordHash === known.passwordHash ? draftSignIn(settings, draft, user, proven) : undefined;
+    const isCurrent = user?.passwordHash === known.passwordHash && mayUsePassword(draft, user);
+    return isCurrent ? draftSignIn(settings, draft, user, proven) : undefined;
   });
 }
 

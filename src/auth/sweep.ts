@@ -1,3 +1,4 @@
+import { removeIdentity } from '../accounts/linked-identities.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
   runSweepSteps,
@@ -81,6 +82,14 @@ function stepsAt(
     steps({ table: 'passkeys', isOver: (_, { userId }, reader) => !reader.has('users', userId) }),
     // An earlier release deletes users without it.
     steps({ table: 'totp', isOver: (userId, _, reader) => !reader.has('users', userId) }),
+    steps({ table: 'providerSignIns', isOver: (_, { expiresAt }) => now >= expiresAt }),
+    steps({ table: 'logoutTokens', isOver: (_, expiresAt) => now >= expiresAt }),
+    steps({
+      table: 'linkedIdentities',
+      // An earlier release deletes a user without the identities.
+      isOver: (_, { userId }, reader) => !reader.has('users', userId),
+      remove: (draft, _, linked) => removeIdentity(draft, linked),
+    }),
     (after = '') => sweepThrottles(accountStore.throttles, after, now),
     steps({
       table: 'audit',

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { SignedIn, SignedInUser } from '../contract/console.ts';
+import type { SignedIn, SignedInUser, SignedOut } from '../contract/console.ts';
 import { pauseAfter } from './api/pause.ts';
 import { ApiProblem, problemOf, Unreachable } from './api/problem.ts';
 import { root } from './settings.ts';
@@ -92,9 +92,12 @@ export function signInAddress(path: string, maxAge?: number): string {
 
 /** Ends the session, in all tabs. */
 export async function signOut(): Promise<void> {
-  await fetch(`${root}/console/session`, { method: 'DELETE', headers: { 'flagmeter-console': '1' } });
+  const headers = { 'flagmeter-console': '1' };
+  const answer = await fetch(`${root}/console/session`, { method: 'DELETE', headers });
+  const onward = answer.status === 200 ? ((await answer.json()) as SignedOut).continueAt : undefined;
   notify('signed-out');
-  leave();
+  if (onward === undefined) leave();
+  else location.assign(onward);
 }
 
 /** `/console/signed-in`: notifies the waiting tab, and closes this one. */

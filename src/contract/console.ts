@@ -20,6 +20,12 @@ export interface SignedIn {
   readonly expiresAt: string | null;
 }
 
+/** The answer of `DELETE /console/session` to a user who also signs out of an identity provider. Without one it is empty. */
+export interface SignedOut {
+  /** Where the browser continues. */
+  readonly continueAt: string;
+}
+
 export interface SignedInUser extends Pick<User, 'id' | 'name' | 'role' | 'teamRoles'> {
   readonly email: string;
   readonly teams: readonly string[];

@@ -41,6 +41,7 @@ export interface ProviderDeps extends ManageDeps {
 }
 
 const access = { within: 'installation', least: 'Admin' } as const;
+const changing = { ...access, recent: true } as const;
 
 const refusesSettings = {
   invalid_name: nameRule('an identity provider'),
@@ -64,7 +65,7 @@ export const identityProviders: Group<ProviderDeps> = {
         ok({ items: deps.providers.all().map((provider) => show(deps, provider)), nextCursor: null }),
     }),
     endpoint('POST /identity-providers', {
-      access,
+      access: changing,
       operationId: 'createIdentityProvider',
       summary: 'Set up an identity provider',
       body: NewIdentityProvider,
@@ -84,7 +85,7 @@ export const identityProviders: Group<ProviderDeps> = {
       handle: ({ params }, deps: ProviderDeps) => ok(show(deps, find(deps, params.providerId))),
     }),
     endpoint('PATCH /identity-providers/:providerId', {
-      access,
+      access: changing,
       operationId: 'changeIdentityProvider',
       summary: 'Change an identity provider',
       description: 'Users who are signed in with it stay so.',
@@ -97,7 +98,7 @@ export const identityProviders: Group<ProviderDeps> = {
       },
     }),
     endpoint('DELETE /identity-providers/:providerId', {
-      access,
+      access: changing,
       operationId: 'deleteIdentityProvider',
       summary: 'Delete an identity provider',
       description: 'Users can no longer sign in with it. Those who are signed in stay so.',
@@ -130,7 +131,7 @@ export const identityProviders: Group<ProviderDeps> = {
         ok({ items: identitiesOf(deps.accountStore, user.id).map((linked) => showLinked(deps, linked)) }),
     }),
     endpoint('DELETE /users/:id/identities/:identityId', {
-      access: { within: 'user', least: 'Admin', orSelf: true },
+      access: { within: 'user', least: 'Admin', orSelf: true, recent: true },
       operationId: 'unlinkIdentity',
       summary: 'Unlink an account at an identity provider',
       description: 'Existing sessions continue.',

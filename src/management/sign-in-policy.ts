@@ -1,4 +1,4 @@
-import { patchSignInPolicy, signInPolicyOf } from '../accounts/sign-in-policy.ts';
+import { type ProviderList, patchSignInPolicy, signInPolicyOf } from '../accounts/sign-in-policy.ts';
 import type { Reader } from '../accounts/store/account-store.ts';
 import { SignInPolicy, SignInPolicyPatch } from '../contract/shapes/sign-in-policy.ts';
 import type { Group } from '../http/endpoint.ts';
@@ -9,6 +9,7 @@ import { endpoint } from './endpoint.ts';
 
 export interface SignInPolicyDeps extends ManageDeps {
   readonly accountStore: Pick<Reader, 'get'>;
+  readonly providers: ProviderList;
 }
 
 const access = { within: 'installation', least: 'Admin' } as const;
@@ -34,11 +35,11 @@ export const signInPolicy: Group<SignInPolicyDeps> = {
       body: SignInPolicyPatch,
       matches: true,
       answers: { 200: oneTagged(SignInPolicy, 'The policy after the change.') },
-      async handle({ directory, request, body }) {
+      async handle({ directory, request, body }, { providers }: SignInPolicyDeps) {
         const matched = directory.under({
           check: (draft) => checkMatch(request, show(signInPolicyOf(draft))),
         });
-        return tagged(show(await patchSignInPolicy(matched, body)));
+        return tagged(show(await patchSignInPolicy(matched, body, providers)));
       },
     }),
   ],

@@ -21,6 +21,7 @@ import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import type { Directory } from '../accounts/directory.ts';
 import { isPasswordHash, temporary } from '../accounts/passwords.ts';
+import { allowPassword } from '../accounts/sign-in-policy.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
 import { forgetFailures } from '../auth/login-throttle.ts';
@@ -138,6 +139,7 @@ export async function applyReset(
     const mark = isTemporary ? temporary(passwordHash) : {};
     draftUserPatch(draft, user, { passwordHash, ...mark }, clock.now());
     endSessionsOf({ clock }, draft, user.id);
+    allowPassword(draft, user);
   });
   await forgetFailures(accountStore.throttles);
 }

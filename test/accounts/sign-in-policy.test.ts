@@ -13,8 +13,8 @@ describe('the sign-in policy', () => {
       ...{ secondFactor: 'optional', passwords: 'everyone', breakGlass: [], domains: [] },
     });
     await patchSignInPolicy(directory, { secondFactor: 'all' });
-    await patchSignInPolicy(directory, { passwords: 'break-glass' });
-    expect(signInPolicyOf(accountStore)).toMatchObject({ secondFactor: 'all', passwords: 'break-glass' });
+    await patchSignInPolicy(directory, { breakGlass: [] });
+    expect(signInPolicyOf(accountStore)).toMatchObject({ secondFactor: 'all', passwords: 'everyone' });
   });
 
   it('rejects a break-glass user who does not exist', async () => {

@@ -11,6 +11,9 @@ import { introspectionEndpoint } from '../../src/auth/introspection.ts';
 import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
 import { revocationEndpoint } from '../../src/auth/revocation.ts';
 import { startSignIn } from '../../src/auth/sign-ins.ts';
+import { Issuers } from '../../src/auth/sso/issuers.ts';
+import { ProviderClient } from '../../src/auth/sso/provider-client.ts';
+import { Providers } from '../../src/auth/sso/providers.ts';
 import { tokenEndpoint } from '../../src/auth/token-endpoint.ts';
 import { createValidation } from '../../src/auth/validate-token.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
@@ -183,7 +186,12 @@ async function signInTo(settings: AuthSettings, user: User): Promise<SignedInBro
 }
 
 function routesOf(settings: AuthSettings): Dispatch {
-  const parts = { ...settings, validate: createValidation(settings) };
+  const { clock, directory } = settings;
+  const fetch = async () => Promise.reject(new Error('No provider is known'));
+  const issuers = new Issuers(fetch, clock);
+  const providerClient = new ProviderClient({ issuers, fetch, clock, allowPrivate: false });
+  const providers = new Providers(directory);
+  const parts = { ...settings, providers, providerClient, validate: createValidation(settings) };
   const authenticate = createBearer(settings);
   return createRouter([
     ...bind([tokenEndpoint, revocationEndpoint, introspectionEndpoint, ...endSessionEndpoints], parts),

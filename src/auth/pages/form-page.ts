@@ -13,6 +13,8 @@ export interface FormPage {
   readonly redirectUri: string | null;
   /** The identity providers that a user can sign in with, each with the address that leads there. */
   readonly providers: readonly { readonly name: string; readonly address: string }[];
+  /** Whether an e-mail address alone may lead to a provider. */
+  readonly leadsByEmail: boolean;
   readonly browser: Browser;
   /** `Set-Cookie`, unless the browser has its cookie. */
   readonly cookie: string | undefined;

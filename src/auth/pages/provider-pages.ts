@@ -43,8 +43,17 @@ and try again.</p>`,
   });
 }
 
-/** The page that leads to a provider, for the users of a domain. */
-export function leadPage(name: string, domain: string, address: string): Reply {
+/** A provider that the users of a domain must sign in with. */
+export interface Lead {
+  readonly domain: string;
+  /** Of the provider. */
+  readonly name: string;
+  /** Where the sign-in starts. */
+  readonly address: string;
+}
+
+/** The page that leads to a provider. A redirect in answer to a form would be subject to the `form-action` of the page. */
+export function leadPage({ name, domain, address }: Lead): Reply {
   return pageReply({
     status: 200,
     title: `Continue with ${name}`,

@@ -14,7 +14,7 @@ export const longestEmail = 320;
 export function loginPage(page: FormPage, email: string, error?: FormError): Reply {
   const wrong = errorAttributes(error);
   const focus = html` autofocus`;
-  const { browser, passkeys } = page;
+  const { browser, passkeys, leadsByEmail } = page;
   const label = 'Sign in with a passkey';
   // After a refused passkey, a program that answers by itself must not answer again without end.
   const offered = error === undefined || error.typed === true;
@@ -29,9 +29,9 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Rep
  autocorrect="off" spellcheck="false" maxlength="${longestEmail}" required
  value="${email}"${wrong}${email === '' ? focus : undefined}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required
+<input id="password" name="password" type="password" autocomplete="current-password"${leadsByEmail ? undefined : html` required`}
 ${wrong}${email === '' ? undefined : focus}>
-<button name="action" value="sign-in">Sign in</button>
+<button name="action" value="sign-in">${leadsByEmail ? 'Continue' : 'Sign in'}</button>
 ${passkey}
 <button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`,
     more: providerLinks(page),

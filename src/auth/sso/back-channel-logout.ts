@@ -3,6 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import { readForm } from '../form.ts';
+import { readUnverified } from '../jwt.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { endSignIn, noteEnd } from '../sessions.ts';
 import { clockTolerance, type Issuers } from './issuers.ts';
@@ -61,6 +62,8 @@ async function readLogoutToken(
   const refuse = (description: string): never => {
     throw new OAuthError('invalid_request', description);
   };
+  const { typ = 'JWT' } = readUnverified(token)?.header ?? {};
+  if (!['jwt', 'logout+jwt'].includes(typ.toLowerCase())) refuse('The token is not a logout token');
   const claims = await issuers.verify(token, { issuer, audience: clientId }).catch((error) => {
     if (!(error instanceof ProviderRefusal)) throw error;
     if (error.code === 'provider_unreachable') throw new ApiError('backpressure', error.message, 5);

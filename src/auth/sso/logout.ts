@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
 import { cookiesOf } from '../../http/cookies.ts';
@@ -13,14 +13,23 @@ import { ProviderRefusal } from './provider-refusal.ts';
 import { type Providers, urlsOf } from './providers.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
-/** Where a user goes after the sign-out at a provider. */
+/** The client that a user returns to after a sign-out. */
+export interface Destination {
+  readonly clientId: string;
+  readonly uri: string;
+  /** Of the client. */
+  readonly state: string | null;
+}
+
+/** What the browser keeps while its user signs out at a provider. */
 const Return = Type.Object({
-  state: Type.String(),
+  /** Of the request to the provider. */
+  key: Type.String(),
   clientId: Type.String(),
   uri: Type.String(),
-  clientState: Type.Union([Type.Null(), Type.String()]),
+  state: Type.Union([Type.Null(), Type.String()]),
 });
-type Return = Type.Static<typeof Return>;
+type Return = Static<typeof Return>;
 
 /** How long the sign-out at a provider may take. */
 const lifetimeSeconds = 600;
@@ -41,22 +50,22 @@ export interface LogoutDeps {
 export async function logOutAtProvider(
   deps: LogoutDeps,
   authentication: Authentication | undefined,
-  returnTo?: Omit<Return, 'state'>,
+  returnTo?: Destination,
 ): Promise<Reply | undefined> {
   const { issuer, randomBytes, providers, providerClient } = deps;
   const { provider: session } = authentication ?? {};
   const provider = session && providers.find(session.id);
   if (session === undefined || provider === undefined) return undefined;
-  const state = Buffer.from(randomBytes(32)).toString('base64url');
+  const key = Buffer.from(randomBytes(32)).toString('base64url');
   const parameters = {
     post_logout_redirect_uri: urlsOf(issuer, provider).postLogoutRedirectUri,
-    state,
+    state: key,
     ...(session.idToken !== undefined && { id_token_hint: session.idToken }),
   };
   try {
     const url = await providerClient.endSessionUrl(provider, parameters);
     if (url === undefined) return undefined;
-    const cookie = returnTo && write(issuer, { ...returnTo, state });
+    const cookie = returnTo && write(issuer, { ...returnTo, key });
     const headers = { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
     return { status: 303, headers, ...(cookie !== undefined && { cookies: [cookie] }) };
   } catch (error) {
@@ -68,12 +77,11 @@ export async function logOutAtProvider(
 /** Takes a browser back after the sign-out at a provider, and returns it to the client that asked for it. */
 export function answerSignedOut(settings: SsoSettings, request: Request): Reply {
   const { directory, audience, issuer } = settings;
-  const state = parseForm(request.query).get('state') ?? '';
-  const found = read(issuer, request, state);
+  const found = read(issuer, request, parseForm(request.query).get('state') ?? '');
   const client = found && findClient(directory, found.clientId);
   if (found === undefined || client === undefined || !matchesRedirect(client, found.uri, audience))
     return signedOutPage();
-  return { ...redirect(found.uri, { state: found.clientState }), cookies: [remove(issuer)] };
+  return { ...redirect(found.uri, { state: found.state }), cookies: [remove(issuer)] };
 }
 
 function write(issuer: string, value: Return): string | undefined {
@@ -86,12 +94,12 @@ function remove(issuer: string): string {
   return `${nameFor(issuer)}=; ${attributesFor(issuer)}; Max-Age=0`;
 }
 
-function read(issuer: string, request: Request, state: string): Return | undefined {
+function read(issuer: string, request: Request, key: string): Return | undefined {
   for (const [name, text] of cookiesOf(request)) {
     if (name !== nameFor(issuer)) continue;
     try {
       const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-      if (Value.Check(Return, value) && matchesHash(state, hashSecret(value.state))) return value;
+      if (Value.Check(Return, value) && matchesHash(key, hashSecret(value.key))) return value;
     } catch {} // Not a cookie of this service.
   }
   return undefined;

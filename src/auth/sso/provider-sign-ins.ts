@@ -32,7 +32,7 @@ export function takeSignIns(
   const [first = '', ...others] = prefixesOf(issuer, { sid, subject });
   const found: ProviderSignIn[] = [];
   // `~` sorts after every digit of a key.
-  for (const key of draft.keys('providerSignIns', { start: first, end: `${first}~` })) {
+  for (const key of [...draft.keys('providerSignIns', { start: first, end: `${first}~` })]) {
     const signIn = key.slice(first.length);
     const record = draft.get('providerSignIns', key);
     if (record === undefined || !others.every((prefix) => draft.has('providerSignIns', `${prefix}${signIn}`)))

@@ -4,13 +4,14 @@ import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/calle
 import { beginConsoleSession } from '../../auth/console/session.ts';
 import { type Form, parseForm } from '../../auth/form.ts';
 import { endSession } from '../../auth/sessions.ts';
+import type { LogoutDeps } from '../../auth/sso/logout.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { type Attempt, endingCookie, findAttempt, verifierOf } from './attempt.ts';
 import { failurePage, signInFailed } from './failure-page.ts';
 import { callbackUrl, sendTo } from './sign-in.ts';
 
-export type CallbackDeps = ConsoleCallerDeps & { readonly console: ConsoleCallers };
+export type CallbackDeps = ConsoleCallerDeps & LogoutDeps & { readonly console: ConsoleCallers };
 
 const unknownAttempt =
   'The sign-in has expired, was started in another browser, or the browser does not store cookies';

@@ -1,7 +1,8 @@
 import { Unauthorized } from '../../auth/bearer.ts';
 import type { ConsoleSession } from '../../auth/console/session.ts';
 import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/sessions.ts';
-import type { SignedIn } from '../../contract/console.ts';
+import { logOutAtProvider } from '../../auth/sso/logout.ts';
+import type { SignedIn, SignedOut } from '../../contract/console.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { teamRolesOf } from '../../contract/roles.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
@@ -66,6 +67,7 @@ function signedIn({ session, user }: ConsoleSession): SignedIn {
 async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
   const { console, directory } = deps;
   const found = console.find(request);
+  const cookies = [console.cookie.removal];
   if (found !== undefined) {
     const { key, user } = found;
     await directory.under({ id: user.id, address: request.remoteAddress }).change((draft) => {
@@ -75,7 +77,16 @@ async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
       noteEnd(draft, 'session.ended', user.id);
     });
   }
-  return { status: 204, headers: notCached, cookies: [console.cookie.removal] };
+  const onward = await logOutAtProvider(deps, found?.session.authentication);
+  const { location } = onward?.headers ?? {};
+  if (location === undefined) return { status: 204, headers: notCached, cookies };
+  const headers = { ...notCached, 'content-type': 'application/json' };
+  return {
+    status: 200,
+    headers,
+    cookies,
+    body: JSON.stringify({ continueAt: location } satisfies SignedOut),
+  };
 }
 
 function challenge(error: unknown): Reply {

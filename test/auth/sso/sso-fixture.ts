@@ -1,5 +1,5 @@
 import { manage, token } from '../../support/binary.ts';
-import { openSignIn, redirectUris, type SignInFixture } from '../sign-in-fixture.ts';
+import { openSignIn, redirectUris, type SignInFixture, verifier } from '../sign-in-fixture.ts';
 import { CookieBrowser } from './cookie-browser.ts';
 import { clientId, clientSecret, type OwnProvider, startOwnProvider } from './own-provider.ts';
 
@@ -11,8 +11,10 @@ export interface SsoFixture extends SignInFixture {
   /** The public URL of the service. */
   readonly url: string;
   readonly teamId: string;
-  /** Calls the management API as an Admin. */
+  /** Calls the management API as an API key of the first team. */
   call<T = Record<string, unknown>>(method: string, path: string, status: number, body?: unknown): Promise<T>;
+  /** The same as the Admin of the first team, who is in the other teams too. */
+  callAsAdmin: SsoFixture['call'];
   /** Changes the provider here. */
   configure(patch: object): Promise<void>;
   /** Starts a sign-in in a browser, up to the return from the provider. @returns the address of the callback */
@@ -43,6 +45,15 @@ export async function openSso(settings: object = {}, args: readonly string[] = [
   const provider = await startOwnProvider(() => clock.now());
   const call: SsoFixture['call'] = async (method, path, status, body) =>
     (await manage(http, await token(http, credentials), method, `/api/v2${path}`, status, body)) as never;
+  const callAsAdmin: SsoFixture['call'] = async (method, path, status, body) => {
+    const browser = fixture.newBrowser();
+    const cli = { client_id: 'flagmeter-cli', redirect_uri: redirectUris.loopback };
+    const code = (await fixture.signIn(browser, cli)).location!.searchParams.get('code')!;
+    const form = { grant_type: 'authorization_code', code, code_verifier: verifier, ...cli };
+    const answer = await fetch(`${url}/connect/token`, { method: 'POST', body: new URLSearchParams(form) });
+    const { access_token: access } = (await answer.json()) as { access_token: string };
+    return (await manage(http, access, method, `/api/v2${path}`, status, body)) as never;
+  };
   const { teamId } = credentials;
   const wanted = { name: 'Corp', issuer: provider.issuer, clientId, clientSecret };
   const { id: providerId } = await call<{ id: string }>('POST', '/identity-providers', 201, {
@@ -65,7 +76,7 @@ export async function openSso(settings: object = {}, args: readonly string[] = [
   };
   return {
     ...fixture,
-    ...{ provider, providerId, url, teamId, call, begin, finish },
+    ...{ provider, providerId, url, teamId, call, callAsAdmin, begin, finish },
     configure: async (patch) => void (await call('PATCH', `/identity-providers/${providerId}`, 200, patch)),
     enter: async (browser = new CookieBrowser(), parameters = {}) =>
       finish(browser, await begin(browser, parameters)),

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import type { TestBrowser } from '../test-browser.ts';
+import { openSso, type SsoFixture } from './sso-fixture.ts';
+
+let sso: SsoFixture;
+let adminId: string;
+beforeAll(async () => {
+  sso = await openSso();
+  const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
+  adminId = items.find(({ email }) => email === sso.admin.email)!.id;
+});
+afterAll(async () => {
+  await sso?.closeSso();
+  cleanUp();
+});
+
+const policy = (patch: object, status = 200) => sso.call('PATCH', '/sign-in-policy', status, patch);
+
+/** Signs in with a password. @returns the status, and the error of the page */
+async function enter(person: { email: string; password: string }, browser: TestBrowser = sso.newBrowser()) {
+  await browser.open(sso.target());
+  const { status, error } = await browser.submit({ ...person, action: 'sign-in' });
+  return { status, error };
+}
+const wrong = 'The e-mail address or the password is wrong.';
+
+test('passwords cannot be disabled without a provider, or without an Admin who may use one', async () => {
+  await policy({ passwords: 'break-glass' }, 400);
+  await sso.configure({ enabled: false });
+  await policy({ passwords: 'break-glass', breakGlass: [adminId] }, 400);
+  await sso.configure({ enabled: true });
+  await policy({ domains: [{ domain: 'example.com', providerId: 'provider_none' }] }, 400);
+});
+
+test('only break-glass Admins sign in with a password where passwords are disabled', async () => {
+  await policy({ passwords: 'break-glass', breakGlass: [adminId] });
+  expect(await enter(sso.outsider)).toEqual({ status: 403, error: wrong });
+  expect((await enter(sso.admin)).status).toBe(303);
+  await policy({ passwords: 'everyone' });
+});
+
+test('users of a domain are led to its provider', async () => {
+  await policy({ domains: [{ domain: 'EXAMPLE.com', providerId: sso.providerId }], breakGlass: [adminId] });
+  const browser = sso.newBrowser();
+  expect((await browser.open(sso.target())).html).toContain('>Continue</button>');
+  const led = await browser.submit({ email: sso.outsider.email, password: '', action: 'sign-in' });
+  expect(led.html).toMatch(
+    new RegExp(
+      `<meta http-equiv="refresh" content="0;url=providers/${sso.providerId}/start\\?page=authorize`,
+    ),
+  );
+  const refused = { status: 403, error: `${wrong} Users of EXAMPLE.com sign in with Corp.` };
+  expect(await enter(sso.outsider)).toEqual(refused);
+  expect(await enter({ ...sso.outsider, password: 'a wrong password' })).toEqual(refused);
+  expect((await enter(sso.admin)).status).toBe(303);
+  await policy({ domains: [] });
+});
+
+test('a provider that is down has a page with the reason, and break-glass Admins still sign in', async () => {
+  await policy({ passwords: 'break-glass' });
+  const { browser } = await sso.enter();
+  await sso.provider.close();
+  sso.clock.advance(11 * 60_000);
+  const query = sso.target().split('?')[1]!;
+  const start = `${sso.url}/connect/providers/${sso.providerId}/start`;
+  const answer = await fetch(`${start}?${new URLSearchParams({ page: 'authorize', query })}`);
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toContain('<code>provider_unreachable</code>');
+  expect((await enter(sso.admin)).status).toBe(303);
+  const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
+  expect(silent.headers.get('location'), 'a sign-in continues').toContain('code=');
+});

@@ -1,0 +1,207 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import type { Behaviour } from './own-provider.ts';
+import { openSso, type SsoFixture } from './sso-fixture.ts';
+
+let sso: SsoFixture;
+let others: { id: string };
+beforeAll(async () => {
+  sso = await openSso();
+  others = await sso.call('POST', '/teams', 201, { name: 'Flags' });
+});
+afterEach(() => sso.provider.reset());
+afterAll(async () => {
+  await sso?.closeSso();
+  cleanUp();
+});
+
+/** Signs in with these claims. @returns the code of the reason, or `signed in` */
+async function enterWith(
+  claims: Behaviour['claims'],
+  settings: object = {},
+  userInfo: Behaviour['userInfo'] = {},
+) {
+  const usual = { linkByEmail: false, createUsers: true, defaultTeam: sso.teamId, claimRules: [] };
+  await sso.configure({ ...usual, ...settings });
+  Object.assign(sso.provider.behaviour, { claims, userInfo: { sub: claims['sub'], ...userInfo } });
+  const { code, reason, html } = await sso.enter();
+  return code === null ? (reason ?? html) : 'signed in';
+}
+
+interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly teams: readonly string[];
+  readonly teamRoles?: Readonly<Record<string, string>>;
+}
+
+async function userOf(email: string): Promise<User | undefined> {
+  const { items } = await sso.callAsAdmin<{ items: User[] }>('GET', '/users?limit=200', 200);
+  return items.find((user) => user.email === email);
+}
+
+describe('a first sign-in', () => {
+  test('creates a user with the claims of the ID token', async () => {
+    const claims = { sub: 'grace', email: 'grace@corp.example', name: 'Grace Hopper' };
+    expect(await enterWith(claims)).toBe('signed in');
+    expect(await userOf('grace@corp.example')).toMatchObject({ name: 'Grace Hopper', teams: [sso.teamId] });
+  });
+
+  test('creates a user with the claims of the UserInfo endpoint', async () => {
+    const userInfo = {
+      email: 'alan@corp.example',
+      email_verified: true,
+      given_name: 'Alan',
+      family_name: 'T',
+    };
+    expect(await enterWith({ sub: 'alan', email: null, email_verified: null }, {}, userInfo)).toBe(
+      'signed in',
+    );
+    expect(await userOf('alan@corp.example')).toMatchObject({ name: 'Alan T' });
+  });
+
+  test('refuses the UserInfo of another user', async () => {
+    const userInfo = { sub: 'eve', email: 'eve@corp.example', email_verified: true };
+    expect(await enterWith({ sub: 'mallory', email: null }, {}, userInfo)).toBe('claims_invalid');
+  });
+
+  test('does not combine the address of one source with the confirmation of another', async () => {
+    const userInfo = { email: 'admin@corp.example', email_verified: false };
+    expect(await enterWith({ sub: 'mallory', email: null, email_verified: true }, {}, userInfo)).toBe(
+      'email_unverified',
+    );
+  });
+
+  test.each<[string, object, string]>([
+    ['without an address', { email: null }, 'email_missing'],
+    ['with a list of addresses', { email: ['a@corp.example'] }, 'email_missing'],
+    ['with an object as address', { email: { value: 'a@corp.example' } }, 'email_missing'],
+    ['with a long address', { email: `${'a'.repeat(320)}@corp.example` }, 'email_missing'],
+    ['with a text that is no address', { email: 'ada at corp' }, 'email_missing'],
+    ['with an unverified address', { email_verified: false }, 'email_unverified'],
+    ['with an address that is verified as text', { email_verified: 'true' }, 'email_unverified'],
+  ])('%s creates no user', async (_what, claims, reason) => {
+    expect(await enterWith({ sub: 'nobody', email: 'nobody@corp.example', ...claims })).toBe(reason);
+    expect(await userOf('nobody@corp.example')).toBeUndefined();
+  });
+
+  test('names a user by the address if the name is a list or changes the direction of text', async () => {
+    for (const [sub, name] of [
+      ['n1', ['Ada', 'Eve']],
+      ['n2', 'A\u202eda'],
+    ] as const) {
+      const email = `${sub}@corp.example`;
+      expect(await enterWith({ sub, email, name })).toBe('signed in');
+      expect(await userOf(email)).toMatchObject({ name: email });
+    }
+  });
+
+  test('is refused if users are not created', async () => {
+    const settings = { createUsers: false };
+    expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, settings)).toBe('user_unknown');
+    expect(
+      await enterWith({ sub: 'new', email: 'new@corp.example' }, { ...settings, linkByEmail: true }),
+    ).toBe('user_unknown');
+    const [entry] = await sso.audit();
+    expect(entry).toMatchObject({
+      ...{ action: 'sign-in.refused', factors: ['provider'], provider: 'Corp', reason: 'user_unknown' },
+      target: { name: 'new@corp.example' },
+    });
+  });
+
+  test('is refused without a team', async () => {
+    expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, { defaultTeam: null })).toBe(
+      'team_missing',
+    );
+  });
+});
+
+describe('the address of an existing user', () => {
+  const { email } = { email: 'ADA@example.COM' };
+
+  test('is not linked unless allowed', async () => {
+    expect(await enterWith({ sub: 'a1', email })).toBe('email_taken');
+  });
+
+  test('is not linked unless verified', async () => {
+    for (const email_verified of [false, 'true', 1, null, [true]])
+      expect(await enterWith({ sub: 'a1', email, email_verified }, { linkByEmail: true })).toBe(
+        'email_unverified',
+      );
+  });
+
+  test('is linked once, ignoring case, to one account of the provider', async () => {
+    const linking = { linkByEmail: true };
+    expect(await enterWith({ sub: 'a1', email }, linking)).toBe('signed in');
+    expect(await enterWith({ sub: 'a2', email }, linking)).toBe('linked_elsewhere');
+    const user = await userOf(sso.admin.email);
+    const { items } = await sso.call<{ items: { id: string }[] }>(
+      'GET',
+      `/users/${user!.id}/identities`,
+      200,
+    );
+    expect(items).toMatchObject([{ provider: 'Corp', issuer: sso.provider.issuer, email }]);
+    expect((await sso.audit()).map(({ action }) => action)).toContain('identity.linked');
+  });
+
+  test('may change at the provider, and the link stays', async () => {
+    expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe(
+      'signed in',
+    );
+    expect(await userOf('other@corp.example')).toBeUndefined();
+  });
+});
+
+describe('a rule for a claim', () => {
+  const rule = (value: string, role: string, claim = 'groups') => ({ claim, value, team: others.id, role });
+  const claims = { sub: 'lin', email: 'lin@corp.example' };
+
+  test('gives a role in a team, changes it, and takes it back', async () => {
+    const claimRules = [rule('devs', 'User'), rule('leads', 'Admin')];
+    await enterWith({ ...claims, groups: ['devs', 'x'] }, { claimRules });
+    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
+    await enterWith({ ...claims, groups: ['devs', 'leads'] }, { claimRules });
+    const { items } = await sso.callAsAdmin<{ items: User[] }>('GET', `/teams/${others.id}/members`, 200);
+    expect(items.find(({ email }) => email === claims.email)).toMatchObject({
+      teamRoles: { [others.id]: 'Admin' },
+    });
+    await enterWith({ ...claims, groups: [] }, { claimRules });
+    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
+  });
+
+  test.each<[string, object]>([
+    ['a text', { groups: 'devs' }],
+    ['a number', { groups: 7 }],
+    ['a claim on a path', { realm: { roles: ['devs'] } }],
+    ['a claim of the UserInfo endpoint', {}],
+  ])('takes %s', async (_what, more) => {
+    const claimRules = [rule('devs', 'User'), rule('7', 'User'), rule('devs', 'User', 'realm.roles')];
+    const userInfo = Object.keys(more).length === 0 ? { groups: ['devs'] } : {};
+    await enterWith({ ...claims, ...more }, { claimRules }, userInfo);
+    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
+    await enterWith(claims, { claimRules });
+    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
+  });
+
+  test('does not take an object, or what every object has', async () => {
+    const claimRules = [
+      rule('devs', 'User'),
+      rule('[object Object]', 'User'),
+      rule('x', 'User', '__proto__.y'),
+    ];
+    await enterWith({ ...claims, groups: { devs: true } }, { claimRules });
+    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
+  });
+
+  test('takes the last team of a user, who is deleted', async () => {
+    const settings = { defaultTeam: null, claimRules: [{ ...rule('devs', 'User'), team: sso.teamId }] };
+    const mary = { sub: 'mary', email: 'mary@corp.example' };
+    expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');
+    expect(await userOf(mary.email)).toMatchObject({ teams: [sso.teamId] });
+    expect(await enterWith({ ...mary, groups: [] }, settings)).toBe('team_missing');
+    expect(await userOf(mary.email)).toBeUndefined();
+    expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');
+  });
+});

@@ -10,6 +10,8 @@ interface Situation {
   readonly policy?: 'all';
   readonly totp?: true;
   readonly temporaryPassword?: true;
+  /** The provider is not trusted with two factors. */
+  readonly isOneFactor?: true;
 }
 
 const table: readonly [situation: Situation, factors: readonly Factor[], missing: string | undefined][] = [
@@ -18,7 +20,12 @@ const table: readonly [situation: Situation, factors: readonly Factor[], missing
   [{ policy: 'all' }, ['invitation', 'password'], 'enrolment'],
   [{ policy: 'all' }, ['passkey'], undefined],
   [{ policy: 'all' }, ['provider'], undefined],
+  [{ policy: 'all', isOneFactor: true }, ['provider'], 'enrolment'],
+  [{ totp: true, isOneFactor: true }, ['provider'], 'second-factor'],
+  [{ totp: true, isOneFactor: true }, ['provider', 'totp'], undefined],
   [{ totp: true }, ['password'], 'second-factor'],
+  // A reset link replaces the password, not the second factor.
+  [{ totp: true }, ['invitation', 'password'], 'second-factor'],
   [{ totp: true }, ['password', 'totp'], undefined],
   [{ totp: true }, ['password', 'recovery-code'], undefined],
   [{ totp: true }, ['passkey'], undefined],
@@ -32,13 +39,15 @@ const table: readonly [situation: Situation, factors: readonly Factor[], missing
 
 test.each(table)('with %j, a sign-in by %j lacks: %s', async (situation, factors, missing) => {
   const { directory, accountStore, team } = await openFixture();
-  const { policy = 'optional', totp, temporaryPassword } = situation;
+  const { policy = 'optional', totp, temporaryPassword, isOneFactor } = situation;
   await patchSignInPolicy(directory, { secondFactor: policy });
   const record = { userId: 'ada', secret: '', createdAt: 0, lastStep: 0, lastUsedAt: 0, recoveryCodes: [] };
   if (totp) await directory.change((draft) => draft.put('totp', 'ada', record));
+  const session = { id: 'provider_1', subject: 'ada', sid: null };
+  const provider = isOneFactor && { provider: { ...session, isOneFactor } };
   const user = {
     ...{ id: 'ada', role: 'User', teams: [team.id], passwordHash: 'hash' },
     ...(temporaryPassword && temporary('hash')),
   } as unknown as User;
-  expect(missingStep(accountStore, user, { factors, userAgent: '' })).toBe(missing);
+  expect(missingStep(accountStore, user, { factors, userAgent: '', ...provider })).toBe(missing);
 });

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { maxSignInAge } from '../../src/contract/step-up.ts';
+import { openPeopleFixture } from './people.ts';
+
+test('a dangerous change needs a sign-in of the last fifteen minutes, and others do not', async () => {
+  const { as, ada, eve, clock } = await openPeopleFixture();
+  const path = `/users/${eve.user.id}`;
+  clock.advance(maxSignInAge * 1000);
+  expect(await as(ada, 'PATCH', path, { role: 'Admin' })).toMatchObject({ status: 200 });
+  clock.advance(1000);
+  const refused = await as(ada, 'PATCH', path, { role: 'User' });
+  expect(refused).toMatchObject({ status: 401, json: { code: 'insufficient_user_authentication' } });
+  const challenge = /^Bearer error="insufficient_user_authentication".* max_age="?900"?/;
+  expect(refused.headers['www-authenticate']).toMatch(challenge);
+  expect(await as(ada, 'GET', path)).toMatchObject({ status: 200 });
+  expect(await as(ada, 'PATCH', path, { name: 'Eva' })).toMatchObject({ status: 200 });
+});
+
+test('an API key needs no recent sign-in', async () => {
+  const { call, eve, clock } = await openPeopleFixture();
+  clock.advance((maxSignInAge + 1) * 1000);
+  const changed = await call('PATCH', `/users/${eve.user.id}`, { role: 'Admin' });
+  expect(changed).toMatchObject({ status: 200 });
+});

@@ -36,7 +36,10 @@ function sourceOf(file: string): string {
   return textOf(file).replaceAll("\\'", "'");
 }
 
-const tables = [['docs/oauth.md', 'RFC 9700 and OAuth 2.1']] as const;
+const tables = [
+  ['docs/oauth.md', 'RFC 9700 and OAuth 2.1'],
+  ['docs/security.md', 'OWASP ASVS 5.0, level 2'],
+] as const;
 
 describe.each(tables)('%s, %s', (path, heading) => {
   const rows = rowsBelow(path, heading);
@@ -57,4 +60,40 @@ describe.each(tables)('%s, %s', (path, heading) => {
     );
     expect(unknown).toEqual([]);
   });
+});
+/** The requirements of levels 1 and 2: chapter and section, with their numbers. */
+const asvs = {
+  '6.1': [1, 2, 3],
+  '6.2': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+  '6.3': [1, 2, 3, 4],
+  '6.4': [1, 2, 3, 4],
+  '6.5': [1, 2, 3, 4, 5],
+  '6.6': [1, 2, 3],
+  '6.8': [1, 2, 3, 4],
+  '7.1': [1, 2, 3],
+  '7.2': [1, 2, 3, 4],
+  '7.3': [1, 2],
+  '7.4': [1, 2, 3, 4, 5],
+  '7.5': [1, 2],
+  '7.6': [1, 2],
+  '8.1': [1, 2],
+  '8.2': [1, 2, 3],
+  '8.3': [1],
+  '8.4': [1],
+  '9.1': [1, 2, 3],
+  '9.2': [1, 2, 3, 4],
+  '10.1': [1, 2],
+  '10.2': [1, 2],
+  '10.3': [1, 2, 3, 4],
+  '10.4': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+  '10.5': [1, 2, 3, 4, 5],
+  '10.6': [1, 2],
+  '10.7': [1, 2, 3],
+};
+
+test('docs/security.md has every requirement of ASVS, chapters 6 to 10, levels 1 and 2', () => {
+  const wanted = Object.entries(asvs).flatMap(([section, numbers]) =>
+    numbers.map((number) => `${section}.${number}`),
+  );
+  expect(rowsBelow('docs/security.md', 'OWASP ASVS 5.0, level 2').map(({ id }) => id)).toEqual(wanted);
 });

@@ -1,0 +1,122 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { addOldSessions, type OldSessions } from '../support/old-session.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender, signInFirst, type Visit } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
+
+let console: Console;
+let old: OldSessions;
+let flags: string;
+
+beforeAll(async () => {
+  console = await openConsole([], async (data) => {
+    old = await addOldSessions(data);
+  });
+  const sender = await openSender(console, 'Shop');
+  flags = `/apps/${sender.application}/Production`;
+  const features = `/api/v2/applications/${sender.application}/features`;
+  await console.manage('POST', features, 201, { name: 'checkout' });
+  await console.manage('POST', `${features}/checkout/notes`, 201, { text: 'Rollout' });
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+/** Adds a user, and opens a page as them. */
+async function visitAs(name: string, role: string, path: string): Promise<Visit & { id: string }> {
+  const email = `${name.toLowerCase()}@example.com`;
+  const user = { name, email, role, password: 'from the Admin' };
+  const made = (await console.manage('POST', '/api/v2/users', 201, user)) as { id: string };
+  const visit = await console.visit(path, { signedIn: false });
+  await signInFirst(visit.page, email, user.password, 'a secret of their own');
+  return { ...visit, id: made.id };
+}
+
+const writing = /^(Add|Archive|Change|Create|Declare|Delete|End|Forget|Invite|Permanent|Remove|Save|Snooze)/;
+
+test('a Viewer sees no control that changes anything', async () => {
+  const { page } = await visitAs('Vera', 'Viewer', `${flags}/flags`);
+  const pages = [
+    [`${flags}/flag?name=checkout`, 'Only Users and Admins can change notes'],
+    [`${flags}/metrics`, 'No metric'],
+    ['/settings/applications', 'Only an Admin can change'],
+    ['/settings/team', 'Only an Admin can change'],
+    ['/settings/users', 'Only an Admin can change'],
+  ] as const;
+  for (const [path, text] of pages) {
+    await page.goto(console.origin + path);
+    await page.getByText(text).first().waitFor();
+    expect(await page.getByRole('button', { name: writing }).allInnerTexts(), path).toEqual([]);
+    expect(await axeFaults(page), path).toEqual([]);
+  }
+});
+
+test('an Admin gives a member another role in the team', async () => {
+  const { page: theirs, id } = await visitAs('Vico', 'Viewer', `${flags}/flag?name=checkout`);
+  await theirs.getByText('Only Users and Admins').waitFor();
+  const { page } = await console.visit('/settings/team');
+  await page.getByLabel('Role of Vico').selectOption('User');
+  await page.getByText('The role of Vico is changed').first().waitFor();
+  expect(await console.manage('GET', `/api/v2/users/${id}`, 200)).toMatchObject({
+    role: 'Viewer',
+    teamRoles: { [console.credentials.teamId]: 'User' },
+  });
+  await theirs.reload();
+  await theirs.getByRole('button', { name: 'Add the note' }).waitFor();
+});
+
+/** Opens a page in a session whose sign-in is an hour old. */
+function visitLater(path: string): Promise<Visit> {
+  const { hostname, port } = new URL(console.origin);
+  const cookie = {
+    ...{ name: `flagmeter-console-${port}`, value: old.cookie, domain: hostname, path: '/' },
+    ...{ expires: -1, httpOnly: true, secure: false, sameSite: 'Strict' as const },
+  };
+  return console.visit(path, { signedIn: false, storageState: { cookies: [cookie], origins: [] } });
+}
+
+const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' });
+
+async function createKey(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  const form = page.getByRole('dialog', { name: /API key/ });
+  await form.getByLabel('Name', { exact: true }).fill('Deployment');
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  await confirmation(page).waitFor();
+}
+
+describe('a dangerous change after an old sign-in', () => {
+  test('is not made if the user cancels', async () => {
+    const { page } = await visitLater('/settings/team');
+    await createKey(page);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeFaults(page), colorScheme).toEqual([]);
+    }
+    await confirmation(page).getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Nothing was changed, because you did not sign in again').waitFor();
+    const form = page.getByRole('dialog', { name: /API key/ });
+    expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Deployment');
+  });
+
+  test('is made once the user has signed in again, in a session that replaces the old one', async () => {
+    const { page, context } = await visitLater('/settings/team');
+    await createKey(page);
+    const [popup] = await Promise.all([
+      context.waitForEvent('page'),
+      confirmation(page).getByRole('link', { name: 'Sign in again' }).click(),
+    ]);
+    await popup.getByLabel('E-mail address').fill(console.credentials.adminEmail);
+    await popup.getByLabel('Password').fill(console.credentials.adminPassword);
+    await popup.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('It is shown only once').waitFor();
+    const again = await visitLater('/settings/team');
+    await again.page.waitForURL(/\/connect\/authorize/);
+  });
+});

@@ -100,6 +100,15 @@ export function mayUsePassword(
   return policy.passwords === 'everyone' && domainRule(policy, email) === undefined;
 }
 
+/** Whether a user must sign in with an identity provider, and not with a passkey either. */
+export function mustUseProvider(
+  reader: Pick<Reader, 'get'>,
+  { id, email }: Pick<User, 'id' | 'email'>,
+): boolean {
+  const policy = signInPolicyOf(reader);
+  return !policy.breakGlass.includes(id) && domainRule(policy, email) !== undefined;
+}
+
 /** Drafts that a user may sign in with a password whatever the policy: an operator has given them one. */
 export function allowPassword(draft: AccountDraft, user: User): void {
   if (mayUsePassword(draft, user)) return;

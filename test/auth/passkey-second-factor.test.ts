@@ -75,6 +75,24 @@ describe('where the policy demands a second factor', () => {
   });
 });
 
+test('a passkey does not replace the provider that the domain of a user must use', async () => {
+  await demand('optional');
+  const { http, credentials } = fixture.service;
+  const access = await token(http, credentials);
+  const call = (method: string, path: string, status: number, body: object) =>
+    manage(http, access, method, `/api/v2${path}`, status, body);
+  const device = await fixture.added();
+  const wanted = { name: 'Corp', issuer: 'https://corp.example', clientId: 'c', clientSecret: 'secret' };
+  const { id: providerId } = (await call('POST', '/identity-providers', 201, wanted)) as { id: string };
+  await call('PATCH', '/sign-in-policy', 200, { domains: [{ domain: 'example.com', providerId }] });
+  const refused = await fixture.enter(device);
+  expect(refused.status).toBe(403);
+  expect(refused.error).toBe('Ada@Example.com must sign in with the identity provider.');
+  expect((await fixture.actions())[0]).toBe('sign-in.refused');
+  await call('PATCH', '/sign-in-policy', 200, { domains: [] });
+  expect(codeOf(await fixture.enter(device))).toMatch(/^[\w-]{43}$/);
+});
+
 describe('a user who chooses an authenticator app', () => {
   /** A client that any user may sign in to. */
   const cli = { client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' };

@@ -1,7 +1,8 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
+import { mustUseProvider } from '../../accounts/sign-in-policy.ts';
 import type { Factor } from '../../contract/factors.ts';
 import type { User } from '../../storage/lmdb/records.ts';
-import { type DraftedSignIn, draftSignIn, userAgentOf } from '../draft-sign-in.ts';
+import { type DraftedSignIn, draftSignIn, noteSignIn, userAgentOf } from '../draft-sign-in.ts';
 import type { FormError } from '../pages/form-page.ts';
 import { loginPage } from '../pages/sign-in-pages.ts';
 import {
@@ -29,12 +30,23 @@ export async function enterByPasskey(settings: FormSettings, posted: PostedForm)
   const again = (error: FormError) => ({ reply: loginPage(formPage(settings, request, purpose), '', error) });
   try {
     const proof = { assertion, address: request.remoteAddress, browser };
-    const result = await acceptPasskey(settings, proof, (draft, user) => ({
-      ...draftSignIn(settings, draft, user, { client, browser, authentication }),
-      email: user.email,
-    }));
-    if (result.outcome === 'signed-in') return await entered(settings, posted, result);
-    return again(result.outcome === 'not-a-member' ? notAMember(result.email, purpose) : explain(result));
+    const result = await acceptPasskey(settings, proof, (draft, user) => {
+      const { email } = user;
+      if (!mustUseProvider(draft, user))
+        return { ...draftSignIn(settings, draft, user, { client, browser, authentication }), email };
+      noteSignIn(draft, 'sign-in.refused', user, authentication);
+      return { outcome: 'provider-only', email } as const;
+    });
+    switch (result.outcome) {
+      case 'signed-in':
+        return await entered(settings, posted, result);
+      case 'not-a-member':
+        return again(notAMember(result.email, purpose));
+      case 'provider-only':
+        return again({ status: 403, text: `${result.email} must sign in with the identity provider.` });
+      default:
+        return again(explain(result));
+    }
   } catch (error) {
     return again(busy(error));
   }

@@ -8,7 +8,7 @@ import { userAgentOf } from './draft-sign-in.ts';
 import { pageEndpoints } from './page-endpoints.ts';
 import { refusalPage } from './pages/failure-page.ts';
 import type { FormError } from './pages/form-page.ts';
-import { choosePasswordPage, type Invited, linkPage } from './pages/invitation-pages.ts';
+import { choosePasswordPage, continueWithPage, type Invited, linkPage } from './pages/invitation-pages.ts';
 import {
   busy,
   type FormPurpose,
@@ -18,6 +18,8 @@ import {
   readPostedForm,
   throttled,
 } from './posted-form.ts';
+import { LinkCookie } from './sso/link-cookie.ts';
+import { startLink } from './sso/start.ts';
 
 export interface InvitationPageDeps extends FormSettings, Pick<TokenSettings, 'audience'> {}
 
@@ -54,7 +56,7 @@ export const invitationPageEndpoints = pageEndpoints<InvitationPageDeps>(path, a
     summary: 'Choose a password with an invitation or a reset link',
     description: 'The body is the form of the page.',
     answers: {
-      200: 'The page for the password.',
+      200: 'The page for the password, or one that leads to an identity provider.',
       303: 'To the console: the user is signed in.',
       400: 'The page again: the password is not valid.',
       403: 'The page again: the link or the form is not valid.',
@@ -95,7 +97,10 @@ async function answerForm(deps: InvitationPageDeps, request: Request): Promise<R
   try {
     const found = await findLink(deps, presented);
     if (found.outcome !== 'valid') return linkPage(page, rejection(found));
-    return choosePasswordPage(page, token, invited(deps, found.user));
+    const provider = deps.providers.enabled().find(({ id }) => id === form.get('provider'));
+    if (provider === undefined) return choosePasswordPage(page, token, invited(deps, found.user));
+    const address = startLink(provider, 'invitation', '');
+    return continueWithPage(provider, found.user, address, new LinkCookie(deps.issuer).write(token));
   } catch (error) {
     return linkPage(page, busy(error));
   }
@@ -138,9 +143,12 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
   return found.outcome === 'over' ? overError : throttled(found.wait);
 }
 
-function invited({ directory }: InvitationPageDeps, { name, email, teams, invitation }: User): Invited {
+function invited(
+  { directory, providers }: InvitationPageDeps,
+  { name, email, teams, invitation }: User,
+): Invited {
   const names = teams.map((id) => directory.teams.get(id)?.name ?? id);
-  return { purpose: invitation!.purpose, name, email, teams: names };
+  return { purpose: invitation!.purpose, name, email, teams: names, providers: providers.enabled() };
 }
 
 function enterConsole({ audience }: InvitationPageDeps, cookie: string): Reply {

@@ -31,6 +31,7 @@ export const providerRefusals = {
   email_unverified: 'The provider does not confirm the e-mail address of the user.',
   email_taken:
     'A user with this e-mail address exists, but is not linked to this account. An administrator can allow links by e-mail address.',
+  link_over: 'The invitation or reset link was used, replaced or withdrawn, or it has expired.',
   linked_elsewhere: 'The user with this e-mail address is linked to another account of this provider.',
   provider_changed: 'The provider was changed, disabled or deleted during the sign-in.',
   team_missing: 'The user would be in no team. Set a default team, or add a rule for a claim of the user.',

@@ -1,9 +1,10 @@
 import { passwordLength } from '../../contract/passwords.ts';
 import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import type { Reply } from '../../http/types.ts';
+import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
 import { html } from './html.ts';
-import { pageScript } from './page.ts';
+import { pageReply, pageScript } from './page.ts';
 
 /** Submits the secret in the fragment of the address, and removes it there. */
 const moveSecret = pageScript(`
@@ -40,6 +41,8 @@ export interface Invited {
   readonly email: string;
   /** Names of teams. */
   readonly teams: readonly string[];
+  /** The identity providers with which they may sign in from then on. */
+  readonly providers: readonly Pick<IdentityProvider, 'id' | 'name'>[];
 }
 
 /** The page on which the user of a link chooses a password. */
@@ -49,7 +52,7 @@ export function choosePasswordPage(
   invited: Invited,
   error?: FormError,
 ): Reply {
-  const { purpose, name, email, teams } = invited;
+  const { purpose, name, email, teams, providers } = invited;
   const wrong = errorAttributes(error);
   const isNew = purpose === 'invitation';
   const places = teams.map((team, at) => html`${at === 0 ? '' : ', '}<strong>${team}</strong>`);
@@ -67,6 +70,26 @@ export function choosePasswordPage(
 <label for="again">New password again</label>
 <input id="again" name="again" type="password" autocomplete="new-password"
  minlength="${passwordLength.minCharacters}" required${wrong}>
-<button name="action" value="accept">Save and sign in</button>`,
+<button name="action" value="accept">Save and sign in</button>
+${providers.map(({ id, name }) => html`<button class="other" name="provider" value="${id}" formnovalidate>Continue with ${name}</button>`)}`,
+  });
+}
+
+/** The page that leads to a provider. A redirect in answer to a form would be subject to the `form-action` of the page. */
+export function continueWithPage(
+  provider: Pick<IdentityProvider, 'name'>,
+  { email }: Pick<Invited, 'email'>,
+  address: string,
+  cookie: string,
+): Reply {
+  const title = `Continue with ${provider.name}`;
+  return pageReply({
+    status: 200,
+    title,
+    refresh: address,
+    cookie,
+    content: html`<h1>${title}</h1>
+<p><strong>${email}</strong> will sign in with ${provider.name} from now on.</p>
+<p><a class="button" href="${address}">${title}</a></p>`,
   });
 }

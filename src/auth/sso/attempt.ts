@@ -16,7 +16,7 @@ const Attempt = Type.Object({
   verifier: secret,
   maxAge: Type.Union([Type.Null(), Type.Integer()]),
   /** The page that continues. */
-  page: Type.Union([Type.Literal('authorize'), Type.Literal('device')]),
+  page: Type.Union([Type.Literal('authorize'), Type.Literal('device'), Type.Literal('invitation')]),
   /** Its query. */
   query: Type.String(),
   /** Unix milliseconds. */

@@ -10,6 +10,7 @@ import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.t
 import { type Attempt, AttemptCookie } from './attempt.ts';
 import { type ProviderIdentity, readIdentity } from './claims.ts';
 import { enter } from './enter.ts';
+import { LinkCookie } from './link-cookie.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 import { urlsOf } from './providers.ts';
 import type { SsoSettings } from './sso-settings.ts';
@@ -92,6 +93,8 @@ async function signInAs(settings: SsoSettings, request: Request, proven: Proven)
   const { attempt } = proven;
   const cookie = new BrowserCookie(settings.issuer);
   const browser = cookie.read(request);
+  const link = new LinkCookie(settings.issuer);
+  const isInvited = attempt.page === 'invitation';
   const { browser: renewed } = await enter(settings, {
     ...proven,
     browser,
@@ -99,13 +102,14 @@ async function signInAs(settings: SsoSettings, request: Request, proven: Proven)
     client: findClient(settings.directory, consoleClientId)!,
     address: request.remoteAddress,
     userAgent: userAgentOf(request),
+    ...(isInvited && { link: link.read(request) }),
   });
   const headers = {
-    location: continuation(attempt),
+    location: isInvited ? `${settings.audience}/console/sign-in` : continuation(attempt),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   };
-  return { status: 303, headers, cookies: [cookie.write(renewed)] };
+  return { status: 303, headers, cookies: [cookie.write(renewed), ...(isInvited ? [link.removal] : [])] };
 }
 
 interface Refused extends Pick<Proven, 'provider' | 'attempt'> {

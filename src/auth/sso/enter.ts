@@ -1,4 +1,5 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
+import { redeemInvitation, userOfLink } from '../../accounts/invitations.ts';
 import {
   identitiesOf,
   linkedIdentity,
@@ -31,6 +32,8 @@ export interface Entering {
   /** The address of the peer. */
   readonly address: string;
   readonly userAgent: string;
+  /** The secret of a link, whose user the account is linked to. */
+  readonly link?: string;
 }
 
 /** A longer ID token is not kept: the user is asked at the provider whether to sign out. */
@@ -39,7 +42,8 @@ const longestIdToken = 4096;
 const longestAgo = 24 * 3600;
 
 /**
- * Signs in the user of an account at a provider: the one linked to it, the one with its e-mail address, or a new one.
+ * Signs in the user of an account at a provider: the one linked to it, the one of an invitation, the one with its e-mail address,
+ * or a new one.
  * @returns the browser, with a new id
  * @throws {ProviderRefusal}
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
@@ -49,10 +53,13 @@ export async function enter(
   entering: Entering,
 ): Promise<{ readonly browser: Browser }> {
   const { directory, accountStore } = settings;
-  const { provider, identity, address } = entering;
-  const known = linkedIdentity(accountStore, provider.issuer, identity.subject);
+  const { provider, identity, address, link } = entering;
+  const id =
+    link === undefined
+      ? linkedIdentity(accountStore, provider.issuer, identity.subject)?.userId
+      : userOfLink(directory, link, settings.clock.now())?.id;
   const result = await directory
-    .under({ address, ...(known !== undefined && { id: known.userId }) })
+    .under({ address, ...(id !== undefined && { id }) })
     .change((draft) => draftEntry(settings, draft, entering));
   // A membership that ended stays so, although the sign-in is refused.
   if (result === 'team_missing') throw new ProviderRefusal(result);
@@ -61,10 +68,14 @@ export async function enter(
 
 function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Entering) {
   const { clock } = settings;
-  const { identity, idToken, client, browser, userAgent } = entering;
+  const { identity, idToken, client, browser, userAgent, link } = entering;
   const now = clock.now();
   const provider = currentProvider(settings, draft, entering.provider);
-  const found = findLinked(draft, provider, identity) ?? linkNew(settings, draft, provider, identity);
+  const linked = findLinked(draft, provider, identity);
+  const found =
+    link === undefined
+      ? (linked ?? linkNew(settings, draft, provider, identity))
+      : linkInvited(settings, draft, entering, linked, link);
   const { user, given } = applyRules(draft, found.user, found.linked.given, { provider, identity, now });
   if (user === undefined) {
     removeIdentity(draft, found.linked);
@@ -74,7 +85,7 @@ function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Enteri
   const { id, name, issuer, trustsSecondFactor } = provider;
   const { subject, sid } = identity;
   const authentication: Authentication = {
-    factors: ['provider'],
+    factors: link === undefined ? ['provider'] : ['invitation', 'provider'],
     provider: {
       ...{ id, subject, sid },
       ...(idToken.length <= longestIdToken && { idToken }),
@@ -152,6 +163,22 @@ function linkNew(
   if (identitiesOf(draft, holder.id).some((linked) => linked.issuer === issuer))
     throw new ProviderRefusal('linked_elsewhere');
   return { user: holder, linked: draftLink(settings, draft, holder, { provider, identity }) };
+}
+
+/** Links the account to the user of an invitation or a reset link, which ends. @throws {ProviderRefusal} */
+function linkInvited(
+  settings: SsoSettings,
+  draft: AccountDraft,
+  { provider, identity }: Pick<Entering, 'provider' | 'identity'>,
+  linked: Found | undefined,
+  link: string,
+): Found {
+  const user = redeemInvitation(draft, link, settings.clock.now());
+  if (user === undefined) throw new ProviderRefusal('link_over');
+  if (linked?.user.id === user.id) return { ...linked, user };
+  const isElsewhere = identitiesOf(draft, user.id).some(({ issuer }) => issuer === provider.issuer);
+  if (linked !== undefined || isElsewhere) throw new ProviderRefusal('linked_elsewhere');
+  return { user, linked: draftLink(settings, draft, user, { provider, identity }) };
 }
 
 /** Creates a user in the team of the provider, or in one that its rules give. */

@@ -11,10 +11,10 @@ import { urlsOf } from './providers.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
 /** The pages that a sign-in can continue. */
-export const pages = ['authorize', 'device'] as const;
+export const pages = ['authorize', 'device', 'invitation'] as const;
 
 export const startParameters = Type.Object({
-  page: text(`The page that continues: ${pages.join(' or ')}.`),
+  page: text(`The page that continues: ${pages.join(', ')}.`),
   query: text('Its query.'),
 });
 
@@ -35,9 +35,9 @@ export async function startSso(
 ): Promise<Reply> {
   const { issuer, clock, randomBytes, providerClient } = settings;
   const form = parseForm(request.query);
-  const page = form.get('page') === 'device' ? 'device' : 'authorize';
+  const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
   const query = form.get('query') ?? '';
-  const { maxAge, ...hints } = page === 'device' ? none : wishesOf(settings, query);
+  const { maxAge, ...hints } = page === 'authorize' ? wishesOf(settings, query) : none;
   const attempt: Attempt = {
     provider: provider.id,
     ...newBinding(randomBytes),

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { CookieBrowser } from './cookie-browser.ts';
+import { type Entered, openSso, type SsoFixture } from './sso-fixture.ts';
+
+let sso: SsoFixture;
+beforeAll(async () => {
+  sso = await openSso({ createUsers: false });
+});
+beforeEach(() => sso.provider.reset());
+afterAll(async () => {
+  await sso?.closeSso();
+  cleanUp();
+});
+
+let people = 0;
+
+/** Invites a user, whose address at the provider is another one. */
+async function invite() {
+  const email = `guest${++people}@example.com`;
+  const made = await sso.call<{ id: string; invitation: { url: string } }>('POST', '/users', 201, {
+    name: 'Guest',
+    email,
+  });
+  return { id: made.id, link: made.invitation.url };
+}
+
+/** Chooses the provider on the page of a link. @returns the address where the sign-in starts */
+async function choose(browser: CookieBrowser, link: string): Promise<URL> {
+  const page = `${sso.url}/connect/invitation`;
+  const form = /name="form" value="([^"]*)"/.exec(await (await browser.send(page)).text())?.[1] ?? '';
+  const send = async (fields: Record<string, string>) =>
+    (
+      await browser.send(page, {
+        method: 'POST',
+        body: new URLSearchParams({ form, token: link, ...fields }),
+      })
+    ).text();
+  expect(await send({ action: 'open' })).toContain('>Continue with Corp</button>');
+  const html = await send({ provider: sso.providerId });
+  const [, address = ''] = /<a class="button" href="([^"]*)"/.exec(html) ?? [];
+  expect(address).not.toContain(link.split('#')[1]);
+  return new URL(address.replaceAll('&amp;', '&'), page);
+}
+
+/** Accepts a link with the account at the provider. */
+async function accept(
+  link: string,
+  browser = new CookieBrowser(),
+): Promise<Entered & { readonly last: URL }> {
+  const start = await choose(browser, link);
+  const { last, answer } = await browser.follow(start, ({ pathname }) => pathname === '/console/sign-in');
+  const html = (await answer?.text()) ?? '';
+  const reason = /Reason: <code>(\w+)</.exec(html)?.[1];
+  return { browser, last, code: null, status: answer?.status, html, reason };
+}
+
+test('an invitation binds an account at a provider, which then signs in', async () => {
+  const { id, link } = await invite();
+  sso.provider.behaviour.claims = { sub: 'guest-1', email: 'private@example.org' };
+  expect((await sso.enter()).reason).toBe('user_unknown');
+  const { last, browser } = await accept(link);
+  expect(last.pathname).toBe('/console/sign-in');
+  expect((await sso.enter(browser)).code).not.toBeNull();
+  expect((await sso.enter()).code).not.toBeNull();
+  expect(await sso.call('GET', `/users/${id}`, 200)).toMatchObject({ invitation: null });
+  const own = (await sso.audit()).filter(({ target }) => target.id === id).map(({ action }) => action);
+  expect(own.slice(-4)).toEqual([
+    'identity.linked',
+    'invitation.accepted',
+    'invitation.created',
+    'user.created',
+  ]);
+  const entries = (await sso.audit()).filter(({ factors }) => factors?.includes('invitation'));
+  expect(entries.map(({ action }) => action)).toContain('sign-in.succeeded');
+});
+
+test('an invitation binds no account of another user, and stays valid', async () => {
+  const { link } = await invite();
+  sso.provider.behaviour.claims = { sub: 'guest-1' };
+  expect((await accept(link)).reason).toBe('linked_elsewhere');
+  sso.provider.behaviour.claims = { sub: 'guest-2' };
+  expect((await accept(link)).last.pathname).toBe('/console/sign-in');
+});
+
+test('an invitation that is withdrawn while its user is at the provider binds nothing', async () => {
+  const { id, link } = await invite();
+  sso.provider.behaviour.claims = { sub: 'guest-3' };
+  const browser = new CookieBrowser();
+  const start = await choose(browser, link);
+  await sso.call('DELETE', `/users/${id}/reset-link`, 204);
+  const { answer } = await browser.follow(start, ({ pathname }) => pathname === '/console/sign-in');
+  expect(await answer?.text()).toContain('Reason: <code>link_over</code>');
+  expect((await sso.enter()).reason).toBe('user_unknown');
+});

@@ -1,0 +1,36 @@
+import { decodeJwt } from 'jose';
+import { afterAll, expect } from 'vitest';
+import { putMember } from '../../src/accounts/members.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import type { AccessClaims } from '../../src/auth/access-token.ts';
+import { callerOf } from '../../src/management/caller.ts';
+import { fixtureOn } from '../accounts/fixture.ts';
+import {
+  closeSharedServer,
+  newDatabase,
+  openNode,
+  sharedServer,
+} from '../accounts/store/postgres-fixture.ts';
+import { openSessionFixture } from '../auth/session-fixture.ts';
+import { needing } from '../support/needing.ts';
+
+const { test } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+test('a role that one node changes counts at another from the next request on', async () => {
+  const url = await newDatabase(await sharedServer());
+  const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
+  const node = openNode(url);
+  await node.accountStore.current();
+  const other = one.beside(node);
+  const { access_token: token } = await one.tokens();
+  const { directory, team, user } = one;
+  const admin = { email: 'bob@example.com', name: 'Bob', role: 'Admin', passwordHash: 'none' } as const;
+  await createUser(directory, { ...admin, teams: [team.id] });
+  for (const role of ['Viewer', 'User', 'Admin'] as const) {
+    await putMember(directory, team.id, user.id, role);
+    await other.accountStore.current();
+    expect(callerOf(other.directory, decodeJwt(token) as AccessClaims).roleIn(team.id)).toBe(role);
+  }
+});

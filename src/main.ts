@@ -41,6 +41,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   'api-keys': () => onResource('api-keys'),
   clients: () => onResource('clients'),
   webhooks: () => onResource('webhooks'),
+  providers: () => onResource('providers'),
   audit: () => onResource('audit'),
   deletions: () => onResource('deletions'),
   completion: async () => (await import('./commands/completion.ts')).completion,

@@ -197,6 +197,7 @@ Totals and counts of unique users do not change. Earlier backups still contain t
   'api-keys': entryOf('api-keys'),
   clients: entryOf('clients'),
   webhooks: entryOf('webhooks'),
+  providers: entryOf('providers'),
   audit: entryOf('audit'),
   deletions: entryOf('deletions'),
 } as const satisfies Readonly<

@@ -5,6 +5,7 @@ import type { ApplicationKey } from '../shapes/application-key.ts';
 import type { AuditEntry } from '../shapes/audit-entry.ts';
 import type { Deletion } from '../shapes/deletion.ts';
 import type { Feature } from '../shapes/feature.ts';
+import type { IdentityProvider } from '../shapes/identity-provider.ts';
 import type { Metric } from '../shapes/metric.ts';
 import type { SignInClient } from '../shapes/sign-in-client.ts';
 import type { Team } from '../shapes/team.ts';
@@ -123,6 +124,14 @@ export function stateOfWebhook({ enabled, disabledFor, failingSince }: Webhook):
   if (!enabled) return 'disabled';
   return failingSince === null ? 'enabled' : 'failing';
 }
+
+export const identityProviderColumns = {
+  id: 'Id',
+  name,
+  issuer: { label: 'Issuer', cut: true },
+  enabled: { label: 'State', of: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+  source: 'Source',
+} as const satisfies ColumnsOf<typeof IdentityProvider>;
 
 export const deliveryColumns = {
   id: 'Id',

@@ -1,4 +1,5 @@
 import { apps, envs, features, keys, metrics } from './applications.ts';
+import { identityProviders } from './identity-providers.ts';
 import type { Resource } from './resource.ts';
 import { apiKeys, audit, clients, deletions, members, teams, users } from './teams.ts';
 import { webhooks } from './webhooks.ts';
@@ -16,6 +17,7 @@ export const resources = {
   'api-keys': apiKeys,
   clients,
   webhooks,
+  providers: identityProviders,
   audit,
   deletions,
 } as const satisfies Readonly<Record<string, Resource>>;

@@ -4,6 +4,7 @@ import { useThing } from '../../api/thing.ts';
 import { Form, SelectField } from '../../parts/form.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { Part } from './part.tsx';
+import { Providers } from './providers.tsx';
 
 /** How the users of the installation sign in. The API shows it to its administrators. */
 export function SignIn() {
@@ -19,6 +20,7 @@ export function SignIn() {
             value={secondFactor}
             save={(secondFactor) => thing.change(() => ({ secondFactor }))}
           />
+          <Providers />
         </>
       )}
     </OfThing>

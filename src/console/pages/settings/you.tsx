@@ -8,6 +8,7 @@ import { type Thing, useThing } from '../../api/thing.ts';
 import { Field, Form } from '../../parts/form.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
+import { Identities } from './identities.tsx';
 import { changedFields, isAdmin, Part, TeamField } from './part.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { SecondFactor } from './second-factor.tsx';
@@ -30,6 +31,7 @@ export function You() {
           <Password you={you} thing={thing} />
           <SecondFactor id={id} own />
           <Passkeys id={id} />
+          <Identities id={id} />
           <Sessions
             id={id}
             note="Programs that you are signed in to. End unknown sessions, and then change your password."

@@ -1,6 +1,7 @@
 import { redeemInvitation, userOfLink } from '../accounts/invitations.ts';
 import { commonPassword, typedFault } from '../accounts/password-rules.ts';
 import { hashSecret } from '../accounts/secrets.ts';
+import { mayUsePassword } from '../accounts/sign-in-policy.ts';
 import { draftUserPatch } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { User } from '../storage/lmdb/records.ts';
@@ -53,6 +54,8 @@ export type AcceptResult =
   /** `fault` is for the user. */
   | { readonly outcome: 'refused'; readonly user: User; readonly fault: string };
 
+const noPasswords = 'You cannot use a password here. Continue with an identity provider.';
+
 /**
  * Sets the password of the user of a link, ends their sessions, and signs them in to the console.
  * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
@@ -70,6 +73,9 @@ export async function acceptInvitation(settings: SignInSettings, typed: TypedFor
     return { outcome: 'refused', user: found.user, fault: `The password ${commonPassword}.` };
   return directory.under({ id, address }).change((draft) => {
     const now = clock.now();
+    // The policy may have changed since the page was shown.
+    if (!mayUsePassword(draft, found.user))
+      return { outcome: 'refused', user: found.user, fault: noPasswords };
     const user = redeemInvitation(draft, token, now);
     if (user === undefined) return { outcome: 'over' };
     const patched = draftUserPatch(draft, user, { passwordHash }, now, { factors: ['invitation'] });

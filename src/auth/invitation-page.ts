@@ -1,3 +1,4 @@
+import { mayUsePassword } from '../accounts/sign-in-policy.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { acceptInvitation, type FoundLink, findLink, type PresentedLink } from './accept-invitation.ts';
@@ -143,12 +144,14 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
   return found.outcome === 'over' ? overError : throttled(found.wait);
 }
 
-function invited(
-  { directory, providers }: InvitationPageDeps,
-  { name, email, teams, invitation }: User,
-): Invited {
+function invited({ accountStore, directory, providers }: InvitationPageDeps, user: User): Invited {
+  const { name, email, teams, invitation } = user;
   const names = teams.map((id) => directory.teams.get(id)?.name ?? id);
-  return { purpose: invitation!.purpose, name, email, teams: names, providers: providers.enabled() };
+  return {
+    ...{ purpose: invitation!.purpose, name, email, teams: names },
+    mayUsePassword: mayUsePassword(accountStore, user),
+    providers: providers.enabled(),
+  };
 }
 
 function enterConsole({ audience }: InvitationPageDeps, cookie: string): Reply {

@@ -3,7 +3,7 @@ import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import type { Reply } from '../../http/types.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { pageReply, pageScript } from './page.ts';
 
 /** Submits the secret in the fragment of the address, and removes it there. */
@@ -41,6 +41,8 @@ export interface Invited {
   readonly email: string;
   /** Names of teams. */
   readonly teams: readonly string[];
+  /** Whether the sign-in policy allows them a password. */
+  readonly mayUsePassword: boolean;
   /** The identity providers with which they may sign in from then on. */
   readonly providers: readonly Pick<IdentityProvider, 'id' | 'name'>[];
 }
@@ -52,27 +54,33 @@ export function choosePasswordPage(
   invited: Invited,
   error?: FormError,
 ): Reply {
-  const { purpose, name, email, teams, providers } = invited;
-  const wrong = errorAttributes(error);
+  const { purpose, name, email, teams, providers, mayUsePassword } = invited;
   const isNew = purpose === 'invitation';
   const places = teams.map((team, at) => html`${at === 0 ? '' : ', '}<strong>${team}</strong>`);
+  const task = mayUsePassword
+    ? html`Choose a password for <strong>${email}</strong>.${isNew ? '' : ' It signs you out everywhere else.'}`
+    : html`Choose how <strong>${email}</strong> signs in.`;
   return formReply(page, {
     title: isNew ? 'Accept your invitation' : 'Choose a new password',
-    intro: isNew
-      ? html`<p>${name}, you are invited to ${places}. Choose a password for <strong>${email}</strong>.</p>`
-      : html`<p>Choose a new password for <strong>${email}</strong>. It signs you out everywhere else.</p>`,
+    intro: html`<p>${isNew ? html`${name}, you are invited to ${places}. ` : undefined}${task}</p>`,
     error,
     form: html`<input type="hidden" name="token" value="${token}">
-<input type="text" name="email" value="${email}" autocomplete="username" readonly hidden>
-<label for="password">New password, at least ${passwordLength.minCharacters} characters</label>
-<input id="password" name="password" type="password" autocomplete="new-password"
- minlength="${passwordLength.minCharacters}" required autofocus${wrong}>
-<label for="again">New password again</label>
-<input id="again" name="again" type="password" autocomplete="new-password"
- minlength="${passwordLength.minCharacters}" required${wrong}>
-<button name="action" value="accept">Save and sign in</button>
+${mayUsePassword ? passwordFields(email, error) : undefined}
 ${providers.map(({ id, name }) => html`<button class="other" name="provider" value="${id}" formnovalidate>Continue with ${name}</button>`)}`,
   });
+}
+
+function passwordFields(email: string, error: FormError | undefined): Html {
+  const wrong = errorAttributes(error);
+  const { minCharacters } = passwordLength;
+  return html`<input type="text" name="email" value="${email}" autocomplete="username" readonly hidden>
+<label for="password">New password, at least ${minCharacters} characters</label>
+<input id="password" name="password" type="password" autocomplete="new-password"
+ minlength="${minCharacters}" required autofocus${wrong}>
+<label for="again">New password again</label>
+<input id="again" name="again" type="password" autocomplete="new-password"
+ minlength="${minCharacters}" required${wrong}>
+<button name="action" value="accept">Save and sign in</button>`;
 }
 
 /** The page that leads to a provider. A redirect in answer to a form would be subject to the `form-action` of the page. */

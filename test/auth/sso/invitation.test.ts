@@ -93,3 +93,20 @@ test('an invitation that is withdrawn while its user is at the provider binds no
   expect(await answer?.text()).toContain('Reason: <code>link_over</code>');
   expect((await sso.enter()).reason).toBe('user_unknown');
 });
+
+test('an invitation sets no password for a user whom the sign-in policy allows none', async () => {
+  const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
+  const admin = items.find(({ email }) => email === sso.admin.email)!;
+  await sso.call('PATCH', '/sign-in-policy', 200, { passwords: 'break-glass', breakGlass: [admin.id] });
+  const { link } = await invite();
+  const browser = sso.newBrowser();
+  await browser.open('/connect/invitation');
+  const opened = await browser.submit({ action: 'open', token: link });
+  expect(opened.html).not.toContain('type="password"');
+  expect(opened.html).toContain('>Continue with Corp</button>');
+  const password = 'in spite of the policy';
+  const refused = await browser.submit({ action: 'accept', token: link, password, again: password });
+  expect(refused).toMatchObject({ status: 400, error: expect.stringContaining('You cannot use a password') });
+  sso.provider.behaviour.claims = { sub: 'guest-4' };
+  expect((await accept(link)).last.pathname).toBe('/console/sign-in');
+});

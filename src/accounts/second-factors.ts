@@ -5,7 +5,7 @@ import type { AccountDraft } from './account-draft.ts';
 import { mustExist } from './checks.ts';
 import type { DirectorySources } from './directory.ts';
 import { targetOf } from './members.ts';
-import { passkeysOf } from './passkeys.ts';
+import { passkeysOf, removePasskey } from './passkeys.ts';
 import { newPassword } from './passwords.ts';
 import { hashSecret, matchesHash, type RandomBytes } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
@@ -89,6 +89,13 @@ export function removeTotp(draft: AccountDraft, userId: string): void {
   mustExist('authenticator app', draft.get('totp', userId));
   draft.remove('totp', userId);
   noteFor(draft, 'totp.removed', userId);
+}
+
+/** Drafts the removal of all second factors of a user, if there are any. */
+export function removeSecondFactors(draft: AccountDraft, userId: string): void {
+  if (draft.has('totp', userId)) removeTotp(draft, userId);
+  const user = draft.users.get(userId);
+  for (const [id] of passkeysOf(draft, userId)) if (user !== undefined) removePasskey(draft, user, id);
 }
 
 /** Drafts new recovery codes, which replace all others. @throws {ApiError} `not_found` without an authenticator app */

@@ -107,6 +107,7 @@ export const resetPasswordCommand: Command = {
     ...dataFlags,
     ...ofPostgres,
     passwordFile('password-file'),
+    flag('remove-second-factors', 'Also remove the authenticator app and the passkeys of the user'),
     jsonFlag,
   ],
 };

@@ -31,7 +31,8 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   const config = configOf(flags, terminal);
   const password = given ?? newPassword(randomBytes);
   const passwordHash = await hashPassword(password, randomBytes);
-  const request = { email, passwordHash, isTemporary: given === undefined };
+  const removeFactors = flags.has('remove-second-factors');
+  const request = { email, passwordHash, isTemporary: given === undefined, removeFactors };
   if (config.postgres === undefined) await resetOn(config.data, request);
   else await resetIn(config, request);
   const shown = given === undefined ? { email, password } : { email };

@@ -35,7 +35,7 @@ export const totp: Group<TotpDeps> = {
       },
     }),
     endpoint('DELETE /users/:id/totp', {
-      access: { within: 'user', least: 'Admin', orSelf: true },
+      access: { within: 'user', least: 'Admin', orSelf: true, recent: true },
       operationId: 'removeTotp',
       summary: 'Remove the authenticator app of a user, with the recovery codes',
       description:

@@ -21,6 +21,7 @@ import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import type { Directory } from '../accounts/directory.ts';
 import { isPasswordHash, temporary } from '../accounts/passwords.ts';
+import { removeSecondFactors } from '../accounts/second-factors.ts';
 import { allowPassword } from '../accounts/sign-in-policy.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
@@ -35,6 +36,8 @@ const requestSchema = Type.Object({
   passwordHash: Type.String({ maxLength: 512 }),
   /** Whether it must be replaced at the next sign-in. */
   isTemporary: Type.Boolean(),
+  /** Whether to remove the authenticator app and the passkeys. A request of an earlier release has no such field. */
+  removeFactors: Type.Optional(Type.Boolean()),
 });
 
 /** A user and the new password. */
@@ -120,7 +123,7 @@ export function forgetPasswordRequests(data: string): void {
 export async function applyReset(
   { accountStore, directory }: { readonly accountStore: AccountStore; readonly directory: Directory },
   place: string,
-  { email, passwordHash, isTemporary }: PasswordRequest,
+  { email, passwordHash, isTemporary, removeFactors }: PasswordRequest,
 ): Promise<void> {
   const user = userOfEmail(directory, email);
   if (user === undefined) {
@@ -138,6 +141,7 @@ export async function applyReset(
   await directory.change((draft) => {
     const mark = isTemporary ? temporary(passwordHash) : {};
     draftUserPatch(draft, user, { passwordHash, ...mark }, clock.now());
+    if (removeFactors) removeSecondFactors(draft, user.id);
     endSessionsOf({ clock }, draft, user.id);
     allowPassword(draft, user);
   });

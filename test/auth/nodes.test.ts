@@ -1,10 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, expect } from 'vitest';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { readPublicKeys } from '../../src/accounts/public-keys.ts';
+import { acceptCode, addTotp } from '../../src/accounts/second-factors.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
+import { loadTotps } from '../../src/accounts/totp.ts';
 import { planAfterLoss } from '../../src/auth/after-loss.ts';
 import { assertionType } from '../../src/auth/client-assertion.ts';
 import { DeviceCodes } from '../../src/auth/device-codes.ts';
@@ -85,6 +88,29 @@ describe('on two nodes', () => {
       expect(await callNow(other, json.access_token)).toBe(200);
       token = json.refresh_token;
     }
+  });
+
+  test('a code of an authenticator app and a recovery code are each accepted by one of them, once', async () => {
+    const { one, other } = await twoNodes();
+    const totps = await loadTotps(randomBytes);
+    const secret = totps.newSecret();
+    const code = () => TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: one.clock.now() });
+    const recoveryCodes = await one.directory.change((draft) =>
+      addTotp(one.directory, totps, draft, one.user.id, { secret, code: code() }),
+    );
+    await other.accountStore.current();
+    one.clock.advance(30_000);
+    const accepted = (typed: string) =>
+      Promise.all(
+        [one, other, other, one].map(({ directory }) =>
+          directory.change((draft) => acceptCode(directory, totps, draft, one.user.id, typed)),
+        ),
+      );
+    for (const [typed, factor] of [
+      [code(), 'totp'],
+      [recoveryCodes![0]!, 'recovery-code'],
+    ] as const)
+      expect((await accepted(typed)).filter((each) => each !== undefined)).toEqual([factor]);
   });
 
   test('an assertion of a client is accepted by one of them, once', async () => {

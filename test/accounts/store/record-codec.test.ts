@@ -69,6 +69,23 @@ test('the secrets and the credential of a webhook are sealed, and open only with
     expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');
 });
 
+test('the key of an authenticator app is sealed, and opens only for its user', () => {
+  const key = new PostgresKey(randomBytes(32));
+  const value = {
+    userId: 'ada',
+    secret: 'A'.repeat(32),
+    createdAt: 1,
+    lastStep: 2,
+    lastUsedAt: 3,
+    recoveryCodes: [],
+  };
+  const stored = new RecordCodec(key).encode({ table: 'totp', key: 'ada', value });
+  expect(stored.value).not.toContain('AAAA');
+  expect(new RecordCodec(key).decodeRecords([stored])).toEqual([{ table: 'totp', key: 'ada', value }]);
+  const ofAnother = { ...stored, value: stored.value!.replace('ada', 'eve') };
+  expect(() => new RecordCodec(key).decodeRecords([ofAnother])).toThrow('--postgres-key-file');
+});
+
 const withPostgres = needing('postgresql').test;
 withPostgres('keys and values with any characters survive, as a change and as records', async () => {
   const url = await newDatabase(await sharedServer());

@@ -9,6 +9,7 @@ import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
 import { lackingFactor } from './missing-step.ts';
 import { type CurrentSignIn, startSignIn } from './sign-ins.ts';
+import { indexSignIn } from './sso/provider-sign-ins.ts';
 
 /** What a sign-in starts from, whatever its factor. */
 export interface Proven {
@@ -44,7 +45,11 @@ export function draftSignIn(
     return { outcome: 'not-a-member' };
   }
   const browser = renewBrowser(before, randomBytes);
-  const signIn = startSignIn(draft, user, { before, browser, authentication, authTime, now: clock.now() });
+  const now = clock.now();
+  const signIn = startSignIn(draft, user, { before, browser, authentication, authTime, now });
+  // Each step of a sign-in has a new key, and a logout of the provider must find the last one.
+  if (authentication.provider !== undefined)
+    indexSignIn(draft, authentication.provider, { userId: user.id, signIn: signIn.key, now });
   const lacking = lackingFactor(draft, user, authentication);
   noteSignIn(draft, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
   return { outcome: 'signed-in', browser, signIn };

@@ -18,7 +18,6 @@ import { draftSignIn } from '../draft-sign-in.ts';
 import type { ProviderIdentity } from './claims.ts';
 import { applyRules, rolesByRules } from './memberships.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
-import { indexSignIn } from './provider-sign-ins.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
 /** A proven sign-in with a provider. */
@@ -87,7 +86,7 @@ function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Enteri
   const authentication: Authentication = {
     factors: link === undefined ? ['provider'] : ['invitation', 'provider'],
     provider: {
-      ...{ id, subject, sid },
+      ...{ id, issuer, subject, sid },
       ...(idToken.length <= longestIdToken && { idToken }),
       ...(!trustsSecondFactor && { isOneFactor: true }),
     },
@@ -103,7 +102,6 @@ function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Enteri
     provider: name,
   });
   if (started.outcome !== 'signed-in') throw new Error('The client of a sign-in is not for all users');
-  indexSignIn(draft, { issuer, subject, sid }, { userId: user.id, signIn: started.signIn.key, now });
   return { browser: started.browser };
 }
 

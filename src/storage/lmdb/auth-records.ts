@@ -16,6 +16,7 @@ export interface Authentication {
 export interface ProviderSession {
   /** The id of the provider. */
   readonly id: string;
+  readonly issuer: string;
   /** The `sub` of the user there. */
   readonly subject: string;
   /** The `sid` of the session there; `null` if the provider sent none. */

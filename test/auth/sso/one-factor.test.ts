@@ -1,0 +1,44 @@
+import { TOTP } from 'otpauth';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import type { CookieBrowser } from './cookie-browser.ts';
+import { type Entered, openSso, type SsoFixture } from './sso-fixture.ts';
+
+let sso: SsoFixture;
+beforeAll(async () => {
+  sso = await openSso({ trustsSecondFactor: false });
+});
+afterAll(async () => {
+  await sso?.closeSso();
+  cleanUp();
+});
+
+const fieldOf = ({ html }: Pick<Entered, 'html'>, name: string) =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';
+
+async function submit(browser: CookieBrowser, html: string, fields: Readonly<Record<string, string>>) {
+  const body = new URLSearchParams({ form: fieldOf({ html }, 'form'), ...fields });
+  return browser.send(`${sso.url}${sso.target()}`, { method: 'POST', body });
+}
+
+test('a logout of the provider ends a sign-in that a second factor has completed', async () => {
+  await sso.call('PATCH', '/sign-in-policy', 200, { secondFactor: 'all' });
+  const entered = await sso.enter();
+  const { browser } = entered;
+  const secret = fieldOf(entered, 'secret');
+  const code = new TOTP({ secret }).generate({ timestamp: sso.clock.now() });
+  const codes = await submit(browser, entered.html, { action: 'enrol', secret, code });
+  const signedIn = await submit(browser, await codes.text(), { action: 'enrolled' });
+  expect(signedIn.headers.get('location')).toContain('code=');
+
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+  const logout = { jti: 'logout-1', events, sid: 'session-1', nonce: undefined };
+  const body = new URLSearchParams({ logout_token: await sso.provider.sign(logout, 'logout+jwt') });
+  const ended = await fetch(`${sso.url}/connect/providers/${sso.providerId}/logout`, {
+    method: 'POST',
+    body,
+  });
+  expect(ended.status).toBe(200);
+  const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
+  expect(silent.headers.get('location')).toContain('login_required');
+});

@@ -91,22 +91,19 @@ export function domainRule(
 }
 
 /** Whether a user may sign in with a password. */
-export function mayUsePassword(
-  reader: Pick<Reader, 'get'>,
-  { id, email }: Pick<User, 'id' | 'email'>,
-): boolean {
-  const policy = signInPolicyOf(reader);
-  if (policy.breakGlass.includes(id)) return true;
-  return policy.passwords === 'everyone' && domainRule(policy, email) === undefined;
+export function mayUsePassword(reader: Pick<Reader, 'get'>, user: Pick<User, 'id' | 'email'>): boolean {
+  const { passwords, breakGlass } = signInPolicyOf(reader);
+  if (breakGlass.includes(user.id)) return true;
+  return passwords === 'everyone' && requiredProvider(reader, user) === undefined;
 }
 
-/** Whether a user must sign in with an identity provider, and not with a passkey either. */
-export function mustUseProvider(
+/** The id of the identity provider that a user must sign in with; `undefined` if the user may choose. */
+export function requiredProvider(
   reader: Pick<Reader, 'get'>,
   { id, email }: Pick<User, 'id' | 'email'>,
-): boolean {
+): string | undefined {
   const policy = signInPolicyOf(reader);
-  return !policy.breakGlass.includes(id) && domainRule(policy, email) !== undefined;
+  return policy.breakGlass.includes(id) ? undefined : domainRule(policy, email)?.providerId;
 }
 
 /** Drafts that a user may sign in with a password whatever the policy: an operator has given them one. */

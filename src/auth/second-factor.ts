@@ -5,6 +5,7 @@ import type { OAuthClient } from '../storage/lmdb/records.ts';
 import type { Browser } from './browser.ts';
 import { type DraftedSignIn, draftSignIn, noteSignIn } from './draft-sign-in.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
+import { missingStep } from './missing-step.ts';
 import type { SignInSettings } from './sign-in.ts';
 import { type CurrentSignIn, currentSignIn, isOf } from './sign-ins.ts';
 
@@ -91,6 +92,8 @@ export async function enrol(
       const current = draft.users.get(user.id);
       const started = draft.get('signIns', signIn.key);
       if (current === undefined || started === undefined || !isOf(started, current)) return over;
+      // In another browser, the user may have added a factor since, which this one has not proven.
+      if (missingStep(draft, current, authentication) !== 'enrolment') return over;
       const recoveryCodes = addTotp(settings, totps, draft, user.id, enrolment);
       if (recoveryCodes === undefined) return { outcome: 'wrong', signIn };
       const factors = [...authentication.factors, 'totp'] as const;

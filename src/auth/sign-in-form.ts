@@ -67,7 +67,9 @@ async function enterByForm(
   });
   const lead = leadOf(settings, request, email);
   if (lead !== undefined && password === '') return { reply: leadPage(lead) };
-  if (email === '' || email.length > longestEmail || password === '') return again(unfinished);
+  // Spaces are in no address, but in the names under which other factors are throttled.
+  if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '')
+    return again(unfinished);
   const credentials = {
     email,
     password,

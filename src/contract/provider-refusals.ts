@@ -33,6 +33,7 @@ export const providerRefusals = {
     'A user with this e-mail address exists, but is not linked to this account. An administrator can allow links by e-mail address.',
   link_over: 'The invitation or reset link was used, replaced or withdrawn, or it has expired.',
   linked_elsewhere: 'The user with this e-mail address is linked to another account of this provider.',
+  other_provider_required: 'Users of this domain sign in with another provider.',
   provider_changed: 'The provider was changed, disabled or deleted during the sign-in.',
   team_missing: 'The user would be in no team. Set a default team, or add a rule for a claim of the user.',
   plan_limit: 'The plan of the team allows no further members.',

@@ -49,6 +49,23 @@ describe('where the policy demands a second factor', () => {
     expect(await lastFactors()).toEqual(['password', 'passkey']);
   });
 
+  test('one of two browsers with the password adds the first passkey', async () => {
+    await demand('all');
+    const { email, password } = fixture.outsider;
+    const adding = async () => {
+      const browser = fixture.newBrowser();
+      await browser.open(
+        fixture.target({ client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' }),
+      );
+      const choice = await browser.submit({ email, password });
+      const device = fixture.newDevice();
+      return () => browser.submit({ action: 'add-passkey', ...device.create(optionsOf(choice)) });
+    };
+    const ready = [await adding(), await adding()];
+    const pages = await Promise.all(ready.map((add) => add()));
+    expect(pages.filter((page) => codeOf(page) != null)).toHaveLength(1);
+  });
+
   test('a passkey of another user, or for another browser, is refused after the password', async () => {
     await demand('optional');
     const stranger = fixture.newDevice();

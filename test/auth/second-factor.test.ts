@@ -238,3 +238,14 @@ test('the audit log contains the factors of each step', async () => {
   const text = JSON.stringify(await fixture.audit());
   for (const code of [secret, recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
+
+test('guesses at the name of a throttle in the field of the address throttle no code', async () => {
+  const { person, secret } = await enrolled();
+  for (let guess = 0; guess < 6; guess += 1) {
+    const typed = { email: `code of ${person.id}`, password: 'a guess' };
+    expect((await fixture.signIn(fixture.newBrowser('127.0.7.7'), {}, typed)).status).toBe(400);
+  }
+  const browser = fixture.newBrowser('127.0.7.7');
+  await fixture.signIn(browser, {}, person);
+  expect(codeOf(await prove(browser, now(secret, 1)))).toBeDefined();
+});

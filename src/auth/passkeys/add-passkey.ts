@@ -7,6 +7,7 @@ import type { Passkey } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../browser.ts';
 import { userAgentOf } from '../draft-sign-in.ts';
+import { missingStep } from '../missing-step.ts';
 import type { PostedForm } from '../posted-form.ts';
 import type { CurrentSignIn } from '../sign-ins.ts';
 import type { PasskeySettings } from './accept-passkey.ts';
@@ -60,7 +61,7 @@ export function readNewPasskey({
  */
 export async function registerPasskey<Drafted>(
   settings: PasskeySettings,
-  { key, user }: CurrentSignIn,
+  { key, user, authentication, missing }: CurrentSignIn,
   made: NewPasskey,
   draftMore: (draft: AccountDraft, user: User) => Drafted,
 ): Promise<AddedPasskey<Drafted>> {
@@ -82,6 +83,8 @@ export async function registerPasskey<Drafted>(
     return await settings.directory.under({ id: user.id, address }).change((draft) => {
       const current = draft.users.get(user.id);
       if (current === undefined || !draft.has('signIns', key)) return refused(outOfDate);
+      // In another browser, the user may have added a factor since, which this one has not proven.
+      if (missingStep(draft, current, authentication) !== missing) return refused(outOfDate);
       addPasskey(draft, current, passkey);
       return { outcome: 'added', drafted: draftMore(draft, current) };
     });

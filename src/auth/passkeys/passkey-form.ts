@@ -1,5 +1,5 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
-import { mustUseProvider } from '../../accounts/sign-in-policy.ts';
+import { requiredProvider } from '../../accounts/sign-in-policy.ts';
 import type { Factor } from '../../contract/factors.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { type DraftedSignIn, draftSignIn, noteSignIn, userAgentOf } from '../draft-sign-in.ts';
@@ -32,7 +32,7 @@ export async function enterByPasskey(settings: FormSettings, posted: PostedForm)
     const proof = { assertion, address: request.remoteAddress, browser };
     const result = await acceptPasskey(settings, proof, (draft, user) => {
       const { email } = user;
-      if (!mustUseProvider(draft, user))
+      if (requiredProvider(draft, user) === undefined)
         return { ...draftSignIn(settings, draft, user, { client, browser, authentication }), email };
       noteSignIn(draft, 'sign-in.refused', user, authentication);
       return { outcome: 'provider-only', email } as const;

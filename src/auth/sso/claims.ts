@@ -76,7 +76,9 @@ function textIn(claims: Claims, name: string, longest: number): string | null {
 
 function emailIn(claims: Claims): string | null {
   const email = textIn(claims, 'email', longestEmail);
-  return email !== null && isName(email) && /^[^\s@]+@[^\s@]+$/.test(email) ? email : null;
+  if (email === null || !isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) return null;
+  // In lower case, the Kelvin sign equals the letter k of another address.
+  return email === email.normalize('NFKC') ? email : null;
 }
 
 function nameIn(claims: Claims): string | null {

@@ -8,6 +8,7 @@ import {
 } from '../../accounts/linked-identities.ts';
 import { noPasswordHash } from '../../accounts/passwords.ts';
 import { newId } from '../../accounts/secrets.ts';
+import { requiredProvider } from '../../accounts/sign-in-policy.ts';
 import { draftUser, userOfEmail } from '../../accounts/users.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Authentication } from '../../storage/lmdb/auth-records.ts';
@@ -75,6 +76,8 @@ function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Enteri
     link === undefined
       ? (linked ?? linkNew(settings, draft, provider, identity))
       : linkInvited(settings, draft, entering, linked, link);
+  if ((requiredProvider(draft, found.user) ?? provider.id) !== provider.id)
+    throw new ProviderRefusal('other_provider_required');
   const { user, given } = applyRules(draft, found.user, found.linked.given, { provider, identity, now });
   if (user === undefined) {
     removeIdentity(draft, found.linked);

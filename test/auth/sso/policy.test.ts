@@ -57,6 +57,18 @@ test('users of a domain are led to its provider', async () => {
   await policy({ domains: [] });
 });
 
+test('users of a domain sign in with no other provider', async () => {
+  const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
+  const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, wanted);
+  expect((await sso.enter()).code).not.toBeNull();
+  await policy({ domains: [{ domain: 'corp.example', providerId: id }] });
+  expect((await sso.enter()).reason).toBe('other_provider_required');
+  sso.provider.behaviour.claims = { sub: 'eve', email: 'eve@corp.example' };
+  expect((await sso.enter()).reason).toBe('other_provider_required');
+  sso.provider.reset();
+  await policy({ domains: [] });
+});
+
 test('a provider that is down has a page with the reason, and break-glass Admins still sign in', async () => {
   await policy({ passwords: 'break-glass' });
   const { browser } = await sso.enter();

@@ -80,6 +80,11 @@ describe('a first sign-in', () => {
     ['with an object as address', { email: { value: 'a@corp.example' } }, 'email_missing'],
     ['with a long address', { email: `${'a'.repeat(320)}@corp.example` }, 'email_missing'],
     ['with a text that is no address', { email: 'ada at corp' }, 'email_missing'],
+    [
+      'with an address that equals another in lower case',
+      { email: '\u212aim@corp.example' },
+      'email_missing',
+    ],
     ['with an unverified address', { email_verified: false }, 'email_unverified'],
     ['with an address that is verified as text', { email_verified: 'true' }, 'email_unverified'],
   ])('%s creates no user', async (_what, claims, reason) => {
@@ -204,4 +209,14 @@ describe('a rule for a claim', () => {
     expect(await userOf(mary.email)).toBeUndefined();
     expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');
   });
+});
+
+test('an Admin who is not in all teams of a user cannot unlink an account', async () => {
+  const rule = { claim: 'groups', value: 'both', team: others.id, role: 'User' };
+  const claims = { sub: 'max', email: 'max@corp.example', groups: ['both'] };
+  expect(await enterWith(claims, { claimRules: [rule] })).toBe('signed in');
+  const path = `/users/${(await userOf(claims.email))!.id}/identities`;
+  const { items } = await sso.call<{ items: { id: string }[] }>('GET', path, 200);
+  await sso.call('DELETE', `${path}/${items[0]!.id}`, 403);
+  await sso.callAsAdmin('DELETE', `${path}/${items[0]!.id}`, 204);
 });

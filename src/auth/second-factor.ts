@@ -130,11 +130,15 @@ export async function addAuthenticator(
   });
 }
 
+/** How long the recovery codes may be read before the user continues, seconds. */
+const readingSeconds = 600;
+
 /** Whether a sign-in has just added the user's authenticator app, so that its recovery codes were shown. */
 export function hasJustEnrolled(
-  { accountStore }: Pick<SignInSettings, 'accountStore'>,
+  { accountStore, clock }: Pick<SignInSettings, 'accountStore' | 'clock'>,
   { user, authTime, missing }: CurrentSignIn,
 ): boolean {
   const added = accountStore.get('totp', user.id)?.createdAt;
-  return missing === undefined && added !== undefined && Math.floor(added / 1000) === authTime;
+  const isRecent = clock.now() / 1000 - authTime <= readingSeconds;
+  return missing === undefined && isRecent && added !== undefined && Math.floor(added / 1000) === authTime;
 }

@@ -88,6 +88,8 @@ describe('a user without a second factor, where the policy demands one', () => {
     const secret = secretOf(await fixture.signIn(browser, { prompt: 'login' }, person));
     await browser.submit({ action: 'enrol', secret, code: now(secret) });
     expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeDefined();
+    fixture.clock.advance(10 * 60_000 + 1000);
+    expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeUndefined();
     await require('optional');
   });
 
@@ -138,20 +140,6 @@ describe('a user with an authenticator app', () => {
     const code = now(secret);
     const answers = await Promise.all([prove(one, code), prove(other, code)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
-  });
-
-  test.each([
-    [-2, false],
-    [-1, true],
-    [0, true],
-    [1, true],
-    [2, false],
-  ])('may be %i steps off: %s', async (steps, accepted) => {
-    const { person, secret } = await enrolled();
-    fixture.clock.advance(90_000);
-    const browser = fixture.newBrowser();
-    await fixture.signIn(browser, {}, person);
-    expect(codeOf(await prove(browser, now(secret, steps))) !== undefined).toBe(accepted);
   });
 
   it('rejects a code older than the last accepted one', async () => {

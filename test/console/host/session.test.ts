@@ -27,6 +27,7 @@ describe('GET /console/session', () => {
       role: 'Admin',
       teams: [fixture.service.credentials.teamId],
       primaryTeam: fixture.service.credentials.teamId,
+      teamRoles: { [fixture.service.credentials.teamId]: 'Admin' },
     });
     expect(Date.parse(expiresAt) - fixture.clock.now()).toBe(12 * hourMs);
   });

@@ -1,0 +1,86 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import {
+  type ClientUrls,
+  type OidcProvider,
+  oidcClient,
+  startOidcProvider,
+} from '../support/oidc-provider.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole } from './support/console.ts';
+
+const { test } = needing('chromium');
+
+let console: Console;
+let provider: OidcProvider;
+let team: string;
+
+beforeAll(async () => {
+  [console, provider] = await Promise.all([openConsole(['--issuer-allow-private']), startOidcProvider()]);
+  team = console.credentials.teamId;
+  const urls = (await console.manage('POST', '/api/v2/identity-providers', 201, {
+    ...{ name: 'Corp', issuer: provider.issuer, ...oidcClient, createUsers: true, defaultTeam: team },
+    scopes: ['openid', 'email', 'profile', 'groups'],
+    claimRules: [{ claim: 'groups', value: 'flag-admins', team, role: 'Admin' }],
+  })) as ClientUrls;
+  provider.register(urls);
+});
+
+afterAll(async () => {
+  await Promise.all([console?.close(), provider?.close()]);
+  cleanUp();
+});
+
+/** Signs in at the pages of the provider. */
+async function enterAtProvider(page: Page, login: string): Promise<void> {
+  await page.getByRole('link', { name: 'Sign in with Corp' }).click();
+  await page.locator('input[name=login]').fill(login);
+  await page.locator('input[name=password]').fill('any');
+  await page.locator('button[type=submit]').click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+async function rolesOf(login: string): Promise<unknown> {
+  const { items } = (await console.manage('GET', '/api/v2/users?limit=200', 200)) as {
+    items: { email: string; teamRoles: Record<string, string> }[];
+  };
+  return items.find(({ email }) => email === `${login}@corp.example`)?.teamRoles;
+}
+
+test('a user signs in with a provider and out of both, and the groups decide the role', async () => {
+  provider.groups.set('grace', ['flag-admins']);
+  // The pages of the provider load a font.
+  const expected = /ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/;
+  const { page } = await console.visit('/', { signedIn: false, expected });
+  expect(await axeFaults(page)).toEqual([]);
+  await enterAtProvider(page, 'grace');
+  await page.getByRole('button', { name: /grace/ }).click();
+  expect(await rolesOf('grace')).toEqual({ [team]: 'Admin' });
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: /Yes/ }).click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  provider.groups.set('grace', []);
+  await page.goto(`${console.origin}/`);
+  await enterAtProvider(page, 'grace');
+  await page.getByRole('button', { name: /grace/ }).waitFor();
+  expect(await rolesOf('grace')).toEqual({ [team]: 'User' });
+});
+
+test('an administrator adds a provider, and tests the connection', async () => {
+  const { page } = await console.visit('/settings/sign-in');
+  await page.getByRole('button', { name: 'Test the connection to Corp' }).click();
+  await page.getByText(/The provider answers, and has \d+ keys?/).waitFor();
+  expect(await page.getByText('/callback').textContent()).toContain('/connect/providers/provider_');
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.getByRole('button', { name: 'Add an identity provider' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Nowhere');
+  await page.getByLabel('Issuer').fill('http://127.0.0.1:1');
+  await page.getByLabel('Client id').fill('flagmeter');
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('Client id').press('Enter');
+  await page.getByRole('button', { name: 'Test the connection to Nowhere' }).click();
+  await page.getByText('provider_unreachable').waitFor();
+});

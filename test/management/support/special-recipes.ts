@@ -92,6 +92,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     body: { plan: 'free' },
   }),
   'DELETE /teams/:id conflict': async (world) => ({ path: await crowdedTeam(world, 1) }),
+  'PUT /teams/:id/members/:userId conflict': demoteLastAdmin,
   'DELETE /teams/:id/members/:userId conflict': leaveOnlyTeam,
   'POST /users conflict': withBody({ name: 'Ada', email: 'ADA@example.com' }),
   'PATCH /users/:id conflict': withBody({ email: 'ADA@example.com' }),
@@ -100,6 +101,8 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     body: { role: 'Admin' },
   }),
   'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
+  'PATCH /users/:id/passkeys/:passkeyId not_found': afterPath('-none'),
+  'DELETE /users/:id/passkeys/:passkeyId not_found': afterPath('-none'),
   'POST /users/:id/reset-link conflict': ofCaller,
   'DELETE /users/:id/reset-link conflict': ofCaller,
   'DELETE /users/:id/reset-link not_found': async (world, { path }) => {
@@ -270,6 +273,16 @@ async function leaveOnlyTeam(world: World): Promise<Partial<Wanted>> {
   const id = await make(world, '/api/v2/users', body, 'id');
   const token = await world.sign({ ...world.admin, id, teams: [teamId], primaryTeam: teamId });
   return { authorization: `Bearer ${token}`, path: `/api/v2/teams/${teamId}/members/${id}` };
+}
+
+/** The API key of a team changes the role of its last Admin. */
+async function demoteLastAdmin(world: World): Promise<Partial<Wanted>> {
+  const { teamId, keys } = world.spareLots.pop()!;
+  const authorization = `Bearer ${await world.tokenOf(keys.Admin)}`;
+  const team = `/api/v2/teams/${teamId}`;
+  await world.send(authorization, 'PATCH', team, { name: 'Shop' });
+  await world.send(authorization, 'DELETE', `${team}/members/${world.lead.id}`);
+  return { authorization, path: `${team}/members/${world.admin.id}`, body: { role: 'User' } };
 }
 
 /** Changes an undeclared feature at the limit of declarations. */

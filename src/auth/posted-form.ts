@@ -10,7 +10,7 @@ import { loginPage } from './pages/sign-in-pages.ts';
 import type { PasskeySettings } from './passkeys/accept-passkey.ts';
 import { passkeyPages } from './passkeys/options.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
-import type { AttemptPage } from './sso/attempt.ts';
+import { type AttemptPage, pages } from './sso/attempt.ts';
 import type { Providers } from './sso/providers.ts';
 import { startLink } from './sso/start.ts';
 
@@ -62,7 +62,7 @@ export function formPage(
 
 /** The page that a request is for, to which a provider returns the browser. */
 export function pageOf({ path }: Request): AttemptPage {
-  return path.endsWith('/device') ? 'device' : 'authorize';
+  return pages.find((page) => path.endsWith(`/${page}`)) ?? 'authorize';
 }
 
 /**

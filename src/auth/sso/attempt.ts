@@ -5,6 +5,9 @@ import { hashSecret, matchesHash } from '../../accounts/secrets.ts';
 import { cookiesOf } from '../../http/cookies.ts';
 import type { Request } from '../../http/types.ts';
 
+/** The pages that a sign-in can continue. */
+export const pages = ['authorize', 'device', 'invitation', 'passkey', 'authenticator'] as const;
+
 const secret = Type.String({ pattern: '^[\\w-]{43}$' });
 
 /** An attempt to sign in with a provider. It is kept in the browser only: without its cookie, an answer is refused. */
@@ -16,7 +19,7 @@ const Attempt = Type.Object({
   verifier: secret,
   maxAge: Type.Union([Type.Null(), Type.Integer()]),
   /** The page that continues. */
-  page: Type.Union([Type.Literal('authorize'), Type.Literal('device'), Type.Literal('invitation')]),
+  page: Type.Enum(pages),
   /** Its query. */
   query: Type.String(),
   /** Unix milliseconds. */

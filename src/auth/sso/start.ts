@@ -1,17 +1,15 @@
 import Type from 'typebox';
 import { text } from '../../contract/shapes/fields.ts';
+import { maxSignInAge } from '../../contract/step-up.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import { readAuthorizationRequest } from '../authorization-request.ts';
 import { parseForm } from '../form.ts';
 import { failurePage } from '../pages/failure-page.ts';
-import { type Attempt, AttemptCookie, type AttemptPage, newBinding } from './attempt.ts';
+import { type Attempt, AttemptCookie, type AttemptPage, newBinding, pages } from './attempt.ts';
 import type { Hints } from './provider-client.ts';
 import { urlsOf } from './providers.ts';
 import type { SsoSettings } from './sso-settings.ts';
-
-/** The pages that a sign-in can continue. */
-export const pages = ['authorize', 'device', 'invitation'] as const;
 
 export const startParameters = Type.Object({
   page: text(`The page that continues: ${pages.join(', ')}.`),
@@ -46,7 +44,13 @@ export async function startSso(
   const cookie = new AttemptCookie(issuer).write(attempt);
   if (cookie === undefined) return failurePage(413, 'The request is too long');
   const { redirectUri } = urlsOf(issuer, provider);
-  const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
+  // The other pages check the age themselves.
+  const asked = page === 'authorize' ? maxAge : maxSignInAge;
+  const url = await providerClient.authorizationUrl(
+    provider,
+    { ...attempt, maxAge: asked, redirectUri },
+    hints,
+  );
   const headers = { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
   return { status: 303, headers, cookies: [cookie] };
 }

@@ -21,6 +21,22 @@ describe('a sign-in with a provider', () => {
     expect(entry).toMatchObject({ factors: ['provider'], provider: 'Corp' });
   });
 
+  test.each([
+    ['authenticator', '', 'Set up two-step verification'],
+    ['device', '?user_code=', 'Connect flagmeter command line?'],
+  ])('asks for a recent one and continues to the page %s', async (path, search, heading) => {
+    const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });
+    const device = await fetch(`${sso.url}/connect/deviceauthorization`, { method: 'POST', body: form });
+    const { user_code } = (await device.json()) as { user_code: string };
+    const page = `${sso.url}/connect/${path}${search && `${search}${user_code}`}`;
+    const browser = new CookieBrowser();
+    const html = await (await browser.send(page)).text();
+    const address = /<a class="button" href="(providers[^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+    const { answer } = await browser.follow(new URL(address!, page), () => false);
+    expect(/<h1>([^<]*)</.exec((await answer?.text()) ?? '')?.[1]).toBe(heading);
+    expect(sso.provider.asked.at(-1)?.get('max_age')).toBe('900');
+  });
+
   test('is offered on the sign-in page', async () => {
     const answer = await new CookieBrowser().send(`${sso.url}${sso.target()}`);
     expect(await answer.text()).toMatch(

@@ -161,7 +161,7 @@ async function settle(directory: Directory, homeId: string): Promise<People> {
   const { id: leadId } = await userOf('lea', 'Viewer', homeId);
   const { user: lead } = await putMember(directory, homeId, leadId, 'Admin');
   const spareUsers: User[] = [];
-  for (let at = 0; at < 320; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
+  for (let at = 0; at < 260; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
   const spareLots: Lot[] = [];
   for (let at = 0; at < 25; at += 1) {
     const { id } = await createTeam(directory, `Spare ${at}`, {

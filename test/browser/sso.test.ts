@@ -54,6 +54,7 @@ test('a user signs in with a provider and out of both, and the groups decide the
   // The pages of the provider load a font.
   const expected = /ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/;
   const { page } = await console.visit('/', { signedIn: false, expected });
+  await page.getByRole('link', { name: 'Sign in with Corp' }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await enterAtProvider(page, 'grace');
   await page.getByRole('button', { name: /grace/ }).click();

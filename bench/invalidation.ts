@@ -3,9 +3,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../src/accounts/store/account-store.ts';
 import { EmbeddedAccountStore } from '../src/accounts/store/embedded.ts';
-import { newTokenIdentity } from '../src/auth/access-token.ts';
-import { addToList, type Invalidated, isOnList } from '../src/auth/invalidation.ts';
 import { sweepRound } from '../src/auth/sweep.ts';
+import { newTokenIdentity } from '../src/auth/tokens/access-token.ts';
+import { addToList, type Invalidated, isOnList } from '../src/auth/tokens/invalidation.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
 import { type AccountTables, openAccountTables } from '../src/storage/lmdb/accounts.ts';
 import {

@@ -4,22 +4,22 @@ import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import type { Reply, Route } from '../http/types.ts';
-import { authenticatorPageEndpoints } from './authenticator-page.ts';
-import { authorizeEndpoints } from './authorize-routes.ts';
-import { deviceAuthorizationEndpoint } from './device-authorization.ts';
-import { devicePageEndpoints } from './device-page.ts';
+import { authorizeEndpoints } from './authorize/authorize-routes.ts';
+import { OAuthError, oauthErrorReply } from './clients/oauth-error.ts';
+import { deviceAuthorizationEndpoint } from './devices/device-authorization.ts';
+import { devicePageEndpoints } from './devices/device-page.ts';
 import { discoveryEndpoints } from './discovery.ts';
 import { endSessionEndpoints } from './end-session.ts';
-import { introspectionEndpoint } from './introspection.ts';
-import { invitationPageEndpoints } from './invitation-page.ts';
-import { jwksEndpoint } from './jwks.ts';
-import { OAuthError, oauthErrorReply } from './oauth-error.ts';
+import { authenticatorPageEndpoints } from './factors/authenticator-page.ts';
+import { passkeyPageEndpoints } from './factors/passkeys/passkey-page.ts';
+import { invitationPageEndpoints } from './invitations/invitation-page.ts';
+import { jwksEndpoint } from './keys/jwks.ts';
 import { refusalPage } from './pages/failure-page.ts';
-import { passkeyPageEndpoints } from './passkeys/passkey-page.ts';
-import { revocationEndpoint } from './revocation.ts';
 import { backChannelLogout, ssoPages } from './sso/endpoints.ts';
-import { tokenEndpoint } from './token-endpoint.ts';
-import { userinfoEndpoints } from './userinfo.ts';
+import { introspectionEndpoint } from './tokens/introspection.ts';
+import { revocationEndpoint } from './tokens/revocation.ts';
+import { tokenEndpoint } from './tokens/token-endpoint.ts';
+import { userinfoEndpoints } from './tokens/userinfo.ts';
 
 /** Endpoints that pages of a public client may call, too. */
 export const pageTokens = {

@@ -3,8 +3,8 @@ import { flag, listOf } from '../contract/shapes/fields.ts';
 import { type Endpoint, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import { PublicHeaders } from '../http/openapi/headers.ts';
 import type { Handler, Route } from '../http/types.ts';
-import type { SigningKeys } from './signing-keys.ts';
-import { grantTypes } from './token-endpoint.ts';
+import type { SigningKeys } from './keys/signing-keys.ts';
+import { grantTypes } from './tokens/token-endpoint.ts';
 
 export interface DiscoverySettings {
   /** The public URL of the auth host. */

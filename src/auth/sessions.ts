@@ -7,11 +7,11 @@ import type { AccountStore, Draft, Reader } from '../accounts/store/account-stor
 import type { Clock } from '../runtime/clock.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import { newTokenIdentity, type TokenIdentity } from './access-token.ts';
-import { consoleClientId, findClient, maySignIn } from './clients.ts';
-import { addToList } from './invalidation.ts';
-import { newRefreshToken, newSessionId, sessionKey } from './refresh-token.ts';
-import { lifetimeSeconds, signInEndsAt } from './sign-ins.ts';
+import { consoleClientId, findClient, maySignIn } from './clients/clients.ts';
+import { lifetimeSeconds, signInEndsAt } from './sign-in/sign-ins.ts';
+import { newTokenIdentity, type TokenIdentity } from './tokens/access-token.ts';
+import { addToList } from './tokens/invalidation.ts';
+import { newRefreshToken, newSessionId, sessionKey } from './tokens/refresh-token.ts';
 
 const dayMs = 24 * 3_600_000;
 

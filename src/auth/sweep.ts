@@ -10,11 +10,11 @@ import {
 } from '../accounts/store/sweep.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
-import { clockLeeway } from './client-assertion.ts';
-import { isDeviceOver } from './device-codes.ts';
-import { keyAt } from './invalidation.ts';
-import { sweepThrottles } from './login-throttle.ts';
+import { clockLeeway } from './clients/client-assertion.ts';
+import { isDeviceOver } from './devices/device-codes.ts';
 import { endsAt, removeSession } from './sessions.ts';
+import { sweepThrottles } from './sign-in/login-throttle.ts';
+import { keyAt } from './tokens/invalidation.ts';
 
 export interface SweepDeps extends SweepTurns {
   readonly accounts: AccountTables;

@@ -1,4 +1,4 @@
-import { tokenInvalidation } from '../auth/invalidate-token.ts';
+import { tokenInvalidation } from '../auth/tokens/invalidate-token.ts';
 import type { Group } from '../http/endpoint.ts';
 import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';

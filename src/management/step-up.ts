@@ -1,4 +1,4 @@
-import { Challenged } from '../auth/bearer.ts';
+import { Challenged } from '../auth/tokens/bearer.ts';
 import { maxSignInAge } from '../contract/step-up.ts';
 import type { Claims, ManageDeps } from './caller.ts';
 

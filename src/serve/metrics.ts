@@ -1,6 +1,6 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { expiringKeys } from '../accounts/expiring-keys.ts';
-import type { TokenTotals } from '../auth/token-totals.ts';
+import type { TokenTotals } from '../auth/tokens/token-totals.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { CallTotals } from '../grpc/call-totals.ts';
 import { statusName } from '../grpc/status.ts';

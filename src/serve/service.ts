@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AuditExport } from '../accounts/audit-export.ts';
-import { TokenTotals } from '../auth/token-totals.ts';
+import { TokenTotals } from '../auth/tokens/token-totals.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
 import { health } from '../http/health.ts';

@@ -4,7 +4,7 @@ import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { noteEnd, noteReuse } from '../../src/auth/sessions.ts';
-import { signIn } from '../../src/auth/sign-in.ts';
+import { signIn } from '../../src/auth/sign-in/sign-in.ts';
 import { openAuthFixture } from './fixture.ts';
 
 /** A user of two teams, and a function that signs them in to a built-in client. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hashPassword, noPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
-import { isOnList } from '../../src/auth/invalidation.ts';
 import { startSession } from '../../src/auth/sessions.ts';
+import { isOnList } from '../../src/auth/tokens/invalidation.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
 
 type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';

@@ -1,9 +1,9 @@
 import { cookiesOf } from '../../http/cookies.ts';
 import type { Request } from '../../http/types.ts';
-import type { AccessClaims, TokenSettings } from '../access-token.ts';
-import { Unauthorized } from '../bearer.ts';
 import type { SessionDeps } from '../sessions.ts';
-import { lifetimeSeconds } from '../sign-ins.ts';
+import { lifetimeSeconds } from '../sign-in/sign-ins.ts';
+import type { AccessClaims, TokenSettings } from '../tokens/access-token.ts';
+import { Unauthorized } from '../tokens/bearer.ts';
 import { hostCookie } from './host-cookie.ts';
 import { type ConsoleSession, findConsoleSession, SessionUses } from './session.ts';
 

@@ -1,6 +1,6 @@
 import type { Reply } from '../../http/types.ts';
-import { type Browser, formToken } from '../browser.ts';
-import type { PasskeyPages } from '../passkeys/options.ts';
+import type { PasskeyPages } from '../factors/passkeys/options.ts';
+import { type Browser, formToken } from '../sign-in/browser.ts';
 import { type Html, html } from './html.ts';
 import { type PageScript, pageReply } from './page.ts';
 import { passkeyScript } from './passkey-script.ts';

@@ -1,4 +1,4 @@
-import type { PasskeyOptions } from '../passkeys/options.ts';
+import type { PasskeyOptions } from '../factors/passkeys/options.ts';
 import { type Html, html } from './html.ts';
 import { pageScript } from './page.ts';
 

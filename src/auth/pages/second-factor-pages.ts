@@ -1,5 +1,5 @@
 import type { Reply } from '../../http/types.ts';
-import { qrCode } from '../qr/qr-code.ts';
+import { qrCode } from '../factors/qr/qr-code.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
 import { type Html, html } from './html.ts';
 

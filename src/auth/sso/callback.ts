@@ -1,12 +1,12 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
-import { BrowserCookie } from '../browser.ts';
-import { consoleClientId, findClient } from '../clients.ts';
-import { userAgentOf } from '../draft-sign-in.ts';
-import { parseForm } from '../form.ts';
-import { countAddress, uncountAttempt } from '../login-throttle.ts';
+import { consoleClientId, findClient } from '../clients/clients.ts';
+import { parseForm } from '../clients/form.ts';
 import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
+import { BrowserCookie } from '../sign-in/browser.ts';
+import { userAgentOf } from '../sign-in/draft-sign-in.ts';
+import { countAddress, uncountAttempt } from '../sign-in/login-throttle.ts';
 import { type Attempt, AttemptCookie } from './attempt.ts';
 import { type ProviderIdentity, readIdentity } from './claims.ts';
 import { enter } from './enter.ts';

@@ -4,9 +4,9 @@ import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secret
 import { cookiesOf } from '../../http/cookies.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { Authentication } from '../../storage/lmdb/auth-records.ts';
-import { redirect } from '../authorization-response.ts';
-import { findClient, matchesRedirect } from '../clients.ts';
-import { parseForm } from '../form.ts';
+import { redirect } from '../authorize/authorization-response.ts';
+import { findClient, matchesRedirect } from '../clients/clients.ts';
+import { parseForm } from '../clients/form.ts';
 import { signedOutPage } from '../pages/sign-out-pages.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { ProviderRefusal } from './provider-refusal.ts';

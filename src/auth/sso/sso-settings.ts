@@ -1,7 +1,7 @@
-import type { RequestChecks } from '../authorization-request.ts';
-import type { ThrottleDeps } from '../login-throttle.ts';
+import type { RequestChecks } from '../authorize/authorization-request.ts';
 import type { SessionDeps } from '../sessions.ts';
-import type { SignInDeps } from '../sign-ins.ts';
+import type { ThrottleDeps } from '../sign-in/login-throttle.ts';
+import type { SignInDeps } from '../sign-in/sign-ins.ts';
 import type { Issuers } from './issuers.ts';
 import type { ProviderClient } from './provider-client.ts';
 import type { Providers } from './providers.ts';

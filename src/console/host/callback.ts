@@ -1,8 +1,8 @@
-import { consoleClientId } from '../../auth/clients.ts';
-import { redeemCode } from '../../auth/codes.ts';
+import { redeemCode } from '../../auth/authorize/codes.ts';
+import { consoleClientId } from '../../auth/clients/clients.ts';
+import { type Form, parseForm } from '../../auth/clients/form.ts';
 import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/caller.ts';
 import { beginConsoleSession } from '../../auth/console/session.ts';
-import { type Form, parseForm } from '../../auth/form.ts';
 import { endSession } from '../../auth/sessions.ts';
 import type { LogoutDeps } from '../../auth/sso/logout.ts';
 import type { Endpoint } from '../../http/endpoint.ts';

@@ -1,7 +1,7 @@
-import { Unauthorized } from '../../auth/bearer.ts';
 import type { ConsoleSession } from '../../auth/console/session.ts';
 import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/sessions.ts';
 import { logOutAtProvider } from '../../auth/sso/logout.ts';
+import { Unauthorized } from '../../auth/tokens/bearer.ts';
 import type { SignedIn, SignedOut } from '../../contract/console.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { teamRolesOf } from '../../contract/roles.ts';

@@ -1,4 +1,4 @@
-import { OAuthError } from '../../auth/oauth-error.ts';
+import { OAuthError } from '../../auth/clients/oauth-error.ts';
 import { laterPage } from '../../auth/pages/failure-page.ts';
 import { html } from '../../auth/pages/html.ts';
 import { pageReply } from '../../auth/pages/page.ts';

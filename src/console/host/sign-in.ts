@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { consoleClientId } from '../../auth/clients.ts';
+import { consoleClientId } from '../../auth/clients/clients.ts';
+import { parseForm } from '../../auth/clients/form.ts';
 import type { ConsoleCallerDeps } from '../../auth/console/caller.ts';
-import { parseForm } from '../../auth/form.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { newAttempt, startingCookies, stateOf, verifierOf } from './attempt.ts';

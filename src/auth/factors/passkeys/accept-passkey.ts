@@ -1,0 +1,158 @@
+import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import { notePasskey, passkeyId, passkeyKey } from '../../../accounts/passkeys.ts';
+import { relyingPartyId } from '../../../contract/passkeys.ts';
+import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
+import type { User } from '../../../storage/lmdb/records.ts';
+import type { Browser } from '../../sign-in/browser.ts';
+import { noteSignIn } from '../../sign-in/draft-sign-in.ts';
+import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../../sign-in/login-throttle.ts';
+import type { SignInSettings } from '../../sign-in/sign-in.ts';
+import { type ChallengeDeps, challengeExpiry } from './challenge.ts';
+import { answeredChallenge, loadWebAuthn, responseJson, type SentAssertion } from './web-authn.ts';
+
+export interface PasskeySettings extends SignInSettings, Pick<ChallengeDeps, 'keys'> {
+  /** The public URL of the auth host. */
+  readonly issuer: string;
+}
+
+/** A passkey's response to a challenge. */
+export interface PasskeyProof {
+  readonly assertion: SentAssertion;
+  /** The address of the peer. */
+  readonly address: string;
+  readonly browser: Browser;
+  /** The user who has already typed the password. Then the device need not have verified its user. */
+  readonly user?: User;
+}
+
+export type PasskeyFailure =
+  | { readonly outcome: 'wrong' }
+  /** Too many attempts have failed; `wait` in seconds. */
+  | { readonly outcome: 'throttled'; readonly wait: number }
+  /** The challenge has expired, was answered before, or is for another browser. */
+  | { readonly outcome: 'stale' }
+  /** The signature counter has not increased: the passkey may have been cloned. */
+  | { readonly outcome: 'cloned' };
+
+/** A response with a valid signature. */
+interface Verified {
+  readonly id: string;
+  readonly challenge: string;
+  /** When the challenge expires. */
+  readonly expiresAt: number;
+  readonly counter: number;
+  readonly backedUp: boolean;
+}
+
+/** Maximum number of challenges that a passkey may answer within their lifetime. */
+const mostAnswered = 50;
+
+/**
+ * Checks a passkey's response, and drafts what follows; resolves when all of it is on disk. Attempts are throttled as passwords are,
+ * but apart from them.
+ * @param accept drafts what the user of the passkey gets
+ * @throws {ApiError} `store_unavailable`
+ */
+export async function acceptPasskey<Accepted>(
+  settings: PasskeySettings,
+  proof: PasskeyProof,
+  accept: (draft: AccountDraft, user: User) => Accepted,
+): Promise<Accepted | PasskeyFailure> {
+  const { directory } = settings;
+  const { assertion, address, browser } = proof;
+  const challenge = answeredChallenge(assertion);
+  // First: without a page of ours, an attempt uses no disk space.
+  const expiresAt = challengeExpiry(settings, browser, challenge);
+  if (expiresAt === undefined) return { outcome: 'stale' };
+  const id = passkeyId(assertion.id);
+  const owner = proof.user ?? directory.users.get(assertion.userHandle ?? '');
+  const passkey = owner && settings.accountStore.get('passkeys', passkeyKey(owner.id, id));
+  const attempt = { email: `passkey of ${owner?.id ?? id}`, address, browser };
+  const counted = await countAttempt(settings, attempt);
+  if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
+  const signed = await verifySigned(settings, counted, proof, passkey);
+  const verified = signed && { ...signed, id, challenge, expiresAt };
+  const authority = verified && owner ? { id: owner.id, address } : { address };
+  const result = await directory.under(authority).change((draft) => {
+    const user = draft.users.get(owner?.id ?? '');
+    const failure = verified && user ? drawOn(draft, user, verified, settings.clock.now()) : wrong;
+    if (failure === undefined) return { accepted: accept(draft, user!) };
+    noteSignIn(draft, 'sign-in.failed', user, { factors: ['passkey'] });
+    return failure;
+  });
+  if (!('accepted' in result)) return result;
+  await forgiveAttempt(settings, attempt, counted);
+  return result.accepted;
+}
+
+const wrong: PasskeyFailure = { outcome: 'wrong' };
+
+type Signed = Pick<Verified, 'counter' | 'backedUp'>;
+
+async function verifySigned(
+  settings: PasskeySettings,
+  counted: Counted,
+  proof: PasskeyProof,
+  passkey: Passkey | undefined,
+): Promise<Signed | undefined> {
+  let signed: Signed | undefined;
+  await verifyCounted(settings, counted, async () => {
+    signed = passkey && (await verify(settings.issuer, proof, passkey));
+    return signed !== undefined;
+  });
+  return signed;
+}
+
+/** Verifies everything in a response except the challenge and the counter. */
+async function verify(
+  issuer: string,
+  { assertion, user }: PasskeyProof,
+  passkey: Passkey,
+): Promise<Signed | undefined> {
+  const { authenticatorData, signature, userHandle } = assertion;
+  if (userHandle !== undefined && userHandle !== passkey.userId) return undefined;
+  const { verifyAuthenticationResponse } = await loadWebAuthn();
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: responseJson(assertion, { authenticatorData, signature }),
+      expectedChallenge: answeredChallenge(assertion),
+      expectedOrigin: new URL(issuer).origin,
+      expectedRPID: relyingPartyId(issuer) ?? '',
+      requireUserVerification: user === undefined,
+      // Compared in the plan, with the latest counter.
+      credential: {
+        id: passkey.credentialId,
+        publicKey: Buffer.from(passkey.publicKey, 'base64url'),
+        counter: 0,
+      },
+    });
+    const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
+    return verified ? { counter, backedUp } : undefined;
+  } catch {
+    return undefined; // The library throws for each check that fails, with texts for developers.
+  }
+}
+
+/** Drafts the use of a passkey, unless it must not be used. */
+function drawOn(
+  draft: AccountDraft,
+  user: User,
+  { id, challenge, expiresAt, counter, backedUp }: Verified,
+  now: number,
+): PasskeyFailure | undefined {
+  const key = passkeyKey(user.id, id);
+  const passkey = draft.get('passkeys', key);
+  if (passkey === undefined) return wrong;
+  const answered = passkey.answered.filter((each) => each.expiresAt > now);
+  const isReplay = answered.some((each) => each.challenge === challenge);
+  if (isReplay || answered.length >= mostAnswered) return { outcome: 'stale' };
+  if ((counter > 0 || passkey.counter > 0) && counter <= passkey.counter) {
+    notePasskey(draft, 'passkey.refused', user, id, passkey);
+    return { outcome: 'cloned' };
+  }
+  draft.put('passkeys', key, {
+    ...{ ...passkey, counter, backedUp, lastUsedAt: now },
+    answered: [...answered, { challenge, expiresAt }],
+  });
+  return undefined;
+}

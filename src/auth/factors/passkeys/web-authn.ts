@@ -1,0 +1,103 @@
+import type { Form } from '../../clients/form.ts';
+import { OAuthError } from '../../clients/oauth-error.ts';
+
+type WebAuthn = typeof import('@simplewebauthn/server');
+
+let loading: Promise<WebAuthn> | undefined;
+
+/** Loads the library on first use: it takes some memory. */
+export function loadWebAuthn(): Promise<WebAuthn> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<WebAuthn> {
+  // A package that the library includes needs it first. The bundler would load it too late.
+  await import('reflect-metadata');
+  return import('@simplewebauthn/server');
+}
+
+/** The bytes of an authenticator's response, in fields of a form, base64url. */
+export interface SentCredential {
+  readonly id: string;
+  readonly clientData: string;
+}
+
+/** The response to a request for a signature (WebAuthn §5.2.2). */
+export interface SentAssertion extends SentCredential {
+  readonly authenticatorData: string;
+  readonly signature: string;
+  /** The id of the user. Absent from a key that is only a second factor. */
+  readonly userHandle: string | undefined;
+}
+
+/** The response to a request for a new credential (WebAuthn §5.2.1). */
+export interface SentAttestation extends SentCredential {
+  readonly attestation: string;
+  readonly transports: readonly string[];
+}
+
+/** Maximum length of a credential id, bytes (WebAuthn §4). */
+const longestId = 1023;
+const longestPart = 8192;
+
+/** @throws {OAuthError} `invalid_request` for a missing or malformed field */
+export function readAssertion(form: Form): SentAssertion {
+  return {
+    ...readCredential(form),
+    authenticatorData: bytesOf(form, 'authenticator_data'),
+    signature: bytesOf(form, 'signature'),
+    userHandle: form.has('user_handle') ? textOf(bytesOf(form, 'user_handle', 64)) : undefined,
+  };
+}
+
+/** @throws {OAuthError} `invalid_request` for a missing or malformed field */
+export function readAttestation(form: Form): SentAttestation {
+  const transports = (form.get('transports') ?? '').split(' ').filter((name) => /^[a-z-]{1,32}$/.test(name));
+  return {
+    ...readCredential(form),
+    attestation: bytesOf(form, 'attestation'),
+    transports: transports.slice(0, 8),
+  };
+}
+
+function readCredential(form: Form): SentCredential {
+  return { id: bytesOf(form, 'credential', longestId), clientData: bytesOf(form, 'client_data') };
+}
+
+/** The base64url of a field. @param most bytes */
+function bytesOf(form: Form, name: string, most = longestPart): string {
+  const value = form.get(name);
+  if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`);
+  if (/^[\w-]+$/.test(value) && Buffer.byteLength(value, 'base64url') <= most) return value;
+  throw new OAuthError('invalid_request', `${name} must be base64url of at most ${most} bytes`);
+}
+
+/** The challenge that a response answers; empty if its client data is malformed. */
+export function answeredChallenge({ clientData }: SentCredential): string {
+  try {
+    const { challenge } = JSON.parse(textOf(clientData)) as { challenge?: unknown };
+    return typeof challenge === 'string' ? challenge : '';
+  } catch {
+    return '';
+  }
+}
+
+function textOf(base64url: string): string {
+  return Buffer.from(base64url, 'base64url').toString();
+}
+
+/** The response as the library reads it. */
+export function responseJson<Response extends object>(
+  { id, clientData }: SentCredential,
+  response: Response,
+) {
+  const type = 'public-key' as const;
+  return {
+    id,
+    rawId: id,
+    type,
+    response: { clientDataJSON: clientData, ...response },
+    clientExtensionResults: {},
+  };
+}

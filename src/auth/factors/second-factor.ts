@@ -1,0 +1,148 @@
+/*
+ * src/auth/factors: what proves a user besides a password. second-factor.ts completes a sign-in, authenticator-page.ts sets up an
+ * authenticator app (qr draws its key), and passkeys speaks WebAuthn.
+ */
+import { acceptCode, addTotp, type Enrolment } from '../../accounts/second-factors.ts';
+import { loadTotps } from '../../accounts/totp.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { OAuthClient } from '../../storage/lmdb/records.ts';
+import type { Browser } from '../sign-in/browser.ts';
+import { type DraftedSignIn, draftSignIn, noteSignIn } from '../sign-in/draft-sign-in.ts';
+import { countAttempt, forgiveAttempt, verifyCounted } from '../sign-in/login-throttle.ts';
+import { missingStep } from '../sign-in/missing-step.ts';
+import type { SignInSettings } from '../sign-in/sign-in.ts';
+import { type CurrentSignIn, currentSignIn, isOf } from '../sign-in/sign-ins.ts';
+
+/** The browser of a user who has proven the first factor. */
+export interface SecondStep {
+  readonly browser: Browser;
+  /** The address of the peer. */
+  readonly address: string;
+  readonly client: OAuthClient;
+}
+
+/** The browser is not signed in, or not at this step. */
+const over = { outcome: 'over' } as const;
+
+export type ProvenCode =
+  | DraftedSignIn
+  | typeof over
+  | { readonly outcome: 'wrong'; readonly signIn: CurrentSignIn }
+  | { readonly outcome: 'throttled'; readonly wait: number; readonly signIn: CurrentSignIn };
+
+/**
+ * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled apart from
+ * passwords: neither forgives the other's failures, or locks the other out.
+ * @throws {ApiError} `store_unavailable`
+ */
+export async function proveCode(
+  settings: SignInSettings,
+  { browser, address, client }: SecondStep,
+  code: string,
+): Promise<ProvenCode> {
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn?.missing !== 'second-factor') return over;
+  const { user, authentication } = signIn;
+  const attempt = { email: `code of ${user.id}`, address, browser };
+  const counted = await countAttempt(settings, attempt);
+  if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait, signIn };
+  const totps = await loadTotps(settings.randomBytes);
+  let proven: ProvenCode = over;
+  const isRight = await verifyCounted(settings, counted, async () => {
+    proven = await settings.directory.under({ id: user.id, address }).change((draft): ProvenCode => {
+      const current = draft.users.get(user.id);
+      const started = draft.get('signIns', signIn.key);
+      if (current === undefined || started === undefined || !isOf(started, current)) return over;
+      const factor = acceptCode(settings, totps, draft, user.id, code);
+      if (factor === undefined) {
+        noteSignIn(draft, 'sign-in.failed', current, { factors: ['totp'] });
+        return { outcome: 'wrong', signIn };
+      }
+      const factors = [...authentication.factors, factor];
+      return draftSignIn(settings, draft, current, {
+        ...{ client, browser, authentication: { ...authentication, factors } },
+      });
+    });
+    return proven.outcome !== 'wrong';
+  });
+  if (isRight) await forgiveAttempt(settings, attempt, counted);
+  return proven;
+}
+
+export type Enrolled =
+  | typeof over
+  | { readonly outcome: 'wrong'; readonly signIn: CurrentSignIn }
+  | {
+      readonly outcome: 'enrolled';
+      readonly signedIn: DraftedSignIn;
+      readonly recoveryCodes: readonly string[];
+    };
+
+/**
+ * Completes a sign-in with a new authenticator app, which the policy demands and the user lacks.
+ * @throws {ApiError} `store_unavailable`
+ */
+export async function enrol(
+  settings: SignInSettings,
+  { browser, address, client }: SecondStep,
+  enrolment: Enrolment,
+): Promise<Enrolled> {
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn?.missing !== 'enrolment') return over;
+  const { user, authentication } = signIn;
+  const totps = await loadTotps(settings.randomBytes);
+  try {
+    return await settings.directory.under({ id: user.id, address }).change((draft): Enrolled => {
+      const current = draft.users.get(user.id);
+      const started = draft.get('signIns', signIn.key);
+      if (current === undefined || started === undefined || !isOf(started, current)) return over;
+      // In another browser, the user may have added a factor since, which this one has not proven.
+      if (missingStep(draft, current, authentication) !== 'enrolment') return over;
+      const recoveryCodes = addTotp(settings, totps, draft, user.id, enrolment);
+      if (recoveryCodes === undefined) return { outcome: 'wrong', signIn };
+      const factors = [...authentication.factors, 'totp'] as const;
+      const given = { client, browser, authentication: { ...authentication, factors } };
+      return { outcome: 'enrolled', signedIn: draftSignIn(settings, draft, current, given), recoveryCodes };
+    });
+  } catch (error) {
+    // Another browser was faster.
+    if (error instanceof ApiError && error.code === 'conflict') return over;
+    throw error;
+  }
+}
+
+/**
+ * Adds an authenticator app to the user of a complete sign-in, which then counts as proven by it.
+ * @returns the recovery codes; `undefined` if the code is wrong, or the sign-in has ended
+ * @throws {ApiError} `conflict` if the user has one, `store_unavailable`
+ */
+export async function addAuthenticator(
+  settings: SignInSettings,
+  { key, user: { id }, authentication }: CurrentSignIn,
+  address: string,
+  enrolment: Enrolment,
+): Promise<readonly string[] | undefined> {
+  const totps = await loadTotps(settings.randomBytes);
+  return settings.directory.under({ id, address }).change((draft) => {
+    const started = draft.get('signIns', key);
+    if (started === undefined) return undefined;
+    const recoveryCodes = addTotp(settings, totps, draft, id, enrolment);
+    const factors = [...authentication.factors, 'totp'] as const;
+    if (recoveryCodes !== undefined)
+      draft.put('signIns', key, { ...started, authentication: { ...authentication, factors } });
+    return recoveryCodes;
+  });
+}
+
+/** How long the recovery codes may be read before the user continues, seconds. */
+const readingSeconds = 600;
+
+/** Whether a sign-in has just added the user's authenticator app, so that its recovery codes were shown. */
+export function hasJustEnrolled(
+  { accountStore, clock }: Pick<SignInSettings, 'accountStore' | 'clock'>,
+  { user, authTime, missing }: CurrentSignIn,
+): boolean {
+  const added = accountStore.get('totp', user.id)?.createdAt;
+  const isRecent = clock.now() / 1000 - authTime <= readingSeconds;
+  return missing === undefined && isRecent && added !== undefined && Math.floor(added / 1000) === authTime;
+}

@@ -1,0 +1,84 @@
+import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
+import { cookiesOf } from '../../http/cookies.ts';
+import type { Request } from '../../http/types.ts';
+
+/**
+ * A browser, identified by its cookie. `id` names a sign-in, and each sign-in has a new one. `mark` is permanent, and shows
+ * that someone has signed in with the browser before. Both are 256 random bits.
+ */
+export interface Browser {
+  readonly id: string;
+  readonly mark: string;
+}
+
+/** Lifetime of a browser's mark after its last sign-in. The sign-in itself ends much sooner. */
+const lifetimeSeconds = 90 * 24 * 3600;
+
+const part = '[\\w-]{43}';
+const valueForm = new RegExp(`^(${part})\\.(${part})$`);
+
+/** The cookie of a browser known to the auth host. Over HTTPS no other host and no plain connection can set it. */
+export class BrowserCookie {
+  readonly #name: string;
+  readonly #attributes: string;
+
+  /** @param issuer the public URL of the auth host */
+  constructor(issuer: string) {
+    const secure = issuer.startsWith('https:');
+    // Safari drops a `Secure` cookie over plain HTTP, even from localhost.
+    this.#name = secure ? '__Host-flagmeter' : 'flagmeter';
+    const always = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetimeSeconds}`;
+    this.#attributes = secure ? `${always}; Secure` : always;
+  }
+
+  /** The browser that sent a request; `undefined` without our cookie. */
+  read(request: Pick<Request, 'header'>): Browser | undefined {
+    for (const [name, value] of cookiesOf(request)) {
+      if (name !== this.#name) continue;
+      const [, id, mark] = valueForm.exec(value) ?? [];
+      if (id !== undefined && mark !== undefined) return { id, mark };
+    }
+    return undefined;
+  }
+
+  /** The value of `Set-Cookie`. */
+  write({ id, mark }: Browser): string {
+    return `${this.#name}=${id}.${mark}; ${this.#attributes}`;
+  }
+}
+
+/** A browser with a new id. An unknown browser gets a new mark, too. */
+export function renewBrowser(known: Browser | undefined, randomBytes: RandomBytes): Browser {
+  return { id: newPart(randomBytes), mark: known?.mark ?? newPart(randomBytes) };
+}
+
+function newPart(randomBytes: RandomBytes): string {
+  return Buffer.from(randomBytes(32)).toString('base64url');
+}
+
+/** The CSRF token of forms for this browser. No other site can know it, or set the cookie that it belongs to. */
+export function formToken({ id }: Browser): string {
+  return hashSecret(`form.${id}`);
+}
+
+/** Whether a form was made for this browser, compared in constant time. */
+export function isFormToken({ id }: Browser, token: string): boolean {
+  return matchesHash(`form.${id}`, token);
+}
+
+/**
+ * Whether the browser reports that another site sent this form. `Origin` is `null` if the page sends no `Referer`, as ours do.
+ * That proves nothing, nor does a request without both headers.
+ * @param issuer the public URL of the auth host
+ */
+export function isFromElsewhere(request: Pick<Request, 'header'>, issuer: string): boolean {
+  const site = request.header('sec-fetch-site');
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  const origin = request.header('origin');
+  if (origin === undefined || origin === 'null') return false;
+  return origin !== new URL(issuer).origin && hostOf(origin) !== request.header('host');
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}

@@ -1,0 +1,246 @@
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { importPKCS8, type JWTPayload, SignJWT } from 'jose';
+import {
+  clientCredentialsGrantRequest,
+  clockSkew,
+  customFetch,
+  PrivateKeyJwt,
+  processClientCredentialsResponse,
+} from 'oauth4webapi';
+import { describe, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/accounts/api-keys.ts';
+import { createClient } from '../../../src/accounts/clients.ts';
+import { readPublicKeys } from '../../../src/accounts/public-keys.ts';
+import { assertionType } from '../../../src/auth/clients/client-assertion.ts';
+import { deviceAuthorizationEndpoint } from '../../../src/auth/devices/device-authorization.ts';
+import { sweepRound } from '../../../src/auth/sweep.ts';
+import { introspectionEndpoint } from '../../../src/auth/tokens/introspection.ts';
+import { revocationEndpoint } from '../../../src/auth/tokens/revocation.ts';
+import { tokenEndpoint } from '../../../src/auth/tokens/token-endpoint.ts';
+import { createValidation } from '../../../src/auth/tokens/validate-token.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import { bind } from '../bind.ts';
+import { type Answer, openAuthFixture, send, settingsOf } from '../fixture.ts';
+
+const es256 = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwkOf = (key: KeyObject) => key.export({ format: 'jwk' }) as Record<string, unknown>;
+
+/** A team's API key with a public key, and requests that its private key signs. */
+async function open(pair = es256(), alg = 'ES256') {
+  const fixture = await openAuthFixture();
+  const { settings, directory, team, clock } = fixture;
+  const publicKeys = await readPublicKeys([{ ...jwkOf(pair.publicKey), kid: 'first' }]);
+  const wanted = { teamId: team.id, name: 'CI', role: 'User', publicKeys } as const;
+  const { apiKey } = await createApiKey(directory, wanted);
+  const endpoints = [tokenEndpoint, revocationEndpoint, introspectionEndpoint, deviceAuthorizationEndpoint];
+  const deps = { ...settings, validate: createValidation(settings) };
+  const dispatch = createRouter(bind(endpoints, deps));
+  const restarted = createRouter(bind(endpoints, { ...deps, ...settingsOf(fixture, fixture.signingKey) }));
+  const id = apiKey.clientId;
+  const sign = (claims: JWTPayload = {}, header: object = {}, key = pair.privateKey) => {
+    const now = Math.floor(clock.now() / 1000);
+    const usual = { iss: id, sub: id, aud: settings.issuer, exp: now + 60, jti: randomUUID() };
+    return new SignJWT({ ...usual, ...claims })
+      .setProtectedHeader({ alg, kid: 'first', ...header })
+      .sign(key);
+  };
+  const post = (path: string, form: Record<string, string>, to = dispatch): Promise<Answer> =>
+    send(to, path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(form).toString(),
+    });
+  const asserted = (assertion: string) => ({
+    client_assertion_type: assertionType,
+    client_assertion: assertion,
+  });
+  const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
+  const askWith = (assertion: string, more = {}, to = dispatch) =>
+    post('/connect/token', { ...grant, ...asserted(assertion), ...more }, to);
+  return { ...fixture, id, sign, post, asserted, askWith, dispatch, restarted, pair };
+}
+
+const refused = { status: 401, json: { error: 'invalid_client' } };
+
+describe('a client assertion', () => {
+  test('of a library gets a token', async () => {
+    const { id, dispatch, pair, settings, clock } = await open();
+    const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const key = { key: await importPKCS8(pem, 'ES256'), kid: 'first' };
+    const server = { issuer: settings.issuer, token_endpoint: `${settings.issuer}/connect/token` };
+    const client = { client_id: id, [clockSkew]: Math.round((clock.now() - Date.now()) / 1000) };
+    const answer = await clientCredentialsGrantRequest(
+      server,
+      client,
+      PrivateKeyJwt(key),
+      { scope: 'openid flagmeter' },
+      {
+        [customFetch]: async (_url, { headers, body }) => {
+          const sent = { method: 'POST', headers, body: String(body) };
+          const { status, text } = await send(dispatch, '/connect/token', sent);
+          return new Response(text, { status, headers: { 'content-type': 'application/json' } });
+        },
+      },
+    );
+    const tokens = await processClientCredentialsResponse(server, client, answer);
+    expect(tokens.access_token).toMatch(/^ey/);
+  });
+
+  test.each([
+    ['ES256', es256],
+    ['EdDSA', () => generateKeyPairSync('ed25519')],
+    ['Ed25519', () => generateKeyPairSync('ed25519')],
+    ['RS256', () => generateKeyPairSync('rsa', { modulusLength: 2048 })],
+  ])('is accepted with %s, with or without client_id and kid', async (alg, pairOf) => {
+    const { id, sign, askWith, settings } = await open(pairOf() as ReturnType<typeof es256>, alg);
+    expect(await askWith(await sign())).toMatchObject({ status: 200 });
+    expect(await askWith(await sign({}, { kid: undefined }), { client_id: id })).toMatchObject({
+      status: 200,
+    });
+    const audience = { aud: `${settings.issuer}/connect/token` };
+    expect(await askWith(await sign(audience))).toMatchObject({ status: 200 });
+  });
+
+  test('is accepted once, also after a restart', async () => {
+    const { sign, askWith, restarted } = await open();
+    const [first, second] = [await sign(), await sign()];
+    expect(await askWith(first)).toMatchObject({ status: 200 });
+    expect(await askWith(first)).toMatchObject(refused);
+    expect(await askWith(second)).toMatchObject({ status: 200 });
+    expect(await askWith(second, {}, restarted)).toMatchObject(refused);
+    const both = await sign();
+    const answers = await Promise.all([askWith(both), askWith(both)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+  });
+
+  test('is forgotten once it can no longer be accepted', async () => {
+    const { sign, askWith, store, accountStore, clock } = await open();
+    const assertion = await sign({ exp: Math.floor(clock.now() / 1000) + 300 });
+    expect(await askWith(assertion)).toMatchObject({ status: 200 });
+    const sweep = () =>
+      sweepRound({ accounts: store, accountStore, clock, auditMs: 1e9, pause: async () => true } as never);
+    clock.advance(359_000);
+    await sweep();
+    expect(await askWith(assertion)).toMatchObject(refused);
+    clock.advance(120_000);
+    await sweep();
+    expect([...store.assertions.getKeys()]).toEqual([]);
+    expect(await askWith(assertion)).toMatchObject(refused);
+  });
+
+  const at = (seconds: number) => Math.floor(Date.UTC(2026, 0, 2, 3, 4, 5) / 1000) + seconds;
+  test.each<[string, JWTPayload, object?]>([
+    ['expires too late', { exp: at(361) }],
+    ['has expired', { exp: at(-61) }],
+    ['never expires', { exp: undefined as never }],
+    ['comes from the future', { iat: at(61) }],
+    ['is not valid yet', { nbf: at(61) }],
+    ['is for another audience', { aud: 'https://other.example' }],
+    ['is for another audience, too', { aud: ['https://auth.example', 'https://other.example'] }],
+    ['has no audience', { aud: undefined as never }],
+    ['has another issuer', { iss: 'client_other' }],
+    ['has another subject', { sub: 'client_other' }],
+    ['has no jti', { jti: undefined as never }],
+    ['has an empty jti', { jti: '' }],
+    ['has a number as jti', { jti: 7 as never }],
+    ['has a long jti', { jti: 'j'.repeat(257) }],
+    ['has an unknown kid', {}, { kid: 'second' }],
+    ['has an unknown critical header', {}, { crit: ['x'], x: 1 }],
+    ['is huge', { more: 'x'.repeat(4096) }],
+  ])('that %s is refused', async (_name, claims, header) => {
+    const { id, sign, askWith, store } = await open();
+    const assertion = await sign(claims, header).catch(() => 'unsignable');
+    expect(await askWith(assertion, { client_id: id })).toMatchObject(refused);
+    expect([...store.assertions.getKeys()]).toEqual([]);
+  });
+
+  test('that another key or algorithm signed is refused', async () => {
+    const { id, sign, askWith, asserted, post, pair } = await open();
+    const claims = (await sign()).split('.')[1];
+    const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${claims}.`;
+    const spki = Buffer.from(pair.publicKey.export({ type: 'spki', format: 'pem' }) as string);
+    const hmac = await new SignJWT({}).setProtectedHeader({ alg: 'HS256', kid: 'first' }).sign(spki);
+    const forged = [await sign({}, {}, es256().privateKey), none, hmac, 'a.b.c', 'x', `${await sign()}x`];
+    for (const assertion of forged)
+      expect(await askWith(assertion, { client_id: id })).toMatchObject(refused);
+    const form = { ...asserted(await sign()), grant_type: 'client_credentials', client_secret: 'x' };
+    expect(await post('/connect/token', form)).toMatchObject({ status: 400 });
+    const typeless = { grant_type: 'client_credentials', client_assertion: await sign() };
+    expect(await post('/connect/token', typeless)).toMatchObject({ status: 400 });
+  });
+
+  test('of an unknown client, or of one with a secret, is refused alike', async () => {
+    const { sign, askWith, addClient } = await open();
+    const other = (await addClient('User')).apiKey.clientId;
+    const answers = [];
+    for (const sub of ['client_unknown', '__proto__', other, 'flagmeter-cli'])
+      answers.push((await askWith(await sign({ iss: sub, sub }), { client_id: sub })).json);
+    expect(new Set(answers.map((json) => JSON.stringify(json))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ error: 'invalid_client' });
+  });
+
+  test('does not help without a secret that the key does not have', async () => {
+    const { id, post } = await open();
+    for (const secret of ['', '0'.repeat(64), 'x']) {
+      const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
+      expect(await post('/connect/token', form)).toMatchObject({ status: 401 });
+    }
+  });
+
+  test('is accepted at revocation, introspection and by a sign-in client', async () => {
+    const { sign, askWith, asserted, post, directory, team, pair } = await open();
+    const { access_token: token } = (await askWith(await sign())).json;
+    const introspected = await post('/connect/introspect', { token, ...asserted(await sign()) });
+    expect(introspected.json).toMatchObject({ active: true });
+    const revoked = await post('/connect/revocation', { token, ...asserted(await sign()) });
+    expect(revoked).toMatchObject({ status: 200 });
+    const publicKeys = await readPublicKeys([{ ...jwkOf(pair.publicKey), kid: 'first' }]);
+    const wanted = {
+      teamId: team.id,
+      name: 'Shop',
+      redirectUris: ['https://shop.example/'],
+      confidential: true,
+    };
+    const { client, clientSecret } = await createClient(directory, { ...wanted, publicKeys });
+    expect(clientSecret).toBeNull();
+    const { clientId } = client;
+    const form = asserted(await sign({ iss: clientId, sub: clientId }));
+    const device = await post('/connect/deviceauthorization', { scope: 'openid', ...form });
+    expect(device).toMatchObject({ status: 200 });
+    const alone = await post('/connect/deviceauthorization', { scope: 'openid', client_id: clientId });
+    expect(alone).toMatchObject({ status: 401 });
+  });
+
+  test('of an expired API key is refused with the reason', async () => {
+    const { id, sign, askWith, directory, clock } = await open();
+    const key = directory.apiKeys.get(id)!;
+    await directory.change((draft) =>
+      draft.put('apiKeys', id, { ...key, expiresAt: directory.clock.now() + 1000 }),
+    );
+    clock.advance(1000);
+    const answer = await askWith(await sign());
+    expect(answer).toMatchObject(refused);
+    expect(answer.json.error_description).toContain('has expired');
+  });
+});
+
+describe('a public key', () => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const ec = es256();
+  test.each<[string, Record<string, unknown>[], RegExp]>([
+    ['that is private', [jwkOf(ec.privateKey)], /private part/],
+    ['that is symmetric', [{ kty: 'oct', k: 'c2VjcmV0' }], /private part/],
+    ['of a short RSA modulus', [jwkOf(rsa.publicKey)], /2048/],
+    ['on another curve', [jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)], /P-256/],
+    ['for another algorithm', [{ ...jwkOf(ec.publicKey), alg: 'HS256' }], /alg must be ES256/],
+    ['for encryption', [{ ...jwkOf(ec.publicKey), use: 'enc' }], /use must be sig/],
+    ['that is malformed', [{ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }], /malformed/],
+    ['with an empty kid', [{ ...jwkOf(ec.publicKey), kid: '' }], /kid/],
+    ['that comes twice', [jwkOf(ec.publicKey), jwkOf(ec.publicKey)], /same kid/],
+    ['of none', [], /1 to 5/],
+    ['of six', Array.from({ length: 6 }, () => jwkOf(es256().publicKey)), /1 to 5/],
+  ])('%s is refused', async (_name, jwks, message) => {
+    const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
+    await expect(readPublicKeys(jwks)).rejects.toEqual(error);
+  });
+});

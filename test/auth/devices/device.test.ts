@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { openSignIn, type SignInFixture } from '../sign-in-fixture.ts';
+import { encode, type Parameters } from '../test-browser.ts';
+
+let fixture: SignInFixture;
+beforeAll(async () => {
+  fixture = await openSignIn();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+/** Wrong codes are counted per network, so each test uses its own. */
+let networks = 0;
+const newBrowser = () => fixture.newBrowser(`127.0.1.${++networks}`);
+
+const grant = 'urn:ietf:params:oauth:grant-type:device_code';
+const scope = 'openid email flagmeter';
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
+type Json = any;
+
+async function post(path: string, form: Parameters): Promise<{ status: number; json: Json }> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const body = encode(form);
+  const response = await fetch(`http://${fixture.service.http}${path}`, { method: 'POST', headers, body });
+  return { status: response.status, json: await response.json() };
+}
+
+async function begin(form: Parameters = {}): Promise<Json> {
+  const { status, json } = await post('/connect/deviceauthorization', {
+    client_id: fixture.clientId,
+    scope,
+    ...form,
+  });
+  expect(status).toBe(200);
+  return json;
+}
+
+const poll = (device_code: string, client_id = fixture.clientId) =>
+  post('/connect/token', { grant_type: grant, device_code, client_id });
+
+/** The address of the page for a code, requested from a given machine. */
+const pathOf = ({ verification_uri_complete: uri }: Json) => uri.slice(new URL(uri).origin.length);
+
+/** Enters the code of a device, signs in and allows or denies access. */
+async function decide(codes: Json, action: string, person = fixture.admin) {
+  const { browser, asked } = await signInFor(codes, person);
+  return { browser, asked, done: await browser.submit({ action }) };
+}
+
+/** Enters the code of a device and signs in. */
+async function signInFor(codes: Json, person = fixture.admin) {
+  const browser = newBrowser();
+  await browser.open(pathOf(codes));
+  const asked = await browser.submit({ ...person });
+  expect(asked.html).toContain(codes.user_code);
+  return { browser, asked };
+}
+
+/** How many times the audit log records that a device was allowed. */
+const allowed = async () =>
+  (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
+
+test('a device gets tokens for the user who enters its code and agrees, once', async () => {
+  const codes = await begin();
+  const origin = `http://${fixture.service.http}`;
+  expect(codes).toEqual({
+    device_code: expect.stringMatching(/^fm_device_[A-Z]{8}_[\w-]{43}$/),
+    user_code: expect.stringMatching(/^[BCDFGHJKMPQRTVWX]{4}-[BCDFGHJKMPQRTVWX]{4}$/),
+    verification_uri: `${origin}/connect/device`,
+    verification_uri_complete: `${origin}/connect/device?user_code=${codes.user_code}`,
+    expires_in: 600,
+    interval: 5,
+  });
+  expect(await poll(codes.device_code)).toMatchObject({
+    status: 400,
+    json: { error: 'authorization_pending' },
+  });
+  const { asked, done } = await decide(codes, 'continue');
+  expect(asked.html).toContain(fixture.admin.email);
+  expect(done).toMatchObject({ status: 200, html: expect.stringContaining('Device connected') });
+  const [first, second] = await Promise.all([poll(codes.device_code), poll(codes.device_code)]);
+  expect([first.status, second.status].sort()).toEqual([200, 400]);
+  const { json } = first.status === 200 ? first : second;
+  expect(json).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope });
+  const headers = { authorization: `Bearer ${json.access_token}` };
+  const me = (await (await fetch(`${origin}/api/v2/users/me`, { headers })).json()) as Json;
+  expect(me.email).toBe(fixture.admin.email);
+  const refreshed = await post('/connect/token', {
+    grant_type: 'refresh_token',
+    refresh_token: json.refresh_token,
+    client_id: fixture.clientId,
+  });
+  expect(refreshed.status).toBe(200);
+  expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+  expect((await fixture.audit()).map(({ action }) => action)).toContain('device.allowed');
+});
+
+test('a signed-in browser shows the confirmation at once, also for a code typed in another form', async () => {
+  const { browser } = await decide(await begin(), 'continue');
+  const codes = await begin();
+  await browser.open(`/connect/device?user_code=${codes.user_code.replace('-', '+').toLowerCase()}`);
+  const done = await browser.submit({ action: 'continue' });
+  expect(done.html).toContain('Device connected');
+  expect(await poll(codes.device_code)).toMatchObject({ status: 200 });
+});
+
+describe('a device gets the reason why it gets no tokens', () => {
+  test('the user denies access', async () => {
+    const codes = await begin();
+    expect((await decide(codes, 'cancel')).done.html).toContain('Device not connected');
+    expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
+  });
+
+  test('the user signs out before the device polls', async () => {
+    const codes = await begin();
+    const { browser } = await decide(codes, 'continue');
+    await browser.open('/connect/endsession');
+    await browser.submit({});
+    expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
+  });
+
+  test('its code has expired, which the page reports, too', async () => {
+    const codes = await begin();
+    fixture.clock.advance(600_000);
+    expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
+    const page = await newBrowser().open(pathOf(codes));
+    expect(page).toMatchObject({ status: 404, error: 'This code is wrong or has expired.' });
+  });
+
+  test('it polls too often, and must wait longer each time', async () => {
+    const { device_code: code } = await begin();
+    const errorOf = async () => (await poll(code)).json.error;
+    expect([await errorOf(), await errorOf()]).toEqual(['authorization_pending', 'slow_down']);
+    fixture.clock.advance(5_000);
+    expect(await errorOf()).toBe('slow_down');
+    fixture.clock.advance(15_000);
+    expect(await errorOf()).toBe('authorization_pending');
+  });
+
+  test.each<[string, () => Promise<string>, string | undefined]>([
+    ['the code is of another client', async () => (await begin()).device_code, 'flagmeter-cli'],
+    ['the code is unknown', async () => 'fm_device_x', undefined],
+    ['it sends the user code', async () => (await begin()).user_code, undefined],
+  ])('%s', async (_, code, client) => {
+    expect(await poll(await code(), client)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+  });
+});
+
+describe('device codes are not issued', () => {
+  test.each<[string, Parameters, number, string]>([
+    ['without a client', { client_id: undefined }, 401, 'invalid_client'],
+    ['to an unknown client', { client_id: 'signin_none' }, 401, 'invalid_client'],
+    ['without a scope', { scope: undefined }, 400, 'invalid_scope'],
+    ['without the scope openid', { scope: 'flagmeter' }, 400, 'invalid_scope'],
+  ])('%s', async (_, form, status, error) => {
+    const sent = { client_id: fixture.clientId, scope, ...form };
+    expect(await post('/connect/deviceauthorization', sent)).toMatchObject({ status, json: { error } });
+  });
+
+  test('to an API key', async () => {
+    const { clientId: client_id, clientSecret: client_secret } = fixture.service.credentials;
+    const sent = { client_id, client_secret, scope };
+    expect(await post('/connect/deviceauthorization', sent)).toMatchObject({
+      status: 400,
+      json: { error: 'unauthorized_client' },
+    });
+  });
+});
+
+describe('the page', () => {
+  test('asks for the code if its address has none', async () => {
+    const page = await newBrowser().open('/connect/device');
+    expect(page).toMatchObject({ status: 200, error: '' });
+    expect(page.headers['content-security-policy']).toContain("form-action 'self';");
+    expect(page.html).toContain('name="user_code"');
+  });
+
+  test('throttles guessing: after twenty wrong codes from a network, even a correct one must wait', async () => {
+    const browser = newBrowser();
+    const codes = await begin();
+    for (let guess = 0; guess < 20; guess += 1)
+      expect((await browser.open('/connect/device?user_code=BBBB-BBBB')).status).toBe(404);
+    expect(await browser.open(pathOf(codes))).toMatchObject({ status: 429, headers: { 'retry-after': '5' } });
+    expect((await newBrowser().open(pathOf(codes))).status).toBe(200);
+    fixture.clock.advance(5_000);
+    expect((await browser.open(pathOf(codes))).status).toBe(200);
+  });
+
+  test("rejects a user who is not in the client's team", async () => {
+    const codes = await begin();
+    const browser = newBrowser();
+    await browser.open(pathOf(codes));
+    const page = await browser.submit({ ...fixture.outsider });
+    expect(page).toMatchObject({ status: 403, error: expect.stringContaining('is not a member') });
+    expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
+  });
+
+  test('rejects a form from another site, or made for another browser', async () => {
+    const codes = await begin();
+    const { browser } = await decide(await begin(), 'continue');
+    await browser.open(pathOf(codes));
+    const elsewhere = await browser.submit({ action: 'continue' }, { 'sec-fetch-site': 'cross-site' });
+    expect(elsewhere.status).toBe(403);
+    expect((await browser.submit({ action: 'continue', form: 'x' })).status).toBe(403);
+    expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
+  });
+
+  test('accepts one decision', async () => {
+    const codes = await begin();
+    const { browser } = await decide(codes, 'cancel');
+    expect((await browser.submit({ action: 'continue' })).status).toBe(404);
+    expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'access_denied' } });
+  });
+
+  test('accepts one of many concurrent decisions', async () => {
+    const codes = await begin();
+    const before = await allowed();
+    const { browser } = await signInFor(codes);
+    const pages = await Promise.all([1, 2, 3].map(() => browser.submit({ action: 'continue' })));
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
+    expect((await allowed()) - before).toBe(1);
+  });
+});

@@ -1,0 +1,49 @@
+import { TOTP } from 'otpauth';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { openSignIn, type SignInFixture } from '../sign-in-fixture.ts';
+import type { Page } from '../test-browser.ts';
+
+let fixture: SignInFixture;
+beforeAll(async () => {
+  fixture = await openSignIn();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+const path = '/connect/authenticator';
+const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
+const secretOf = ({ html }: Page) => /name="secret" value="([A-Z2-7]{32})"/.exec(html)?.[1] ?? '';
+const codesOf = ({ html }: Page) => html.match(/<li><code>[^<]*/g) ?? [];
+const now = (secret: string) =>
+  TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: fixture.clock.now() });
+
+describe('the page for two-step verification', () => {
+  it('asks for a recent sign-in', async () => {
+    const browser = fixture.newBrowser();
+    expect(headingOf(await browser.open(path))).toBe('Sign in');
+    expect(headingOf(await browser.submit({ ...fixture.admin }))).toBe('Set up two-step verification');
+    fixture.clock.advance(15 * 60_000 + 1000);
+    expect(headingOf(await browser.open(path))).toBe('Sign in');
+  });
+
+  it('adds an authenticator app, with which the user is signed in from then on, and renews recovery codes', async () => {
+    const browser = fixture.newBrowser();
+    await browser.open(path);
+    const secret = secretOf(await browser.submit({ ...fixture.admin }));
+    const wrong = await browser.submit({ action: 'enrol', secret, code: '000000' });
+    expect(wrong).toMatchObject({ status: 403, error: expect.stringContaining('The code is wrong') });
+    const weak = await browser.submit({ action: 'enrol', secret: 'A', code: '000000' });
+    expect(headingOf(weak)).toBe('Set up two-step verification');
+    const first = codesOf(await browser.submit({ action: 'enrol', secret, code: now(secret) }));
+    expect(first).toHaveLength(10);
+    expect((await browser.submit({ action: 'enrolled' })).location?.pathname).toBe('/settings/you');
+    expect((await browser.open(path)).html).toContain('10 of 10 recovery codes left');
+    const second = codesOf(await browser.submit({ action: 'recovery-codes' }));
+    expect(new Set([...first, ...second]).size).toBe(20);
+    const actions = (await fixture.audit()).map(({ action }) => action);
+    expect(actions.slice(0, 2)).toEqual(['recovery-codes.regenerated', 'totp.added']);
+  });
+});

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Tampering } from '../../support/authenticator.ts';
+import { cleanUp } from '../../support/binary.ts';
+import { openPasskeys, optionsOf, origin, type PasskeyFixture, pagePath } from '../passkey-fixture.ts';
+import { openSignIn } from '../sign-in-fixture.ts';
+
+let fixture: PasskeyFixture;
+beforeAll(async () => {
+  fixture = await openPasskeys();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+const idOf = async (name: string) => (await fixture.list()).find((each) => each.name === name)!.id;
+
+describe('the page for adding a passkey', () => {
+  test('asks for a sign-in first, and returns to the console', async () => {
+    const browser = fixture.newBrowser();
+    expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
+    const page = await browser.submit({ ...fixture.admin });
+    expect(page.html).toContain('<h1>Add a passkey</h1>');
+    const done = await browser.submit({
+      action: 'add-passkey',
+      ...fixture.newDevice().create(optionsOf(page)),
+    });
+    expect(done.location?.href).toBe(`${origin}/settings/you`);
+  });
+
+  test('asks for another sign-in after fifteen minutes', async () => {
+    const browser = fixture.newBrowser();
+    const page = await fixture.openToAdd(browser);
+    fixture.clock.advance(15 * 60_000 + 1000);
+    expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
+    const late = await browser.submit({
+      action: 'add-passkey',
+      ...fixture.newDevice().create(optionsOf(page)),
+    });
+    expect(late.html).toContain('<h1>Sign in</h1>');
+  });
+
+  test('names a passkey as typed, else after its platform', async () => {
+    await fixture.add(fixture.newDevice(), { name: ' Blue key ' });
+    await fixture.add(fixture.newDevice());
+    const names = (await fixture.list()).map(({ name }) => name);
+    expect(names).toContain('Blue key');
+    expect(names).toContain('Passkey');
+    expect(await fixture.actions()).toContain('passkey.added');
+  });
+
+  test.each([
+    [
+      'a credential id of more than 1023 bytes',
+      { credential: 'A'.repeat(1366) },
+      'credential must be base64url',
+    ],
+    ['fields that are not base64url', { client_data: '{"type":"webauthn.create"}' }, 'client_data must be'],
+    ['malformed CBOR', { attestation: 'v2FhYWJh' }, 'not valid here'],
+    ['CBOR with an enormous length', { attestation: 'm__________8' }, 'not valid here'],
+    ['a name of 10 000 bytes', { name: 'n'.repeat(10_000) }, 'The name is too long'],
+    ['a name with a line break', { name: 'a\nb' }, 'The name is too long, or contains control characters'],
+  ])('refuses %s with 400', async (_, fields, text) => {
+    const page = await fixture.add(fixture.newDevice(), fields);
+    expect(page.status).toBe(400);
+    expect(page.error).toContain(text);
+  });
+
+  test.each<[string, Tampering]>([
+    ['another origin', { origin: 'https://auth.example.evil.example' }],
+    ['another relying party', { rpId: 'example' }],
+    ['another type', { type: 'webauthn.get' }],
+  ])('refuses a passkey for %s', async (_, tampering) => {
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await fixture.openToAdd(browser));
+    const page = await browser.submit({
+      action: 'add-passkey',
+      ...fixture.newDevice().create(options, tampering),
+    });
+    expect(page.status).toBe(400);
+    expect(page.error).toContain('not valid here');
+  });
+
+  test('refuses a passkey that exists', async () => {
+    const device = await fixture.added();
+    const page = await fixture.add(device);
+    expect(page.status).toBe(400);
+    expect(page.error).toBe('This passkey has been added before.');
+  });
+
+  test('refuses the challenge of another browser', async () => {
+    const options = optionsOf(await fixture.openToAdd(fixture.newBrowser()));
+    const browser = fixture.newBrowser();
+    await fixture.openToAdd(browser);
+    const page = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options) });
+    expect(page.error).toBe('This page is out of date. Try again.');
+  });
+
+  test('offers no more than twenty', async () => {
+    const person = fixture.outsider;
+    for (let turn = 0; turn < 20; turn += 1)
+      expect((await fixture.add(fixture.newDevice(), {}, person)).status).toBe(303);
+    const page = await fixture.openToAdd(fixture.newBrowser(), person);
+    expect(page.html).toContain('You have as many passkeys as possible.');
+    expect(page.html).not.toContain('data-passkey');
+  });
+});
+
+describe('the passkeys of a user', () => {
+  test('are listed with their last use, and renamed', async () => {
+    const device = fixture.newDevice();
+    await fixture.add(device, { name: 'Phone' });
+    const id = await idOf('Phone');
+    expect((await fixture.list()).find((each) => each.id === id)?.lastUsedAt).toBeNull();
+    await fixture.enter(device);
+    const at = new Date(fixture.clock.now()).toISOString();
+    expect((await fixture.list()).find((each) => each.id === id)?.lastUsedAt).toBe(at);
+    expect(await fixture.call('PATCH', `/${id}`, 200, { name: 'Old phone' })).toMatchObject({
+      name: 'Old phone',
+    });
+    expect(await fixture.actions()).toContain('passkey.renamed');
+    await fixture.call('PATCH', `/${id}`, 400, { name: 'n'.repeat(10_000) });
+  });
+
+  test('sign nobody in once they are removed', async () => {
+    const device = fixture.newDevice();
+    await fixture.add(device, { name: 'Lost' });
+    const id = await idOf('Lost');
+    await fixture.call('DELETE', `/${id}`, 204);
+    expect((await fixture.enter(device)).error).toContain('was removed');
+    await fixture.call('DELETE', `/${id}`, 404);
+    expect(await fixture.actions()).toContain('passkey.removed');
+  });
+});
+
+test('without a host name in the auth URL, no page offers passkeys', async () => {
+  const { service, newBrowser, target } = await openSignIn();
+  const page = await newBrowser().open(target());
+  expect(page.html).not.toContain('data-passkey');
+  const refused = await newBrowser().open(pagePath);
+  expect(refused.status).toBe(400);
+  expect(refused.error).toContain('Set --auth-url to such a URL');
+  await service.stop();
+});

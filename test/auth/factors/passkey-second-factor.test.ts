@@ -1,0 +1,158 @@
+import { TOTP } from 'otpauth';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, manage, token } from '../../support/binary.ts';
+import { openPasskeys, optionsOf, type PasskeyFixture } from '../passkey-fixture.ts';
+import type { Page } from '../test-browser.ts';
+
+let fixture: PasskeyFixture;
+beforeAll(async () => {
+  fixture = await openPasskeys();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+async function demand(secondFactor: string): Promise<void> {
+  const { http, credentials } = fixture.service;
+  const access = await token(http, credentials);
+  await manage(http, access, 'PATCH', '/api/v2/sign-in-policy', 200, { secondFactor });
+}
+
+const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
+const codeOf = ({ location }: Page) => location?.searchParams.get('code');
+const secretOf = ({ html }: Page) => /name="secret" value="([A-Z2-7]{32})"/.exec(html)?.[1] ?? '';
+
+/** The factors of the last entry about a sign-in. */
+async function lastFactors(): Promise<unknown> {
+  const entry = (await fixture.audit()).find(({ action }) => action === 'sign-in.succeeded');
+  return (entry as { factors?: unknown }).factors;
+}
+
+describe('where the policy demands a second factor', () => {
+  test('a user without one adds a passkey after the password, and then gets a code', async () => {
+    await demand('all');
+    const browser = fixture.newBrowser();
+    const choice = await fixture.signIn(browser);
+    expect(headingOf(choice)).toBe('Set up two-step verification');
+    const device = fixture.newDevice();
+    const done = await browser.submit({ action: 'add-passkey', ...device.create(optionsOf(choice)) });
+    expect(codeOf(done)).toMatch(/^[\w-]{43}$/);
+    expect(await lastFactors()).toEqual(['password', 'passkey']);
+    // From now on the passkey follows the password. It need not verify its user.
+    const next = fixture.newBrowser();
+    const asked = await fixture.signIn(next);
+    expect(headingOf(asked)).toBe('Two-step verification');
+    expect((await next.open(fixture.target())).location).toBeUndefined();
+    const proof = device.get(optionsOf(await fixture.signIn(next)), { verified: false });
+    expect(codeOf(await next.submit({ action: 'prove-passkey', ...proof }))).toMatch(/^[\w-]{43}$/);
+    expect(await lastFactors()).toEqual(['password', 'passkey']);
+  });
+
+  test('one of two browsers with the password adds the first passkey', async () => {
+    await demand('all');
+    const { email, password } = fixture.outsider;
+    const adding = async () => {
+      const browser = fixture.newBrowser();
+      await browser.open(
+        fixture.target({ client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' }),
+      );
+      const choice = await browser.submit({ email, password });
+      const device = fixture.newDevice();
+      return () => browser.submit({ action: 'add-passkey', ...device.create(optionsOf(choice)) });
+    };
+    const ready = [await adding(), await adding()];
+    const pages = await Promise.all(ready.map((add) => add()));
+    expect(pages.filter((page) => codeOf(page) != null)).toHaveLength(1);
+  });
+
+  test('a passkey of another user, or for another browser, is refused after the password', async () => {
+    await demand('optional');
+    const stranger = fixture.newDevice();
+    await fixture.add(stranger, {}, fixture.outsider);
+    await fixture.added();
+    await demand('all');
+    const browser = fixture.newBrowser();
+    const asked = await fixture.signIn(browser);
+    const refused = await browser.submit({ action: 'prove-passkey', ...stranger.get(optionsOf(asked)) });
+    expect(refused.status).toBe(403);
+    expect(headingOf(refused)).toBe('Two-step verification');
+    expect(refused.error).toContain('This passkey is unknown here');
+    const elsewhere = optionsOf(await fixture.newBrowser().open(fixture.target()));
+    const stale = await browser.submit({ action: 'prove-passkey', ...stranger.get(elsewhere) });
+    expect(stale.error).toBe('This page is out of date. Use the passkey again.');
+  });
+
+  test('a passkey alone is enough, because its device verifies the user', async () => {
+    await demand('optional');
+    const device = await fixture.added();
+    await demand('all');
+    expect(codeOf(await fixture.enter(device))).toMatch(/^[\w-]{43}$/);
+    expect(await lastFactors()).toEqual(['passkey']);
+  });
+});
+
+test('a passkey does not replace the provider that the domain of a user must use', async () => {
+  await demand('optional');
+  const { http, credentials } = fixture.service;
+  const access = await token(http, credentials);
+  const call = (method: string, path: string, status: number, body: object) =>
+    manage(http, access, method, `/api/v2${path}`, status, body);
+  const device = await fixture.added();
+  const wanted = { name: 'Corp', issuer: 'https://corp.example', clientId: 'c', clientSecret: 'secret' };
+  const { id: providerId } = (await call('POST', '/identity-providers', 201, wanted)) as { id: string };
+  await call('PATCH', '/sign-in-policy', 200, { domains: [{ domain: 'example.com', providerId }] });
+  const refused = await fixture.enter(device);
+  expect(refused.status).toBe(403);
+  expect(refused.error).toBe('Ada@Example.com must sign in with the identity provider.');
+  expect((await fixture.actions())[0]).toBe('sign-in.refused');
+  await call('PATCH', '/sign-in-policy', 200, { domains: [] });
+  expect(codeOf(await fixture.enter(device))).toMatch(/^[\w-]{43}$/);
+});
+
+describe('a user who chooses an authenticator app', () => {
+  /** A client that any user may sign in to. */
+  const cli = { client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' };
+  const password = 'words of their own choice';
+  let secret: string;
+  const codeNow = () =>
+    TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: fixture.clock.now() });
+
+  test('sets it up in place of a passkey', async () => {
+    await demand('all');
+    const browser = fixture.newBrowser();
+    await fixture.signIn(browser, cli, fixture.newcomer);
+    const choice = await browser.submit({ action: 'new-password', password, again: password });
+    expect(headingOf(choice)).toBe('Set up two-step verification');
+    secret = secretOf(await browser.submit({ action: 'set-up-app' }));
+    const codes = await browser.submit({ action: 'enrol', secret, code: codeNow() });
+    expect(headingOf(codes)).toBe('Save your recovery codes');
+  });
+
+  test('adds no passkey with the password alone', async () => {
+    await demand('optional');
+    const browser = fixture.newBrowser();
+    const asked = await fixture.openToAdd(browser, { ...fixture.newcomer, password });
+    expect(headingOf(asked)).toBe('Two-step verification');
+    expect(asked.html).not.toContain('data-passkey');
+    const fields = fixture.newDevice().create({ challenge: 'AAAA', rp: { id: 'auth.example' } });
+    const refused = await browser.submit({ action: 'add-passkey', ...fields });
+    expect(headingOf(refused)).toBe('Sign in');
+  });
+
+  test('adds a passkey after the code, and may then use either after the password', async () => {
+    fixture.clock.advance(30_000);
+    const browser = fixture.newBrowser();
+    await fixture.openToAdd(browser, { ...fixture.newcomer, password });
+    const page = await browser.submit({ action: 'second-factor', code: codeNow() });
+    const device = fixture.newDevice();
+    const added = await browser.submit({ action: 'add-passkey', ...device.create(optionsOf(page)) });
+    expect(added.status).toBe(303);
+    const next = fixture.newBrowser();
+    const asked = await fixture.signIn(next, cli, { ...fixture.newcomer, password });
+    expect(asked.html).toContain('Use the authenticator app');
+    expect((await next.submit({ action: 'authenticator' })).html).toContain('authenticator app shows');
+    const proven = await next.submit({ action: 'prove-passkey', ...device.get(optionsOf(asked)) });
+    expect(proven.status).toBe(303);
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Authenticator, type Tampering } from '../../support/authenticator.ts';
+import { cleanUp } from '../../support/binary.ts';
+import { openPasskeys, optionsOf, origin, type PasskeyFixture } from '../passkey-fixture.ts';
+
+let fixture: PasskeyFixture;
+beforeAll(async () => {
+  fixture = await openPasskeys();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+const unknown = 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.';
+const outOfDate = 'This page is out of date. Use the passkey again.';
+
+describe('a sign-in with a passkey', () => {
+  test('needs no password, and is two factors in the audit log', async () => {
+    const device = await fixture.added();
+    const page = await fixture.enter(device);
+    expect(page.status).toBe(303);
+    expect(page.location?.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+    const entry = (await fixture.audit()).find(({ action }) => action === 'sign-in.succeeded');
+    expect(entry).toMatchObject({ actor: { name: fixture.admin.email }, factors: ['passkey'] });
+  });
+
+  test('also serves the page of a device', async () => {
+    const device = await fixture.added();
+    const browser = fixture.newBrowser();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = new URLSearchParams({ client_id: fixture.clientId, scope: 'openid flagmeter' });
+    const path = `http://${fixture.service.http}/connect/deviceauthorization`;
+    const begun = await (await fetch(path, { method: 'POST', headers, body })).json();
+    const { user_code } = begun as { user_code: string };
+    const options = optionsOf(await browser.open(`/connect/device?user_code=${user_code}`));
+    const page = await browser.submit({ action: 'passkey', ...device.get(options) });
+    expect(page.html).toContain('<h1>Connect Shop &amp; Co?</h1>');
+  });
+
+  test.each<[string, Tampering]>([
+    ['another origin', { origin: 'http://auth.example' }],
+    ['another relying party', { rpId: 'example' }],
+    ['another type', { type: 'webauthn.create' }],
+    ['another user', { userHandle: Buffer.from('user_0').toString('base64url') }],
+    ['a device that has not verified its user', { verified: false }],
+  ])('is refused for %s', async (_, tampering) => {
+    const device = await fixture.added();
+    const page = await fixture.enter(device, tampering);
+    expect(page.status).toBe(403);
+    expect(page.error).toBe(unknown);
+    const entry = (await fixture.audit())[0];
+    expect(entry).toMatchObject({ action: 'sign-in.failed', factors: ['passkey'] });
+  });
+
+  test('is refused with a wrong signature, and from an unknown device', async () => {
+    const device = await fixture.added();
+    const other = new Authenticator(origin, { id: device.id });
+    expect((await fixture.enter(other)).error).toBe(unknown);
+    expect((await fixture.enter(fixture.newDevice())).error).toBe(unknown);
+  });
+
+  test('is refused for the challenge of another browser, and writes nothing', async () => {
+    const device = await fixture.added();
+    const before = (await fixture.actions()).length;
+    const options = optionsOf(await fixture.newBrowser().open(fixture.target()));
+    const browser = fixture.newBrowser();
+    await browser.open(fixture.target());
+    const page = await browser.submit({ action: 'passkey', ...device.get(options) });
+    expect(page.error).toBe(outOfDate);
+    expect((await fixture.actions()).length).toBe(before);
+  });
+
+  test('is refused for a challenge of our own making', async () => {
+    const device = await fixture.added();
+    const challenge = Buffer.alloc(54, 1).toString('base64url');
+    expect((await fixture.enter(device, { challenge })).error).toBe(outOfDate);
+  });
+
+  test('is refused ten minutes after the page was shown', async () => {
+    const device = await fixture.added();
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await browser.open(fixture.target()));
+    fixture.clock.advance(10 * 60_000);
+    const page = await browser.submit({ action: 'passkey', ...device.get(options) });
+    expect(page.error).toBe(outOfDate);
+    expect((await browser.submit({ action: 'passkey', ...device.get(optionsOf(page)) })).status).toBe(303);
+  });
+
+  test('is refused when its challenge is answered again', async () => {
+    const device = await fixture.added();
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await browser.open(fixture.target()));
+    const { cookie } = browser;
+    const sent = { action: 'passkey', ...device.get(options) };
+    expect((await browser.submit(sent)).status).toBe(303);
+    browser.cookie = cookie;
+    expect((await browser.submit(sent)).error).toBe(outOfDate);
+  });
+
+  test('is refused if the counter has not increased, and recorded as a possible copy', async () => {
+    const device = await fixture.added(5);
+    expect((await fixture.enter(device)).status).toBe(303);
+    const page = await fixture.enter(device, { counter: 6 });
+    expect(page.status).toBe(403);
+    expect(page.error).toContain('a copy of it may be in use');
+    expect(await fixture.actions()).toContain('passkey.refused');
+    expect((await fixture.enter(device)).status).toBe(303);
+  });
+
+  test('is throttled after five failures from one network', async () => {
+    const device = await fixture.added();
+    const browser = fixture.newBrowser();
+    for (let turn = 0; turn < 5; turn += 1)
+      expect((await fixture.enter(device, { verified: false }, browser)).status).toBe(403);
+    const page = await fixture.enter(device, {}, browser);
+    expect(page.status).toBe(429);
+    expect(page.error).toMatch(/^Too many attempts have failed\. Try again in \d seconds\.$/);
+  });
+
+  test('is a page with an error for a malformed response', async () => {
+    const browser = fixture.newBrowser();
+    await browser.open(fixture.target());
+    const page = await browser.submit({ action: 'passkey', credential: 'AAAA', client_data: '%' });
+    expect(page.status).toBe(400);
+  });
+});

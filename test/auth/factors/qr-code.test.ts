@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it, test } from 'vitest';
+import { qrCode } from '../../../src/auth/factors/qr/qr-code.ts';
+
+/** The dark modules of a code, row by row. */
+function rowsOf(text: string): string[] {
+  const { size, path } = qrCode(text)!;
+  const rows = Array.from({ length: size }, () => new Array<string>(size).fill('.'));
+  for (const [, x, y, length] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g))
+    rows[Number(y)]!.fill('#', Number(x), Number(x) + Number(length));
+  return rows.map((row) => row.join(''));
+}
+
+describe('a QR code', () => {
+  it('has finder patterns in three corners', () => {
+    const rows = rowsOf('otpauth://totp/flagmeter');
+    const corner = (y: number, x: number) => rows.slice(y, y + 7).map((row) => row.slice(x, x + 7));
+    const finder = ['#######', '#.....#', '#.###.#', '#.###.#', '#.###.#', '#.....#', '#######'];
+    const far = rows.length - 7;
+    expect([corner(0, 0), corner(0, far), corner(far, 0)]).toEqual([finder, finder, finder]);
+  });
+
+  // jsQR 1.4.0 reads these symbols as their texts.
+  test.each([
+    [17, 21, '5435f51351afca76'],
+    [18, 25, '9f656dd177b09b35'],
+    [100, 37, '44ef2e83f3ab45a4'],
+    [300, 61, 'ac6fef9efe92be60'],
+    [1003, 105, '4620370b7466b9d0'],
+  ])('of %i bytes has %i modules a side, as read by a scanner', (length, size, digest) => {
+    const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 31) % 90))).join('');
+    const rows = rowsOf(text);
+    expect(rows).toHaveLength(size);
+    expect(createHash('sha256').update(rows.join('\n')).digest('hex').slice(0, 16)).toBe(digest);
+  });
+
+  it('does not exist for a text that is too long', () => {
+    expect(qrCode('x'.repeat(1004))).toBeUndefined();
+  });
+});

@@ -1,0 +1,239 @@
+import { TOTP } from 'otpauth';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { cleanUp, manage, token } from '../../support/binary.ts';
+import { openSignIn, type Person, type SignInFixture } from '../sign-in-fixture.ts';
+import { encode, type Page, type TestBrowser } from '../test-browser.ts';
+
+let fixture: SignInFixture;
+let access: string;
+beforeAll(async () => {
+  fixture = await openSignIn();
+  access = await token(fixture.service.http, fixture.service.credentials);
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+const call = (method: string, path: string, status: number, body?: unknown) =>
+  manage(fixture.service.http, access, method, `/api/v2${path}`, status, body);
+const require = (secondFactor: string) => call('PATCH', '/sign-in-policy', 200, { secondFactor });
+const codeOf = ({ location }: Page) => location?.searchParams.get('code') ?? undefined;
+const secretOf = ({ html }: Page) => /name="secret" value="([A-Z2-7]{32})"/.exec(html)?.[1] ?? '';
+const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
+
+/** The code of an authenticator app. */
+const now = (secret: string, steps = 0) =>
+  TOTP.generate({ secret: secretBytes(secret), timestamp: fixture.clock.now() + steps * 30_000 });
+
+function secretBytes(secret: string) {
+  return new TOTP({ secret }).secret;
+}
+
+const codesOf = ({ html }: Page) => Array.from(html.matchAll(/<li><code>([^<]*)</g), ([, code = '']) => code);
+
+let people = 0;
+
+/** A user with a password of their own. */
+async function create(): Promise<Person & { readonly id: string }> {
+  const email = `person${++people}@example.com`;
+  const body = { email, name: 'Person', password: 'first words, then more' };
+  const { id } = (await call('POST', '/users', 201, body)) as { id: string };
+  const browser = fixture.newBrowser();
+  const password = 'the words of a person';
+  await fixture.signIn(browser, {}, { email, password: body.password });
+  await browser.submit({ action: 'new-password', password, again: password });
+  return { id, email, password };
+}
+
+interface Enrolled {
+  readonly person: Person & { readonly id: string };
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+  readonly browser: TestBrowser;
+  /** The page with the recovery codes. */
+  readonly page: Page;
+}
+
+/** A user who has set up an authenticator app because the policy demands it. */
+async function enrolled(): Promise<Enrolled> {
+  const person = await create();
+  await require('all');
+  const browser = fixture.newBrowser();
+  const secret = secretOf(await fixture.signIn(browser, {}, person));
+  const page = await browser.submit({ action: 'enrol', secret, code: now(secret) });
+  await require('optional');
+  const recoveryCodes = codesOf(page);
+  return { person, secret, recoveryCodes, browser, page };
+}
+
+const prove = (browser: TestBrowser, code: string, kind?: string) =>
+  browser.submit({ action: 'second-factor', code, kind });
+
+describe('a user without a second factor, where the policy demands one', () => {
+  it('sets up an authenticator app after the password, and then gets a code', async () => {
+    const { browser, page, recoveryCodes } = await enrolled();
+    expect(headingOf(page)).toBe('Save your recovery codes');
+    expect(new Set(recoveryCodes).size).toBe(10);
+    // At least 112 bits, so that a plain hash of each may be stored.
+    for (const code of recoveryCodes) expect(code).toMatch(/^([a-z2-9]{5}-){4}[a-z2-9]{5}$/);
+    expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeDefined();
+    expect(codeOf(await browser.open(fixture.target()))).toBeDefined();
+  });
+
+  it('continues after the recovery codes when the client demands a new sign-in', async () => {
+    const person = await create();
+    await require('all');
+    const browser = fixture.newBrowser();
+    const secret = secretOf(await fixture.signIn(browser, { prompt: 'login' }, person));
+    await browser.submit({ action: 'enrol', secret, code: now(secret) });
+    expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeDefined();
+    fixture.clock.advance(10 * 60_000 + 1000);
+    expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeUndefined();
+    await require('optional');
+  });
+
+  it('gets no code before, and the page again after a wrong code', async () => {
+    const person = await create();
+    await require('all');
+    const browser = fixture.newBrowser();
+    const first = await fixture.signIn(browser, {}, person);
+    expect(headingOf(first)).toBe('Set up two-step verification');
+    const silent = await browser.open(fixture.target({ prompt: 'none' }));
+    expect(silent.location?.searchParams.get('error')).toBe('interaction_required');
+    const again = await browser.submit({ action: 'enrol', secret: secretOf(first), code: '000000' });
+    expect(again).toMatchObject({ status: 403, location: undefined });
+    expect(secretOf(again)).toBe(secretOf(first));
+    for (const action of ['continue', 'enrolled', 'second-factor', 'sign-in'])
+      expect(codeOf(await browser.submit({ action, secret: 'WEAK' })), action).toBeUndefined();
+    await require('optional');
+  });
+
+  it('must enter the password again after ten minutes', async () => {
+    const person = await create();
+    await require('all');
+    const browser = fixture.newBrowser();
+    const secret = secretOf(await fixture.signIn(browser, {}, person));
+    fixture.clock.advance(10 * 60_000);
+    expect(headingOf(await browser.submit({ action: 'enrol', secret, code: now(secret) }))).toBe('Sign in');
+    await require('optional');
+  });
+
+  it('keeps a sign-in until the next authorisation', async () => {
+    const person = await create();
+    const browser = fixture.newBrowser();
+    expect(codeOf(await fixture.signIn(browser, {}, person))).toBeDefined();
+    await require('all');
+    expect(headingOf(await browser.open(fixture.target()))).toBe('Set up two-step verification');
+    await require('optional');
+    expect(codeOf(await browser.open(fixture.target()))).toBeDefined();
+  });
+});
+
+describe('a user with an authenticator app', () => {
+  it('is asked for a code after the password, which is accepted once', async () => {
+    const { person, secret } = await enrolled();
+    fixture.clock.advance(30_000);
+    const [one, other] = [fixture.newBrowser(), fixture.newBrowser()];
+    for (const browser of [one, other])
+      expect(headingOf(await fixture.signIn(browser, {}, person))).toBe('Two-step verification');
+    const code = now(secret);
+    const answers = await Promise.all([prove(one, code), prove(other, code)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
+  });
+
+  it('rejects a code older than the last accepted one', async () => {
+    const { person, secret } = await enrolled();
+    fixture.clock.advance(60_000);
+    const browser = fixture.newBrowser();
+    await fixture.signIn(browser, {}, person);
+    expect(codeOf(await prove(browser, now(secret, 1)))).toBeDefined();
+    await fixture.signIn(browser, { prompt: 'login' }, person);
+    expect((await prove(browser, now(secret))).status).toBe(403);
+  });
+
+  it('signs in with a recovery code, typed in any case and grouping, once', async () => {
+    const { person, recoveryCodes } = await enrolled();
+    const typed = recoveryCodes[3]!.toUpperCase().replaceAll('-', ' ');
+    const browser = fixture.newBrowser();
+    await fixture.signIn(browser, {}, person);
+    expect(headingOf(await browser.submit({ action: 'recovery' }))).toBe('Use a recovery code');
+    expect(codeOf(await prove(browser, typed, 'recovery'))).toBeDefined();
+    await fixture.signIn(browser, { prompt: 'login' }, person);
+    const again = await prove(browser, typed, 'recovery');
+    expect(again).toMatchObject({ status: 403, error: 'The recovery code is wrong, or was used before.' });
+  });
+
+  it('confirms on the device page after the code', async () => {
+    const { person, secret } = await enrolled();
+    fixture.clock.advance(30_000);
+    const { http } = fixture.service;
+    const answer = await fetch(`http://${http}/connect/deviceauthorization`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: encode({ client_id: fixture.clientId, scope: 'openid' }),
+    });
+    const { user_code } = (await answer.json()) as { user_code: string };
+    const browser = fixture.newBrowser();
+    await browser.open(`/connect/device?user_code=${user_code}`);
+    expect(headingOf(await browser.submit({ ...person }))).toBe('Two-step verification');
+    expect(headingOf(await browser.submit({ action: 'continue' }))).toBe('Two-step verification');
+    expect((await prove(browser, now(secret))).html).toContain('value="continue"');
+  });
+});
+
+describe('wrong codes', () => {
+  it('make the user wait, whatever the password, and lock out neither the password nor a known browser', async () => {
+    const { person, secret } = await enrolled();
+    fixture.clock.advance(30_000);
+    const known = fixture.newBrowser();
+    await fixture.signIn(known, {}, person);
+    expect(codeOf(await prove(known, now(secret)))).toBeDefined();
+    fixture.clock.advance(30_000);
+    const attacker = fixture.newBrowser('127.0.0.66');
+    let page = await fixture.signIn(attacker, {}, person);
+    for (let at = 0; at < 5; at += 1) {
+      expect((await prove(attacker, '000000')).status).toBe(403);
+      page = await fixture.signIn(attacker, { prompt: 'login' }, person);
+      expect(headingOf(page)).toBe('Two-step verification');
+    }
+    const right = await prove(attacker, now(secret));
+    expect(right).toMatchObject({ status: 429, location: undefined });
+    await fixture.signIn(known, { prompt: 'login' }, person);
+    expect(codeOf(await prove(known, now(secret)))).toBeDefined();
+  });
+});
+
+test('the audit log contains the factors of each step', async () => {
+  const { person, secret, recoveryCodes } = await enrolled();
+  fixture.clock.advance(30_000);
+  const browser = fixture.newBrowser();
+  await fixture.signIn(browser, {}, person);
+  await prove(browser, '000000');
+  await prove(browser, recoveryCodes[0]!, 'recovery');
+  const lines = (await fixture.audit()).filter(({ target }) => target.name === person.email);
+  const own = lines.map((line) => [line.action, ...(line.factors ?? [])].join(' '));
+  expect(own.slice(0, 8)).toEqual([
+    'sign-in.succeeded password recovery-code',
+    'recovery-code.used',
+    'sign-in.failed totp',
+    'sign-in.started password',
+    'sign-in.succeeded password totp',
+    'totp.added',
+    'sign-in.started password',
+    'user.password-changed password',
+  ]);
+  const text = JSON.stringify(await fixture.audit());
+  for (const code of [secret, recoveryCodes[0]!]) expect(text).not.toContain(code);
+});
+
+test('guesses at the name of a throttle in the field of the address throttle no code', async () => {
+  const { person, secret } = await enrolled();
+  for (let guess = 0; guess < 6; guess += 1) {
+    const typed = { email: `code of ${person.id}`, password: 'a guess' };
+    expect((await fixture.signIn(fixture.newBrowser('127.0.7.7'), {}, typed)).status).toBe(400);
+  }
+  const browser = fixture.newBrowser('127.0.7.7');
+  await fixture.signIn(browser, {}, person);
+  expect(codeOf(await prove(browser, now(secret, 1)))).toBeDefined();
+});

@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { AccountStore } from '../../../src/accounts/store/account-store.ts';
+import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
+import { renewBrowser } from '../../../src/auth/sign-in/browser.ts';
+import {
+  type Attempt,
+  type Counted,
+  countAttempt,
+  forgiveAttempt,
+  isThrottleOver,
+  type ThrottleDeps,
+} from '../../../src/auth/sign-in/login-throttle.ts';
+import type { AccountTables } from '../../../src/storage/lmdb/accounts.ts';
+import { openTestStore, type TestClock, testClock, testHealth } from '../../accounts/fixture.ts';
+import { cleanUp } from '../../support/binary.ts';
+import { openSignIn } from '../sign-in-fixture.ts';
+
+afterAll(cleanUp);
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+interface ThrottleFixture extends ThrottleDeps {
+  readonly store: AccountTables;
+  readonly accountStore: AccountStore;
+  readonly clock: TestClock;
+}
+
+function openThrottles(): ThrottleFixture {
+  const store = openTestStore();
+  return { store, accountStore: new EmbeddedAccountStore(store, testHealth()), clock: testClock() };
+}
+
+function attempt(parts: Partial<Attempt> = {}): Attempt {
+  const browser = renewBrowser(undefined, randomBytes);
+  return { email: 'ada@example.com', address: '192.0.2.1', browser, ...parts };
+}
+
+/** Fails until it must wait. Returns the number of failures and the wait in seconds. */
+async function failOn(
+  parts: ThrottleFixture,
+  next: (count: number) => Attempt,
+): Promise<{ count: number; wait: number }> {
+  for (let count = 0; count < 1000; count++) {
+    const { wait } = await countAttempt(parts, next(count));
+    if (wait > 0) return { count, wait };
+  }
+  throw new Error('nothing ended it');
+}
+
+/** Fails, waits as required, and fails again, this many times. Returns the waits in seconds. */
+async function waitsOf(
+  parts: ThrottleFixture,
+  next: (count: number) => Attempt,
+  times: number,
+): Promise<number[]> {
+  const waits: number[] = [];
+  for (let time = 0; time < times; time++) {
+    const { wait } = await failOn(parts, (count) => next(time * 1000 + count));
+    parts.clock.advance(wait * 1000);
+    waits.push(wait);
+  }
+  return waits;
+}
+
+/** Makes a successful attempt. */
+async function succeed(parts: ThrottleFixture, own: Attempt): Promise<void> {
+  const counted: Counted = await countAttempt(parts, own);
+  await forgiveAttempt(parts, own, counted);
+}
+
+describe('at one account from one address', () => {
+  test('five attempts may fail before the waits grow to a quarter of an hour', async () => {
+    const parts = openThrottles();
+    expect((await failOn(parts, () => attempt())).count).toBe(5);
+    expect(await waitsOf(parts, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
+  });
+
+  test('an attempt that must wait is not counted', async () => {
+    const parts = openThrottles();
+    await failOn(parts, () => attempt());
+    for (let again = 0; again < 100; again++) expect((await countAttempt(parts, attempt())).wait).toBe(5);
+    parts.clock.advance(4999);
+    expect((await countAttempt(parts, attempt())).wait).toBe(1);
+    parts.clock.advance(1);
+    expect((await countAttempt(parts, attempt())).wait).toBe(0);
+  });
+
+  test('the case of the e-mail address and the end of an IPv6 address are ignored', async () => {
+    const parts = openThrottles();
+    const names = ['ada@example.com', 'ADA@example.com'];
+    const found = await failOn(parts, (count) =>
+      attempt({ email: names[count % 2] ?? '', address: `2001:db8:1:2:${count.toString(16)}::1` }),
+    );
+    expect(found.count).toBe(5);
+    expect((await countAttempt(parts, attempt({ address: '2001:db8:1:3::1' }))).wait).toBe(0);
+  });
+
+  test('another address and another account are not throttled', async () => {
+    const parts = openThrottles();
+    await failOn(parts, () => attempt());
+    expect((await countAttempt(parts, attempt({ address: '192.0.2.2' }))).wait).toBe(0);
+    expect((await countAttempt(parts, attempt({ email: 'bob@example.com' }))).wait).toBe(0);
+  });
+
+  test('setting the clock back makes no user wait longer', async () => {
+    const parts = openThrottles();
+    await failOn(parts, () => attempt());
+    parts.clock.advance(-day);
+    expect((await countAttempt(parts, attempt())).wait).toBe(5);
+  });
+});
+
+test('fifty accounts may fail from one address before the waits grow to a minute', async () => {
+  const parts = openThrottles();
+  const next = (count: number) => attempt({ email: `${count}@example.com` });
+  expect((await failOn(parts, next)).count).toBe(50);
+  expect(await waitsOf(parts, (count) => next(count + 50), 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+});
+
+test('fifty addresses may fail at one account before the waits grow to five minutes', async () => {
+  const parts = openThrottles();
+  const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
+  expect((await failOn(parts, next)).count).toBe(50);
+  expect(await waitsOf(parts, (count) => next(count + 50), 8)).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
+});
+
+describe('a success', () => {
+  test('resets the failures of its account, but not of its address', async () => {
+    const parts = openThrottles();
+    for (let round = 0; round < 60; round++) {
+      const own = attempt({ email: 'own@example.com' });
+      await succeed(parts, own);
+    }
+    const next = (count: number) => attempt({ email: `${count}@example.com` });
+    expect((await failOn(parts, next)).count).toBe(50);
+  });
+
+  test('exempts its browser from the failures of others, however many', async () => {
+    const parts = openThrottles();
+    const own = attempt();
+    await succeed(parts, own);
+    const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
+    await failOn(parts, next);
+    await failOn(parts, () => attempt());
+    expect((await countAttempt(parts, attempt())).wait).toBeGreaterThan(0);
+    expect((await countAttempt(parts, own)).wait).toBe(0);
+    expect((await countAttempt(parts, { ...own, address: '198.51.100.7' })).wait).toBe(0);
+    // For another account it is unknown, too.
+    await failOn(parts, () => attempt({ email: 'bob@example.com' }));
+    expect((await countAttempt(parts, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
+  });
+
+  test('allows its browser five failures, too', async () => {
+    const parts = openThrottles();
+    const own = attempt();
+    await succeed(parts, own);
+    expect(await failOn(parts, () => own)).toEqual({ count: 5, wait: 5 });
+  });
+});
+
+describe('the stored throttle', () => {
+  test('contains no names', async () => {
+    const parts = openThrottles();
+    await countAttempt(parts, attempt());
+    const keys = [...parts.store.loginThrottles.getKeys()];
+    expect(keys).toHaveLength(3);
+    for (const key of keys) expect(key).toMatch(/^(pair|address|account)\.[0-9a-f]{64}$/);
+  });
+
+  test.each([
+    ['pair.x', 4, 60 * minute],
+    ['pair.x', 5, day],
+    ['account.x', 49, 60 * minute],
+    ['address.x', 50, day],
+    ['browser.x', 0, 90 * day],
+  ])('of %s with %d failures expires after %d ms', (key, failures, ms) => {
+    expect(isThrottleOver(key, { failures, lastAt: 1000 }, 999 + ms)).toBe(false);
+    expect(isThrottleOver(key, { failures, lastAt: 1000 }, 1000 + ms)).toBe(true);
+  });
+
+  test('has no effect after its expiry, even before the next sweep', async () => {
+    const parts = openThrottles();
+    await failOn(parts, () => attempt());
+    parts.clock.advance(day);
+    expect((await failOn(parts, () => attempt())).count).toBe(5);
+  });
+});
+
+describe('the sign-in page', () => {
+  test('shows a throttled user how long to wait, even with the right password and after a restart', async () => {
+    const before = await openSignIn();
+    const wrong = { ...before.admin, password: 'wrong' };
+    const browser = before.newBrowser();
+    for (let failure = 0; failure < 5; failure++)
+      expect((await before.signIn(browser, {}, wrong)).status).toBe(403);
+    const fixture = await before.restart();
+    const text = 'Too many attempts have failed. Try again in 5 seconds.';
+    for (const person of [wrong, fixture.admin]) {
+      const page = await fixture.signIn(fixture.newBrowser(), {}, person);
+      expect(page).toMatchObject({ status: 429, error: text, headers: { 'retry-after': '5' } });
+    }
+    const elsewhere = fixture.newBrowser('127.0.0.2');
+    expect((await fixture.signIn(elsewhere)).status).toBe(303);
+    // The browser is known now, from any address.
+    const moved = fixture.newBrowser();
+    moved.cookie = elsewhere.cookie;
+    expect((await fixture.signIn(moved, { prompt: 'login' })).status).toBe(303);
+    fixture.clock.advance(5000);
+    expect((await fixture.signIn(fixture.newBrowser(), {}, wrong)).status).toBe(403);
+    fixture.clock.advance(500_000);
+    for (let failure = 0; failure < 6; failure++) {
+      fixture.clock.advance(900_000);
+      await fixture.signIn(fixture.newBrowser(), {}, wrong);
+    }
+    const page = await fixture.signIn(fixture.newBrowser(), {}, wrong);
+    expect(page.error).toBe('Too many attempts have failed. Try again in 11 minutes.');
+    await fixture.service.stop();
+  });
+
+  test('gives concurrent attempts no advantage, whether or not the account exists', async () => {
+    const fixture = await openSignIn();
+    for (const email of [fixture.admin.email, 'nobody@example.com']) {
+      const browsers = Array.from({ length: 20 }, () => fixture.newBrowser());
+      const pages = await Promise.all(
+        browsers.map((browser) => fixture.signIn(browser, {}, { email, password: 'wrong' })),
+      );
+      expect(pages.filter(({ status }) => status === 403)).toHaveLength(5);
+      expect(pages.filter(({ status }) => status === 429)).toHaveLength(15);
+    }
+    await fixture.service.stop();
+  });
+});

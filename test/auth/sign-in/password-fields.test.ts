@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { openSignIn, type SignInFixture } from '../sign-in-fixture.ts';
+
+let fixture: SignInFixture;
+beforeAll(async () => {
+  fixture = await openSignIn();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+test('the field of a password is masked, unlimited, and open to pasting and password managers', async () => {
+  const { html } = await fixture.newBrowser().open(fixture.target());
+  const [, field = ''] = /<input ([^>]*name="password"[^>]*)>/.exec(html) ?? [];
+  expect(field).toContain('type="password"');
+  expect(field).toContain('autocomplete="current-password"');
+  expect(field).not.toMatch(/maxlength|onpaste|readonly/i);
+});
+
+test('a password does not expire', async () => {
+  fixture.clock.advance(10 * 365 * 86_400_000);
+  const browser = fixture.newBrowser();
+  await browser.open(fixture.target());
+  const { location } = await browser.submit({ ...fixture.admin });
+  expect(location?.searchParams.get('code')).toBeTruthy();
+});

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { type PasswordPool, startPasswordPool } from '../../../src/accounts/password-pool.ts';
+import { noPasswordHash } from '../../../src/accounts/passwords.ts';
+import { createUser } from '../../../src/accounts/users.ts';
+import { authorizeEndpoints } from '../../../src/auth/authorize/authorize-routes.ts';
+import { Providers } from '../../../src/auth/sso/providers.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import type { Reply } from '../../../src/http/types.ts';
+import { workerFile } from '../../support/service.ts';
+import { bind } from '../bind.ts';
+import { openAuthFixture, requestOf } from '../fixture.ts';
+import { challenge } from '../sign-in-fixture.ts';
+import { encode } from '../test-browser.ts';
+
+const person = { email: 'ada@example.com', password: 'the analytical engine' };
+
+/** The endpoint with a store and a pool that tests can make fail, and a browser that has opened the page. */
+async function openEndpoint() {
+  const { settings, store, directory, team, health } = await openAuthFixture();
+  const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));
+  onTestFinished(() => passwords.close());
+  const passwordHash = await passwords.hash(person.password, randomBytes, 'admin');
+  await createUser(directory, { ...person, name: 'Ada', role: 'User', teams: [team.id], passwordHash });
+  const dispatch = createRouter(
+    bind(authorizeEndpoints, { ...settings, passwords, providers: new Providers(directory) }),
+  );
+  const query = encode({
+    response_type: 'code',
+    client_id: 'flagmeter-console',
+    redirect_uri: `${settings.audience}/console/callback`,
+    scope: 'openid',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  });
+  const target = `/connect/authorize?${query}`;
+  let cookie = '';
+  const answer = async (reply: Reply | Promise<Reply>) => {
+    const { status, headers = {}, body } = await reply;
+    cookie = headers['set-cookie']?.split(';')[0] ?? cookie;
+    return { status, headers, html: String(body) };
+  };
+  const open = () => answer(dispatch(requestOf(target, { headers: { cookie } })));
+  const form = /name="form" value="(\w+)"/.exec((await open()).html)?.[1];
+  const submit = () => {
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
+    return answer(
+      dispatch(requestOf(target, { method: 'POST', headers, body: encode({ form, ...person }) })),
+    );
+  };
+  return { store, health, passwords, open, submit };
+}
+
+const busy = {
+  status: 503,
+  html: expect.stringContaining('The service is busy. Please try again in a moment.'),
+};
+
+test('while the store accepts no writes, no user is signed in, and the form keeps all but the password', async () => {
+  const { health, submit } = await openEndpoint();
+  health.ready = false;
+  const page = await submit();
+  expect(page).toMatchObject({ ...busy, headers: { 'retry-after': '5' } });
+  expect(page.html).toContain(`value="${person.email}"`);
+  expect(page.html).not.toContain(person.password);
+  health.ready = true;
+  expect((await submit()).status).toBe(303);
+});
+
+test('while the store accepts no writes, the client of a signed-in user gets temporarily_unavailable', async () => {
+  const { health, open, submit } = await openEndpoint();
+  await submit();
+  health.ready = false;
+  const { status, headers } = await open();
+  expect(status).toBe(303);
+  expect(headers['location']).toContain('?error=temporarily_unavailable&');
+});
+
+test('while too many passwords wait, no user is signed in, and the attempt does not count', async () => {
+  const { store, passwords, submit } = await openEndpoint();
+  const waiting: Promise<boolean>[] = [];
+  const fill = () => {
+    for (;;) waiting.push(passwords.verify('x', noPasswordHash));
+  };
+  expect(fill).toThrow();
+  expect(await submit()).toMatchObject({ ...busy, headers: { 'retry-after': '2' } });
+  expect(store.loginThrottles.getCount()).toBe(0);
+  await Promise.all(waiting);
+  expect((await submit()).status).toBe(303);
+});

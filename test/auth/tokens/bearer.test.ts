@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { deleteApiKey } from '../../../src/accounts/api-keys.ts';
+import { newSigningKey } from '../../../src/accounts/signing-keys.ts';
+import { openSigningKeys } from '../../../src/auth/keys/signing-keys.ts';
+import { type AccessClaims, issueAccessToken, type Subject } from '../../../src/auth/tokens/access-token.ts';
+import { createBearer, Unauthorized } from '../../../src/auth/tokens/bearer.ts';
+import { TokenRejections } from '../../../src/auth/tokens/token-totals.ts';
+import { type AuthFixture, type Client, openAuthFixture, requestOf } from '../fixture.ts';
+
+interface BearerFixture extends AuthFixture {
+  readonly client: Client;
+  /** A valid token. */
+  readonly token: string;
+  /** The claims about its holder. */
+  readonly subject: Subject;
+  check(authorization?: string): Promise<AccessClaims>;
+}
+
+async function openBearerFixture(): Promise<BearerFixture> {
+  const fixture = await openAuthFixture();
+  const { settings, team } = fixture;
+  const client = await fixture.addClient('User');
+  const { clientId } = client.apiKey;
+  const subject = {
+    sub: clientId,
+    client_id: clientId,
+    scope: 'openid flagmeter',
+    role: 'User' as const,
+    team: [team.id],
+    primaryTeam: team.id,
+  };
+  const authenticate = createBearer(settings);
+  return {
+    ...fixture,
+    client,
+    token: await issueAccessToken(settings, subject),
+    subject,
+    check: async (authorization) =>
+      authenticate(requestOf('/', authorization === undefined ? {} : { headers: { authorization } })),
+  };
+}
+
+async function expectRefused(checked: unknown, challenge = 'Bearer error="invalid_token"'): Promise<void> {
+  const error = await Promise.resolve(checked).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Unauthorized);
+  expect(error).toMatchObject({ code: 'unauthorized', status: 401, challenge });
+}
+
+describe('a token of another store', () => {
+  const reason = 'The token was signed with a key that this server does not have';
+
+  test('is rejected with a description of the reason, and counted', async () => {
+    const { settings, subject, check, clock } = await openBearerFixture();
+    const keys = openSigningKeys([await newSigningKey(clock.now())]);
+    const token = await issueAccessToken({ ...settings, keys }, subject);
+    const lines: string[] = [];
+    const log = { warn: (message: string) => void lines.push(message) };
+    const rejections = new TokenRejections({ log, clock });
+    const authenticate = createBearer({ ...settings, rejections });
+    const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
+    for (let times = 0; times < 3; times += 1) await expect(authenticate(request)).rejects.toThrow(reason);
+    expect(Object.fromEntries(rejections.counts)).toEqual({ invalid: 0, unknown_key: 3 });
+    expect(lines).toEqual(['rejected an access token of another store']);
+    await expect(check(`Bearer ${token}`)).rejects.toMatchObject({
+      challenge: expect.stringMatching(
+        /^Bearer error="invalid_token", error_description="The token was signed [^"]*"$/,
+      ),
+    });
+  });
+
+  test('is rejected without a description if it is expired, malformed, or signed by a known key', async () => {
+    const { settings, subject, check, clock, token } = await openBearerFixture();
+    const keys = openSigningKeys([await newSigningKey(clock.now())]);
+    const other = await issueAccessToken({ ...settings, keys }, subject);
+    const foreign = await issueAccessToken(
+      { ...settings, keys, issuer: 'https://elsewhere.example' },
+      subject,
+    );
+    const [head, , signature] = token.split('.');
+    const forged = `${head}.${other.split('.')[1]}.${signature}`;
+    for (const each of [forged, foreign, `${other}.x`, other.replace('.', '..'), 'x.y.z'])
+      await expectRefused(check(`Bearer ${each}`));
+    clock.advance(3_600_000);
+    await expectRefused(check(`Bearer ${other}`));
+  });
+});
+
+describe('a valid token', () => {
+  test('is accepted with a scheme in any case', async () => {
+    const { check, token, client, team } = await openBearerFixture();
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      const claims = await check(`${scheme} ${token}`);
+      expect(claims).toMatchObject({ sub: client.apiKey.clientId, role: 'User', team: [team.id] });
+    }
+  });
+
+  test('is accepted until the second it expires', async () => {
+    const { check, token, clock } = await openBearerFixture();
+    clock.advance(3_599_000);
+    await check(`Bearer ${token}`);
+    clock.advance(1000);
+    await expectRefused(check(`Bearer ${token}`));
+  });
+
+  test('is rejected after its API key is deleted', async () => {
+    const { check, token, client, directory, team } = await openBearerFixture();
+    await deleteApiKey(directory, team.id, client.apiKey.clientId);
+    await expectRefused(check(`Bearer ${token}`));
+  });
+
+  test('is accepted from an older signing key while that key is published', async () => {
+    const { settings, signingKey, token, clock } = await openBearerFixture();
+    clock.advance(1000);
+    const newer = await newSigningKey(clock.now());
+    const keys = openSigningKeys([newer, signingKey]);
+    expect(keys.current.kid).toBe(newer.kid);
+    const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
+    await createBearer({ ...settings, keys })(request);
+    const later = createBearer({ ...settings, keys: openSigningKeys([newer]) });
+    await expect(later(request)).rejects.toThrow('signed with a key that this server does not have');
+  });
+});
+
+test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Token abc', 'Bearer a b'])(
+  'without a token (%j) the challenge names no error',
+  async (authorization) => {
+    const { check } = await openBearerFixture();
+    await expectRefused(check(authorization), 'Bearer');
+  },
+);
+
+describe('a token with a good signature', () => {
+  test.each<[string, Partial<Subject>]>([
+    ['only the scope openid', { scope: 'openid' }],
+    ['a scope that starts with the right one', { scope: 'openid flagmeter2' }],
+    ['no scope', { scope: '' }],
+    ['an unknown subject', { sub: 'user_nobody' }],
+    ['an unknown client', { sub: 'client_nobody', client_id: 'client_nobody' }],
+  ])('is refused with %s', async (_, other) => {
+    const { check, settings, subject } = await openBearerFixture();
+    await expectRefused(check(`Bearer ${await issueAccessToken(settings, { ...subject, ...other })}`));
+  });
+});
+
+test.each([
+  ['rubbish', 'rubbish'],
+  ['nothing but dots', '..'],
+  ['something too long', 'A'.repeat(100_000)],
+  ['an encrypted token', 'a.b.c.d.e'],
+])('rejects a malformed token: %s', async (_, token) => {
+  const { check } = await openBearerFixture();
+  await expectRefused(check(`Bearer ${token}`));
+});
+
+test('rejects random bytes', async () => {
+  const { check } = await openBearerFixture();
+  const token = randomBytes(200).toString('latin1');
+  await expect(check(`Bearer ${token}`)).rejects.toBeInstanceOf(Unauthorized);
+});
+
+test('an empty store cannot sign', () => {
+  expect(() => openSigningKeys([])).toThrow('Cannot sign tokens');
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { openSignIn, redirectUris, type SignInFixture, verifier } from '../sign-in-fixture.ts';
+import { encode, type Page } from '../test-browser.ts';
+
+let fixture: SignInFixture;
+beforeAll(async () => {
+  fixture = await openSignIn();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+function codeOf({ status, location }: Page): string {
+  expect(status).toBe(303);
+  return location?.searchParams.get('code') ?? `no code: ${location?.search}`;
+}
+
+async function idTokenOf(page: Page): Promise<string> {
+  const body = encode({
+    grant_type: 'authorization_code',
+    client_id: fixture.clientId,
+    redirect_uri: redirectUris.web,
+    code_verifier: verifier,
+    code: codeOf(page),
+  });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const response = await fetch(`http://${fixture.service.http}/connect/token`, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { id_token: string }).id_token;
+}
+
+test('an ID token hint requests a sign-in of its user', async () => {
+  const browser = fixture.newBrowser();
+  const id_token_hint = await idTokenOf(await fixture.signIn(browser));
+  codeOf(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));
+  const other = fixture.newBrowser();
+  const client_id = 'flagmeter-console';
+  const redirect_uri = `http://${fixture.service.http}/console/callback`;
+  await fixture.signIn(other, { client_id, redirect_uri }, fixture.outsider);
+  for (const hint of [id_token_hint, 'rubbish']) {
+    const request = { client_id, redirect_uri, prompt: 'none', id_token_hint: hint };
+    const silent = await other.open(fixture.target(request));
+    expect(silent.location?.searchParams.get('error')).toBe('login_required');
+  }
+});
+
+test('a user other than the one in the hint gets no code, even after signing in', async () => {
+  const id_token_hint = await idTokenOf(await fixture.signIn(fixture.newBrowser()));
+  const client_id = 'flagmeter-console';
+  const redirect_uri = `http://${fixture.service.http}/console/callback`;
+  const request = { client_id, redirect_uri, id_token_hint };
+  const browser = fixture.newBrowser();
+  const page = await fixture.signIn(browser, request, fixture.outsider);
+  expect(page).toMatchObject({ status: 303 });
+  expect(page.location?.searchParams.get('error')).toBe('login_required');
+  // They are still signed in for a request that names them.
+  codeOf(await browser.open(fixture.target({ client_id, redirect_uri })));
+  codeOf(await fixture.signIn(fixture.newBrowser(), request));
+  codeOf(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));
+});

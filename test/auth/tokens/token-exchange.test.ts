@@ -1,0 +1,265 @@
+import type { JWTPayload } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/accounts/api-keys.ts';
+import { readTrust, type WantedTrust } from '../../../src/accounts/trusts.ts';
+import { IssuerKeys } from '../../../src/auth/tokens/issuer-keys.ts';
+import { tokenEndpoint } from '../../../src/auth/tokens/token-endpoint.ts';
+import { createValidation } from '../../../src/auth/tokens/validate-token.ts';
+import { outboundFetch } from '../../../src/http/outbound/fetch.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import { showApiKey } from '../../../src/management/show-api-key.ts';
+import { bind } from '../bind.ts';
+import { type Answer, openAuthFixture, send } from '../fixture.ts';
+import { keyOf, openIssuer } from '../support/issuer.ts';
+
+const subject = 'repo:shop/checkout:ref:refs/heads/main';
+const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const jwtType = 'urn:ietf:params:oauth:token-type:jwt';
+
+/** An API key that trusts an issuer, and exchanges of its tokens. */
+async function open(more: Partial<WantedTrust> = {}) {
+  const fixture = await openAuthFixture();
+  const { directory, team, clock } = fixture;
+  const issuer = await openIssuer();
+  const warnings: string[] = [];
+  const issuerKeys = new IssuerKeys({
+    clock,
+    log: {
+      warn: (_text, fields) => void warnings.push((fields?.['error'] as Error | undefined)?.message ?? ''),
+    },
+    fetchFromIssuer: outboundFetch({
+      allowPrivate: true,
+      allowedBy: '--issuer-allow-private',
+      resolve: async () => [],
+      version: 'test',
+      deadlineMs: 60_000,
+      maxBytes: 262_144,
+    }),
+  });
+  const settings = { ...fixture.settings, issuerKeys };
+  const wanted = { issuer: issuer.url, audience: 'https://flags.example', subject, ...more };
+  const trust = await readTrust(wanted, true);
+  const { apiKey, clientSecret } = await createApiKey(directory, {
+    teamId: team.id,
+    name: 'CI',
+    role: 'User',
+    trust,
+  });
+  expect(clientSecret).toBe('');
+  const dispatch = createRouter(bind([tokenEndpoint], settings));
+  const post = (form: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> =>
+    send(dispatch, '/connect/token', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: new URLSearchParams(form).toString(),
+    });
+  const claims = (): JWTPayload => {
+    const now = Math.floor(clock.now() / 1000);
+    return { iss: wanted.issuer, aud: wanted.audience, sub: subject, iat: now, exp: now + 300 };
+  };
+  const sign = (changed: JWTPayload = {}, ...rest: [header?: object, key?: never]) =>
+    issuer.sign({ ...claims(), ...changed }, ...rest);
+  const form = { grant_type: exchange, client_id: apiKey.clientId, scope: 'openid flagmeter' };
+  const exchanged = (token: string, changed: Record<string, string> = {}) =>
+    post({ ...form, subject_token: token, subject_token_type: jwtType, ...changed });
+  return { ...fixture, settings, issuer, apiKey, sign, claims, post, exchanged, warnings };
+}
+
+describe('a workload token', () => {
+  test('is exchanged for an access token of 15 minutes, whatever remains of its own time', async () => {
+    const { exchanged, sign, apiKey, settings, directory, clock } = await open();
+    const answer = await exchanged(await sign({ exp: Math.floor(clock.now() / 1000) + 5 }));
+    expect(answer).toMatchObject({
+      status: 200,
+      json: {
+        access_token: expect.any(String),
+        issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        token_type: 'Bearer',
+        expires_in: 900,
+        scope: 'openid flagmeter',
+      },
+    });
+    const claims = await createValidation(settings)(answer.json.access_token);
+    expect(claims).toMatchObject({ sub: apiKey.clientId, role: 'User' });
+    expect(claims.exp - claims.iat).toBe(900);
+    expect(showApiKey(directory, apiKey)).toMatchObject({ credential: 'trust', lastSubject: subject });
+    await directory.flush();
+    expect(directory.apiKeys.get(apiKey.clientId)).toMatchObject({ lastSubject: subject });
+  });
+
+  test('may be an ID token, and have several audiences', async () => {
+    const { exchanged, sign } = await open();
+    const token = await sign({ aud: ['https://other.example', 'https://flags.example'] });
+    const type = { subject_token_type: 'urn:ietf:params:oauth:token-type:id_token' };
+    expect(await exchanged(token, type)).toMatchObject({ status: 200 });
+  });
+
+  const at = (seconds: number) => Math.floor(Date.UTC(2026, 0, 2, 3, 4, 5) / 1000) + seconds;
+  test.each<[string, JWTPayload, string]>([
+    ['of another issuer', { iss: 'https://evil.example' }, 'iss'],
+    ['of an issuer with a slash', { iss: 'http://127.0.0.1/' }, 'iss'],
+    ['for another audience', { aud: 'https://other.example' }, 'aud'],
+    ['for an object', { aud: { x: 1 } as never }, 'aud'],
+    ['without an audience', { aud: undefined as never }, 'aud'],
+    ['of another branch', { sub: 'repo:shop/checkout:ref:refs/heads/dev' }, 'sub'],
+    ['of a pull request', { sub: 'repo:shop/checkout:pull_request' }, 'sub'],
+    ['of a list', { sub: ['x'] as never }, 'sub'],
+    ['with a huge subject', { sub: 's'.repeat(2000) }, 'sub'],
+    ['without a subject', { sub: undefined as never }, 'sub'],
+    ['without a further claim', {}, 'repository_owner_id'],
+    ['with another further claim', { repository_owner_id: '8' }, 'repository_owner_id'],
+    ['with a number as further claim', { repository_owner_id: 7 }, 'repository_owner_id'],
+    ['that has expired', { exp: at(-61) }, 'expired'],
+    ['that never expires', { exp: undefined as never }, 'exp'],
+    ['that is not valid yet', { nbf: at(61) }, 'nbf'],
+  ])('%s is refused with the reason', async (_name, changed, reason) => {
+    const { exchanged, sign, directory, apiKey } = await open({ claims: { repository_owner_id: '7' } });
+    const needsOwner = reason !== 'repository_owner_id';
+    const answer = await exchanged(
+      await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }),
+    );
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    expect(answer.json.error_description).toContain(reason);
+    expect(answer.json.error_description).not.toContain(subject);
+    expect(directory.lastUseOf(apiKey)).toBeUndefined();
+  });
+
+  test('that is forged, unsigned, huge or not a token is refused without asking the issuer often', async () => {
+    const { exchanged, sign, claims, issuer } = await open();
+    const other = keyOf('other').privateKey;
+    const none = [{ alg: 'none' }, claims()].map((part) =>
+      Buffer.from(JSON.stringify(part)).toString('base64url'),
+    );
+    const forged = [
+      `${none.join('.')}.`,
+      await issuer.sign(claims(), {}, other),
+      await issuer.sign(claims(), { kid: undefined }, other),
+      await issuer.sign(claims(), { alg: 'HS256' }, new TextEncoder().encode('x'.repeat(32))),
+      await sign({ more: 'x'.repeat(8192) }),
+      'a.b.c',
+      '{}',
+    ];
+    for (const token of forged)
+      expect(await exchanged(token)).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    for (let round = 0; round < 20; round += 1)
+      await exchanged(await issuer.sign(claims(), { kid: `k${round}` }, other));
+    expect(issuer.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
+    expect(await exchanged(await sign({}, { kid: undefined }))).toMatchObject({ status: 200 });
+  });
+
+  test('is refused for an unknown, secret or expired API key, and with unsupported parameters', async () => {
+    const { exchanged, sign, addClient, post, directory, apiKey, clock, issuer } = await open();
+    const token = await sign();
+    const { apiKey: secret } = await addClient('User');
+    for (const id of ['client_unknown', '__proto__', '', secret.clientId, 'flagmeter-cli'])
+      expect(await exchanged(token, { client_id: id })).toMatchObject({ status: 401 });
+    const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
+    for (const client_secret of ['', 'x', '0'.repeat(64)])
+      expect(await post({ ...grant, client_id: apiKey.clientId, client_secret })).toMatchObject({
+        status: 401,
+      });
+    const wrong = [
+      { subject_token_type: 'urn:ietf:params:oauth:token-type:saml2' },
+      { requested_token_type: 'urn:ietf:params:oauth:token-type:refresh_token' },
+      { actor_token: 'x' },
+      { resource: 'https://api.example' },
+      { scope: 'admin' },
+      { subject_token: '' },
+    ];
+    for (const changed of wrong) expect(await exchanged(token, changed)).toMatchObject({ status: 400 });
+    expect(issuer.requests).toEqual([]);
+    await directory.change((draft) =>
+      draft.put('apiKeys', apiKey.clientId, { ...apiKey, expiresAt: clock.now() }),
+    );
+    expect(await exchanged(token)).toMatchObject({ status: 401 });
+  });
+});
+
+describe('the keys of an issuer', () => {
+  test('are read once for many tokens, and again for a new key', async () => {
+    const { exchanged, sign, issuer, clock } = await open();
+    const tokens = await Promise.all([sign(), sign(), sign()]);
+    const answers = await Promise.all(tokens.map((token) => exchanged(token)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(issuer.requests).toHaveLength(2);
+    issuer.rotate('second');
+    clock.advance(30_000);
+    expect(await exchanged(await sign())).toMatchObject({ status: 200 });
+    expect(issuer.requests).toHaveLength(4);
+  });
+
+  test('are kept for a day while the issuer is down, and a removed key goes with the next answer', async () => {
+    const { exchanged, sign, issuer, clock, warnings } = await open();
+    expect(await exchanged(await sign())).toMatchObject({ status: 200 });
+    issuer.answers.set('/.well-known/openid-configuration', 503);
+    clock.advance(23 * 3_600_000);
+    expect(await exchanged(await sign())).toMatchObject({ status: 200 });
+    expect(warnings).toEqual(['it answered 503']);
+    clock.advance(3_600_000);
+    const away = await exchanged(await sign());
+    expect(away).toMatchObject({ status: 503, json: { error: 'temporarily_unavailable' } });
+    expect(away.headers).toHaveProperty('retry-after');
+    const before = await sign();
+    issuer.rotate('second');
+    issuer.answers.clear();
+    clock.advance(30_000);
+    expect(await exchanged(before)).toMatchObject({ status: 400 });
+    expect(await exchanged(await sign())).toMatchObject({ status: 200 });
+  });
+
+  test.each<[string, string, number | object, RegExp]>([
+    [
+      'with another issuer',
+      '/.well-known/openid-configuration',
+      { issuer: 'https://x', jwks_uri: 'https://x' },
+      /another/,
+    ],
+    ['without jwks_uri', '/.well-known/openid-configuration', 0, /jwks_uri/],
+    ['that redirects', '/.well-known/openid-configuration', 302, /redirect/],
+    ['with a list', '/.well-known/openid-configuration', [], /another/],
+    ['of a huge key set', '/jwks', { keys: 'x'.repeat(300_000) }, /larger/],
+    ['of a key set without keys', '/jwks', { keys: {} }, /no keys/],
+  ])('are not read from a document %s', async (_name, path, answer, warning) => {
+    const { exchanged, sign, issuer, warnings } = await open();
+    issuer.answers.set(path, answer === 0 ? { issuer: issuer.url } : answer);
+    expect(await exchanged(await sign())).toMatchObject({ status: 503 });
+    expect(warnings).toEqual([expect.stringMatching(warning)]);
+  });
+
+  test('may be given, and then the issuer is not asked', async () => {
+    const { privateKey, jwk } = keyOf('cluster');
+    const cluster = 'https://kubernetes.default.svc.cluster.local';
+    const pod = 'system:serviceaccount:shop:deployer';
+    const { exchanged, claims, issuer } = await open({
+      issuer: cluster,
+      subject: 'system:serviceaccount:shop:*',
+      jwks: { keys: [jwk] },
+    });
+    const token = await issuer.sign({ ...claims(), sub: pod }, { kid: 'cluster' }, privateKey);
+    expect(await exchanged(token)).toMatchObject({ status: 200 });
+    expect(await exchanged(await issuer.sign({ ...claims(), sub: pod }))).toMatchObject({ status: 400 });
+    expect(issuer.requests).toEqual([]);
+  });
+});
+
+describe('a trust', () => {
+  const good = { issuer: 'https://ci.example', audience: 'https://flags.example', subject };
+  test.each<[string, Partial<WantedTrust>, RegExp]>([
+    ['in an issuer without TLS', { issuer: 'http://ci.example' }, /issuer/],
+    ['in an issuer with a query', { issuer: 'https://ci.example?x' }, /issuer/],
+    ['in an issuer with a user', { issuer: 'https://a@ci.example' }, /issuer/],
+    ['in a relative issuer', { issuer: 'ci.example' }, /issuer/],
+    ['without an audience', { audience: '' }, /audience/],
+    ['in all owners', { subject: 'repo:*/checkout:ref:refs/heads/main' }, /subject/],
+    ['with an empty claim', { claims: { a: '' } }, /claims/],
+    [
+      'with many claims',
+      { claims: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`c${i}`, 'x'])) },
+      /claims/,
+    ],
+    ['with a private key', { jwks: { keys: [{ kty: 'oct', k: 'x' }] } }, /trust.jwks.keys\[0\].*private/],
+  ])('%s is refused', async (_name, changed, message) => {
+    const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
+    await expect(readTrust({ ...good, ...changed }, false)).rejects.toEqual(error);
+  });
+});

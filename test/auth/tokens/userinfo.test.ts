@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/accounts/clients.ts';
+import { createTeam } from '../../../src/accounts/teams.ts';
+import { createUser, deleteUser } from '../../../src/accounts/users.ts';
+import { issueAccessToken } from '../../../src/auth/tokens/access-token.ts';
+import { userinfoEndpoints } from '../../../src/auth/tokens/userinfo.ts';
+import { createValidation } from '../../../src/auth/tokens/validate-token.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import type { User } from '../../../src/storage/lmdb/records.ts';
+import { bind } from '../bind.ts';
+import { type Answer, openAuthFixture, type RequestDeps, send } from '../fixture.ts';
+
+async function openUserinfo() {
+  const fixture = await openAuthFixture();
+  const { settings, directory, team } = fixture;
+  const redirectUris = ['https://app.example/callback'];
+  const { client } = await createClient(directory, {
+    ...{ teamId: team.id, name: 'App', redirectUris, confidential: false },
+  });
+  const user = await createUser(directory, {
+    ...{ email: 'ada@example.com', name: 'Ada', role: 'User', teams: [team.id], passwordHash: '' },
+  });
+  const dispatch = createRouter(
+    bind(userinfoEndpoints, { ...settings, validate: createValidation(settings) }),
+  );
+  const issue = (scope: string, { id, role, teams, primaryTeam } = user, clientId = client.clientId) =>
+    issueAccessToken(settings, {
+      ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam },
+    });
+  const ask = (parts: RequestDeps = {}): Promise<Answer> => send(dispatch, '/connect/userinfo', parts);
+  const askWith = (token: string) => ask({ headers: { authorization: `Bearer ${token}` } });
+  return { ...fixture, user, issue, ask, askWith };
+}
+
+const formType = { 'content-type': 'application/x-www-form-urlencoded' };
+
+describe('the userinfo endpoint', () => {
+  test.each<[string, (keyof User | 'email_verified' | 'team')[]]>([
+    ['openid', []],
+    ['openid email', ['email', 'email_verified']],
+    ['openid flagmeter', ['name', 'role', 'team', 'primaryTeam']],
+    ['openid email flagmeter', ['email', 'email_verified', 'name', 'role', 'team', 'primaryTeam']],
+  ])('returns only the claims of the scope %s', async (scope, names) => {
+    const { askWith, issue, user } = await openUserinfo();
+    const { status, headers, json } = await askWith(await issue(scope));
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(Object.keys(json)).toEqual(['sub', ...names]);
+    const known = { ...user, sub: user.id, email_verified: false, team: user.teams };
+    expect(known).toMatchObject(json);
+  });
+
+  test('returns current data, not that from when the token was issued', async () => {
+    const { askWith, issue, user, directory } = await openUserinfo();
+    const token = await issue('openid email');
+    await directory.change((draft) => draft.put('users', user.id, { ...user, email: 'new@example.com' }));
+    expect((await askWith(token)).json).toMatchObject({ email: 'new@example.com' });
+  });
+
+  test('does not name the other teams of the user to a client of a team', async () => {
+    const { askWith, issue, user, directory, team } = await openUserinfo();
+    const other = await createTeam(directory, 'Other');
+    const teams = [other.id, team.id];
+    const both = { ...user, teams, primaryTeam: other.id };
+    await directory.change((draft) => draft.put('users', user.id, both));
+    const { json } = await askWith(await issue('openid flagmeter', both));
+    expect(json).toMatchObject({ team: [team.id], primaryTeam: team.id });
+    const everybodys = await issue('openid flagmeter', both, 'flagmeter-cli');
+    expect((await askWith(everybodys)).json).toMatchObject({ team: teams, primaryTeam: other.id });
+  });
+
+  test('accepts the token in a form, too', async () => {
+    const { ask, issue, user } = await openUserinfo();
+    const body = `access_token=${await issue('openid')}`;
+    expect(await ask({ method: 'POST', headers: formType, body })).toMatchObject({
+      status: 200,
+      json: { sub: user.id },
+    });
+    const headers = { authorization: `Bearer ${await issue('openid')}` };
+    expect(await ask({ method: 'POST', headers })).toMatchObject({ status: 200, json: { sub: user.id } });
+    const both = await ask({ method: 'POST', headers: { ...formType, ...headers }, body });
+    expect(both).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    expect(both.headers['www-authenticate']).toMatch(/^Bearer error="invalid_request"/);
+  });
+
+  test.each<[string, RequestDeps]>([
+    ['no token', {}],
+    ['another scheme', { headers: { authorization: 'Basic YTpi' } }],
+    ['an empty form', { method: 'POST', headers: formType }],
+    ['a form that is sent with GET', { headers: formType, body: 'access_token=x' }],
+    ['a token in a body that is not a form', { method: 'POST', body: 'access_token=x' }],
+  ])('answers %s with a challenge without an error', async (_, parts) => {
+    const { ask } = await openUserinfo();
+    const { status, headers, text } = await ask(parts);
+    expect({ status, text }).toEqual({ status: 401, text: '' });
+    expect(headers).toMatchObject({ 'www-authenticate': 'Bearer', 'access-control-allow-origin': '*' });
+  });
+
+  test('rejects an invalid token, however it is sent', async () => {
+    const { ask, askWith, issue, user, directory, clock } = await openUserinfo();
+    const gone = await issue('openid');
+    await deleteUser(directory, user.id);
+    const old = await issue('openid');
+    clock.advance(3_600_000);
+    for (const token of ['x', 'a.b.c', gone, old]) {
+      const forms = { method: 'POST', headers: formType, body: `access_token=${token}` };
+      for (const answer of [await askWith(token), await ask(forms)]) {
+        expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_token' } });
+        expect(answer.headers['www-authenticate']).toMatch(
+          /^Bearer error="invalid_token", error_description="[^"]+"$/,
+        );
+      }
+    }
+  });
+
+  test.each(['flagmeter', 'email', 'flagmeter email', 'openid2 email'])(
+    'rejects a token without openid: %s',
+    async (scope) => {
+      const { askWith, issue } = await openUserinfo();
+      const answer = await askWith(await issue(scope));
+      expect(answer).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope"/);
+    },
+  );
+
+  test("rejects a client's own token, which has no user", async () => {
+    const { askWith, settings, addClient, team } = await openUserinfo();
+    const { clientId } = (await addClient('Admin')).apiKey;
+    const token = await issueAccessToken(settings, {
+      ...{ sub: clientId, client_id: clientId, scope: 'openid flagmeter', role: 'Admin' },
+      ...{ team: [team.id], primaryTeam: team.id },
+    });
+    expect(await askWith(token)).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
+  });
+
+  test('answers pages of any origin that send a token', async () => {
+    const { ask } = await openUserinfo();
+    const { status, headers } = await ask({ method: 'OPTIONS' });
+    expect(status).toBe(204);
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, POST, OPTIONS',
+      'access-control-allow-headers': 'authorization, content-type',
+    });
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+  });
+});

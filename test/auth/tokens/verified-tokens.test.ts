@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import type { AccessClaims } from '../../../src/auth/tokens/access-token.ts';
+import { VerifiedTokens } from '../../../src/auth/tokens/verified-tokens.ts';
+
+const now = 1_000_000;
+
+function claims(jti: string, exp = now / 1000 + 3600): AccessClaims {
+  const times = { iat: now / 1000, exp };
+  const rest = { client_id: 'c', scope: 's', role: 'User' as const, team: [], primaryTeam: 't' };
+  return { iss: 'i', sub: 'c', aud: 'a', jti, ...times, ...rest };
+}
+
+test('a token is found by its whole text until it expires', () => {
+  const tokens = new VerifiedTokens();
+  const one = claims('1');
+  tokens.keep('text', one);
+  expect(tokens.find('text', now)).toBe(one);
+  expect(tokens.find('tex', now)).toBeUndefined();
+  expect(tokens.find('text', one.exp * 1000 - 1)).toBe(one);
+  expect(tokens.find('text', one.exp * 1000)).toBeUndefined();
+});
+
+test('a dropped token is gone at once, whichever of its two texts was cached', () => {
+  const tokens = new VerifiedTokens();
+  tokens.keep('text', claims('1'));
+  tokens.keep('other text', claims('1'));
+  expect(tokens.find('text', now)).toBeUndefined();
+  expect(tokens.find('other text', now)).toBeDefined();
+  tokens.drop('1');
+  tokens.drop('unknown');
+  expect(tokens.find('other text', now)).toBeUndefined();
+  expect(tokens.size).toBe(0);
+});
+
+test('a change of keys removes all tokens', () => {
+  const tokens = new VerifiedTokens();
+  const [keys, others] = [[], []];
+  tokens.useKeys(keys);
+  tokens.keep('text', claims('1'));
+  tokens.useKeys(keys);
+  expect(tokens.size).toBe(1);
+  tokens.useKeys(others);
+  expect(tokens.find('text', now)).toBeUndefined();
+  tokens.keep('text', claims('1'));
+  expect(tokens.size).toBe(1);
+});
+
+test('the cache is bounded, and keeps the tokens in use', () => {
+  const tokens = new VerifiedTokens(3);
+  for (const jti of ['1', '2', '3']) tokens.keep(jti, claims(jti));
+  for (let next = 4; next < 100; next += 1) {
+    expect(tokens.find('2', now)).toBeDefined();
+    tokens.keep(String(next), claims(String(next)));
+    expect(tokens.size).toBe(3);
+  }
+  expect(tokens.find('1', now)).toBeUndefined();
+  expect(tokens.find('99', now)).toBeDefined();
+});
+
+test('a new token is added even if all others are in use', () => {
+  const tokens = new VerifiedTokens(2);
+  for (const jti of ['1', '2']) tokens.keep(jti, claims(jti));
+  for (const jti of ['1', '2']) tokens.find(jti, now);
+  tokens.keep('3', claims('3'));
+  expect(tokens.size).toBe(2);
+  expect(tokens.find('3', now)).toBeDefined();
+});

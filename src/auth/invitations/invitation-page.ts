@@ -1,4 +1,4 @@
-import { mayUsePassword } from '../../accounts/sign-in-policy.ts';
+import { mayUsePassword, requiredProvider } from '../../accounts/sign-in-policy.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { consoleClientId, findClient } from '../clients/clients.ts';
@@ -98,7 +98,7 @@ async function answerForm(deps: InvitationPageDeps, request: Request): Promise<R
   try {
     const found = await findLink(deps, presented);
     if (found.outcome !== 'valid') return linkPage(page, rejection(found));
-    const provider = deps.providers.enabled().find(({ id }) => id === form.get('provider'));
+    const provider = providersFor(deps, found.user).find(({ id }) => id === form.get('provider'));
     if (provider === undefined) return choosePasswordPage(page, token, invited(deps, found.user));
     const address = startLink(provider, 'invitation', '');
     return continueWithPage(provider, found.user, address, new LinkCookie(deps.issuer).write(token));
@@ -144,13 +144,19 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
   return found.outcome === 'over' ? overError : throttled(found.wait);
 }
 
-function invited({ accountStore, directory, providers }: InvitationPageDeps, user: User): Invited {
+/** Only one for users of a domain that must sign in with it. */
+function providersFor({ accountStore, providers }: InvitationPageDeps, user: User) {
+  const required = requiredProvider(accountStore, user);
+  return providers.enabled().filter(({ id }) => required === undefined || id === required);
+}
+
+function invited(deps: InvitationPageDeps, user: User): Invited {
   const { name, email, teams, invitation } = user;
-  const names = teams.map((id) => directory.teams.get(id)?.name ?? id);
+  const names = teams.map((id) => deps.directory.teams.get(id)?.name ?? id);
   return {
     ...{ purpose: invitation!.purpose, name, email, teams: names },
-    mayUsePassword: mayUsePassword(accountStore, user),
-    providers: providers.enabled(),
+    mayUsePassword: mayUsePassword(deps.accountStore, user),
+    providers: providersFor(deps, user),
   };
 }
 

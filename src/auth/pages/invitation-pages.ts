@@ -59,7 +59,9 @@ export function choosePasswordPage(
   const places = teams.map((team, at) => html`${at === 0 ? '' : ', '}<strong>${team}</strong>`);
   const task = mayUsePassword
     ? html`Choose a password for <strong>${email}</strong>.${isNew ? '' : ' It signs you out everywhere else.'}`
-    : html`Choose how <strong>${email}</strong> signs in.`;
+    : providers.length > 0
+      ? html`Choose how <strong>${email}</strong> signs in.`
+      : html`The identity provider of <strong>${email}</strong> is disabled. Ask an administrator to enable it.`;
   return formReply(page, {
     title: isNew ? 'Accept your invitation' : 'Choose a new password',
     intro: html`<p>${isNew ? html`${name}, you are invited to ${places}. ` : undefined}${task}</p>`,

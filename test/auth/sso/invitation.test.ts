@@ -110,3 +110,28 @@ test('an invitation sets no password for a user whom the sign-in policy allows n
   sso.provider.behaviour.claims = { sub: 'guest-4' };
   expect((await accept(link)).last.pathname).toBe('/console/sign-in');
 });
+
+test('an invitation offers the users of a domain only its provider', async () => {
+  const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
+  const { id: other } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, wanted);
+  const open = async (fields: Record<string, string> = {}) => {
+    const browser = sso.newBrowser();
+    await browser.open('/connect/invitation');
+    return (await browser.submit({ token: link, ...fields })).html;
+  };
+  const rule = (providerId: string) =>
+    sso.call('PATCH', '/sign-in-policy', 200, { domains: [{ domain: 'example.com', providerId }] });
+  const { link } = await invite();
+  await rule(sso.providerId);
+  const page = await open({ action: 'open' });
+  expect(page).toContain('>Continue with Corp</button>');
+  expect(page).not.toContain('Continue with Other');
+  expect(page).not.toContain('type="password"');
+  expect(await open({ provider: other })).not.toContain('Continue with Other');
+  await sso.call('PATCH', `/identity-providers/${other}`, 200, { enabled: false });
+  await rule(other);
+  const none = await open({ action: 'open' });
+  expect(none).not.toContain('Continue with');
+  expect(none).toContain('Ask an administrator to enable it');
+  await sso.call('PATCH', '/sign-in-policy', 200, { domains: [] });
+});

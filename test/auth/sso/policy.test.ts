@@ -57,6 +57,24 @@ test('users of a domain are led to its provider', async () => {
   await policy({ domains: [] });
 });
 
+test.each(['device', 'authenticator'])(
+  'users of a domain are led to its provider and back from the page %s',
+  async (path) => {
+    await policy({ domains: [{ domain: 'example.com', providerId: sso.providerId }] });
+    const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });
+    const device = await fetch(`${sso.url}/connect/deviceauthorization`, { method: 'POST', body: form });
+    const { user_code } = (await device.json()) as { user_code: string };
+    const query = path === 'device' ? `user_code=${user_code}` : '';
+    const browser = sso.newBrowser();
+    await browser.open(`/connect/${path}?${query}`);
+    const led = await browser.submit({ email: sso.outsider.email, password: '', action: 'sign-in' });
+    const [, address = ''] = /<a class="button" href="(providers[^"]+)"/.exec(led.html) ?? [];
+    const { searchParams } = new URL(address.replaceAll('&amp;', '&'), `${sso.url}/connect/${path}`);
+    expect(Object.fromEntries(searchParams)).toEqual({ page: path, query });
+    await policy({ domains: [] });
+  },
+);
+
 test('users of a domain sign in with no other provider', async () => {
   const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
   const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, wanted);

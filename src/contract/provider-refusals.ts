@@ -22,7 +22,9 @@ export const providerRefusals = {
   audience_mismatch: 'The token was issued for another client.',
   token_expired: 'The token has expired or is not valid yet. Check the clocks of both services.',
   authenticated_too_long_ago:
-    'A recent sign-in is required, but the provider did not ask the user again, or does not say when the user signed in.',
+    'A recent sign-in is required, but the provider did not ask the user to sign in again.',
+  authentication_time_missing:
+    'A recent sign-in is required, but the provider does not say when the user signed in: its ID token lacks auth_time. Sign in another way, for example with a passkey.',
   claims_invalid:
     'The claims of the user are larger than 64 KiB, or those of the UserInfo endpoint are invalid.',
   user_unknown:

@@ -17,6 +17,7 @@ const Attempt = Type.Object({
   nonce: secret,
   /** The PKCE verifier. */
   verifier: secret,
+  /** Maximum time since the user signed in at the provider, seconds; `null` for no limit. */
   maxAge: Type.Union([Type.Null(), Type.Integer()]),
   /** The page that continues. */
   page: Type.Enum(pages),

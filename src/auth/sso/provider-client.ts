@@ -82,12 +82,12 @@ export class ProviderClient {
         expectedState: state,
         expectedNonce: nonce,
         idTokenExpected: true,
-        ...(maxAge !== null && { maxAge }),
       });
       const { id_token: idToken = '', access_token: accessToken } = answer;
       const claims = answer.claims()!;
       // The claims were checked above, and the signature is checked here.
       await this.#deps.issuers.verify(idToken, { issuer: provider.issuer, audience: provider.clientId });
+      if (maxAge !== null) checkAuthTime(claims, maxAge, this.#deps.clock);
       const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
       const userInfo = async () =>
         (await oidc.fetchUserInfo(config, accessToken, claims.sub).catch((error) => {
@@ -146,6 +146,13 @@ function checkIssuer(
     throw new ProviderRefusal('mixed_up');
 }
 
+/** Checks that the user has signed in there recently (OpenID Connect Core §3.1.3.7, rule 13). @param maxAge seconds */
+function checkAuthTime({ auth_time: authTime }: IDToken, maxAge: number, clock: Clock): void {
+  if (authTime === undefined) throw new ProviderRefusal('authentication_time_missing');
+  if (authTime + maxAge + clockTolerance < clock.now() / 1000)
+    throw new ProviderRefusal('authenticated_too_long_ago');
+}
+
 /** The refusal for an error of openid-client. Its text may have content of the provider, and is not passed on. */
 function refusalOf(error: unknown): ProviderRefusal {
   return outboundIn(error) ?? new ProviderRefusal(codeOf(error), { cause: error });
@@ -168,7 +175,7 @@ function codeOf(error: unknown): ProviderRefusalCode {
     case 'OAUTH_WWW_AUTHENTICATE_CHALLENGE':
       return 'code_refused';
     case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
-      return claim === 'auth_time' ? 'authenticated_too_long_ago' : 'token_expired';
+      return 'token_expired';
     case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
       return claimRefusals.get(claim ?? '') ?? 'id_token_invalid';
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':

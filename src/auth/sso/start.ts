@@ -35,7 +35,7 @@ export async function startSso(
   const form = parseForm(request.query);
   const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
   const query = form.get('query') ?? '';
-  const { maxAge, ...hints } = page === 'authorize' ? wishesOf(settings, query) : none;
+  const { maxAge, ...hints } = page === 'authorize' ? wishesOf(settings, query) : wishesOfPage(page);
   const attempt: Attempt = {
     provider: provider.id,
     ...newBinding(randomBytes),
@@ -44,21 +44,20 @@ export async function startSso(
   const cookie = new AttemptCookie(issuer).write(attempt);
   if (cookie === undefined) return failurePage(413, 'The request is too long');
   const { redirectUri } = urlsOf(issuer, provider);
-  // The other pages check the age themselves.
-  const asked = page === 'authorize' ? maxAge : maxSignInAge;
-  const url = await providerClient.authorizationUrl(
-    provider,
-    { ...attempt, maxAge: asked, redirectUri },
-    hints,
-  );
+  const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
   const headers = { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
   return { status: 303, headers, cookies: [cookie] };
 }
 
-const none = { maxAge: null, prompt: null, loginHint: null };
+type Wishes = Hints & Pick<Attempt, 'maxAge'>;
+
+/** What a page wishes of the sign-in. A link of an invitation needs no recent one. */
+function wishesOfPage(page: AttemptPage): Wishes {
+  return { maxAge: page === 'invitation' ? null : maxSignInAge, prompt: null, loginHint: null };
+}
 
 /** What a client wishes of the sign-in, which the provider is asked for. */
-function wishesOf(settings: SsoSettings, query: string): Hints & Pick<Attempt, 'maxAge'> {
+function wishesOf(settings: SsoSettings, query: string): Wishes {
   const { maxAge, prompt, loginHint } = readAuthorizationRequest(settings, query);
   const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };

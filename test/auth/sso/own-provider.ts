@@ -114,7 +114,8 @@ export async function startOwnProvider(now: () => number): Promise<OwnProvider> 
     new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(privateKey);
   function idTokenFor(query: URLSearchParams): Promise<string> | string {
     const usual = { sid: 'session-1', email: 'ada@corp.example', email_verified: true };
-    const claims = claimsWith({ ...usual, nonce: query.get('nonce'), ...behaviour.claims });
+    const asked = query.has('max_age') && { auth_time: Math.floor(now() / 1000) };
+    const claims = claimsWith({ ...usual, ...asked, nonce: query.get('nonce'), ...behaviour.claims });
     return behaviour.token?.(claims) ?? signed(claims, 'JWT', key);
   }
   return {

@@ -44,3 +44,31 @@ describe('a sign-in with a provider', () => {
     );
   });
 });
+
+describe('a sign-in with a maximum age', () => {
+  const secondsAgo = (age: number) => Math.floor(sso.clock.now() / 1000) - age;
+
+  test.each([
+    ['of that age is accepted', 900, undefined],
+    ['within the tolerance for the clocks is accepted', 959, undefined],
+    ['that is older is refused', 962, 'authenticated_too_long_ago'],
+  ])('%s', async (_what, age, reason) => {
+    sso.provider.behaviour.claims = { auth_time: secondsAgo(age) };
+    expect((await sso.enter(new CookieBrowser(), { max_age: '900' })).reason).toBe(reason);
+    expect(sso.provider.asked.at(-1)?.get('max_age')).toBe('900');
+  });
+
+  test.each([
+    ['authorize', (): string => sso.target({ max_age: '900' }).split('?')[1]!],
+    ['authenticator', (): string => ''],
+  ] as const)('is refused without its time, for the page %s', async (page, query) => {
+    sso.provider.behaviour.claims = { auth_time: null };
+    const browser = new CookieBrowser();
+    const parameters = new URLSearchParams({ page, query: query() });
+    const start = `${sso.url}/connect/providers/${sso.providerId}/start?${parameters}`;
+    const { last } = await browser.follow(start, ({ pathname }) => pathname.endsWith('/callback'));
+    const { reason, html } = await sso.finish(browser, last);
+    expect(reason).toBe('authentication_time_missing');
+    expect(html).toContain('does not say when the user signed in');
+  });
+});

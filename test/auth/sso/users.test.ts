@@ -207,6 +207,8 @@ describe('a rule for a claim', () => {
     expect(await userOf(mary.email)).toMatchObject({ teams: [sso.teamId] });
     expect(await enterWith({ ...mary, groups: [] }, settings)).toBe('team_missing');
     expect(await userOf(mary.email)).toBeUndefined();
+    const deleted = (await sso.audit()).find(({ action }) => action === 'user.deleted');
+    expect(deleted).toMatchObject({ target: { name: mary.email } });
     expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');
   });
 });

@@ -4,10 +4,11 @@ import { checkUrl } from '../http/outbound/addresses.ts';
 import type { IdentityProvider } from '../storage/lmdb/provider-records.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
-import { checkName, missing, mustExist } from './checks.ts';
+import { checkLimit, checkName, missing, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { newId } from './secrets.ts';
 
+export const maxProviders = 20;
 const maxRules = 100;
 const maxScopes = 20;
 const longestText = 256;
@@ -42,7 +43,7 @@ export function completeProvider(wanted: NewIdentityProvider, rules: IssuerRules
 
 /**
  * Makes an identity provider.
- * @throws {ApiError} `invalid_name`, `invalid_body`
+ * @throws {ApiError} `invalid_name`, `invalid_body`, `plan_limit`
  */
 export function createProvider(
   directory: Directory,
@@ -52,6 +53,7 @@ export function createProvider(
   const settings = completeProvider(wanted, rules);
   return directory.change((draft) => {
     checkTeams(draft, settings);
+    checkLimit('identity providers', draft.identityProviders.size + 1, maxProviders);
     const now = directory.clock.now();
     const provider: IdentityProvider = {
       id: newId('provider', directory.randomBytes),

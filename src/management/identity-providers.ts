@@ -1,8 +1,9 @@
-import { missing, mustExist, nameRule } from '../accounts/checks.ts';
+import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import {
   createProvider,
   deleteProvider,
   type IssuerRules,
+  maxProviders,
   patchProvider,
   targetOf,
 } from '../accounts/identity-providers.ts';
@@ -71,7 +72,7 @@ export const identityProviders: Group<ProviderDeps> = {
       summary: 'Set up an identity provider',
       body: NewIdentityProvider,
       answers: { 201: made(IdentityProvider, 'The provider. Register its URLs at the provider.') },
-      refuses: refusesSettings,
+      refuses: { ...refusesSettings, plan_limit: tooMany('identity providers', maxProviders) },
       async handle({ directory, body }, deps: ProviderDeps) {
         const provider = await createProvider(directory, body, deps.issuerRules);
         return created(['identity-providers', provider.id], show(deps, provider));

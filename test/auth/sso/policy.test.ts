@@ -87,6 +87,20 @@ test('users of a domain sign in with no other provider', async () => {
   await policy({ domains: [] });
 });
 
+test('there are at most 20 providers', async () => {
+  const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
+  const make = (status: number) => sso.call<{ id: string }>('POST', '/identity-providers', status, wanted);
+  const { items } = await sso.call<{ items: unknown[] }>('GET', '/identity-providers', 200);
+  const made: string[] = [];
+  while (items.length + made.length < 20) made.push((await make(201)).id);
+  expect(await make(403)).toMatchObject({
+    code: 'plan_limit',
+    detail: 'Cannot have more than 20 identity providers',
+  });
+  for (const id of made) await sso.call('DELETE', `/identity-providers/${id}`, 204);
+  await make(201);
+});
+
 test('a provider that is down has a page with the reason, and break-glass Admins still sign in', async () => {
   await policy({ passwords: 'break-glass' });
   const { browser } = await sso.enter();

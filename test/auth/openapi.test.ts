@@ -106,7 +106,7 @@ describe('the service answers as documented', () => {
     [400, 'POST /connect/authorize', () => ({ headers: { 'content-type': 'text/plain' } })],
     [303, 'POST /connect/authorize', () => ({ form: { client_id: 'x' } })],
     [200, 'GET /connect/invitation', () => ({})],
-    [403, 'POST /connect/invitation', () => ({ form: {} })],
+    [403, 'POST /connect/invitation', () => ({ form: { token: 'x' } })],
     [200, 'GET /connect/device', () => ({})],
     [404, 'GET /connect/device?user_code=BCDF-GHJK', () => ({})],
     [404, 'POST /connect/device?user_code=BCDF-GHJK', () => ({ form: {} })],

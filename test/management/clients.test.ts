@@ -17,7 +17,8 @@ describe('a sign-in client', () => {
     expect(status).toBe(201);
     const { clientSecret, ...client } = json;
     const createdAt = new Date(clock.now()).toISOString();
-    expect(client).toEqual({ clientId: expect.any(String), ...wanted, teamId: team.id, createdAt });
+    const rest = { teamId: team.id, publicKeys: [], createdAt };
+    expect(client).toEqual({ clientId: expect.any(String), ...wanted, ...rest });
     expect(headers['location']).toBe(`/api/v2${path}/${client.clientId}`);
     expect(matchesHash(clientSecret, directory.clients.get(client.clientId)?.secretHash ?? '')).toBe(true);
     expect((await as(ada, 'GET', path)).json).toEqual({ items: [client], nextCursor: null });

@@ -10,6 +10,7 @@ import {
 } from '../support/oidc-provider.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
 
 const { test } = needing('chromium');
 
@@ -84,4 +85,56 @@ test('an administrator adds a provider, and tests the connection', async () => {
   await page.getByLabel('Client id').press('Enter');
   await page.getByRole('button', { name: 'Test the connection to Nowhere' }).click();
   await page.getByText('provider_unreachable').waitFor();
+});
+
+test('an administrator sets the rules of a provider and of passwords', async () => {
+  const options = { colorScheme: 'dark', viewport: { width: 320, height: 640 } } as const;
+  const { page } = await console.visit('/settings/sign-in', options);
+  await page.getByRole('button', { name: 'Change Corp' }).click();
+  await page.getByLabel('Link by e-mail address').check();
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  const rule = page.getByRole('group', { name: 'rule 2' });
+  await rule.getByLabel('Claim').fill('groups');
+  await rule.getByLabel('Value').fill('readers');
+  await rule.getByLabel('Role').selectOption('Viewer');
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await widthOf(page)).toBe(320);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const { items } = (await console.manage('GET', '/api/v2/identity-providers', 200)) as { items: object[] };
+  expect(items[0]).toMatchObject({
+    linkByEmail: true,
+    claimRules: [
+      { claim: 'groups', value: 'flag-admins', team, role: 'Admin' },
+      { claim: 'groups', value: 'readers', team, role: 'Viewer' },
+    ],
+  });
+  await page.getByLabel('Who may sign in with a password').selectOption('break-glass');
+  await page.getByRole('button', { name: 'Save the rules for passwords' }).click();
+  await page.getByText('Cannot take passwords: breakGlass must have an Admin').waitFor();
+  const group = page.getByRole('group', { name: 'Who may always use a password' });
+  await group.getByRole('checkbox').first().check();
+  await page.getByRole('button', { name: 'Add a domain' }).click();
+  await page.getByLabel('Domain', { exact: true }).fill('corp @ example');
+  await page.getByRole('button', { name: 'Save the rules for passwords' }).click();
+  await page.getByText('Cannot take domains').waitFor();
+  await page.getByLabel('Domain', { exact: true }).fill('corp.example');
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await widthOf(page)).toBe(320);
+  await page.getByRole('button', { name: 'Save the rules for passwords' }).click();
+  await page.getByText('The rules are saved', { exact: true }).first().waitFor();
+  expect(await console.manage('GET', '/api/v2/sign-in-policy', 200)).toMatchObject({
+    passwords: 'break-glass',
+    breakGlass: [expect.any(String)],
+    domains: [{ domain: 'corp.example', providerId: expect.any(String) }],
+  });
+  await page.getByRole('button', { name: 'Remove domain 1' }).click();
+  await page.getByLabel('Who may sign in with a password').selectOption('everyone');
+  await page.getByRole('button', { name: 'Save the rules for passwords' }).click();
+  await expect
+    .poll(() => console.manage('GET', '/api/v2/sign-in-policy', 200))
+    .toMatchObject({
+      passwords: 'everyone',
+      domains: [],
+    });
 });

@@ -50,3 +50,10 @@ export function OptionList({ options, selected }: { options: Options; selected?:
     </>
   );
 }
+
+/** Adds chosen values that the reader cannot see otherwise, so that they stay chosen. */
+export function withChosen(options: Options, chosen: readonly string[]): Options {
+  const others = new Set(chosen);
+  for (const [value] of options) others.delete(value);
+  return [...options, ...Array.from(others, (value) => [value] as const)];
+}

@@ -114,10 +114,7 @@ export interface ControlProperties {
 /** A labelled control with a hint and the reason why the API refused its value. */
 export function Field(props: FieldProps) {
   const { name, label, hint, control, type = 'text', value, required, autoFocus, ...more } = props;
-  const id = useId();
-  const refusal = useContext(FormRefusal);
-  const refused = refusal?.field === name ? refusal.message : undefined;
-  const described = [hint && `${id}-hint`, refused && `${id}-error`].filter(Boolean).join(' ');
+  const { id, described, refused, notes } = useNotes(name, hint);
   const properties: ControlProperties = {
     id,
     name,
@@ -140,6 +137,19 @@ export function Field(props: FieldProps) {
           {...(value === undefined ? {} : { defaultValue: value })}
         />
       )}
+      {notes}
+    </div>
+  );
+}
+
+/** What is below a control: its hint, and the reason why the API refused its value. */
+function useNotes(name: string, hint: ComponentChildren) {
+  const id = useId();
+  const refusal = useContext(FormRefusal);
+  const refused = refusal?.field === name ? refusal.message : undefined;
+  const described = [hint && `${id}-hint`, refused && `${id}-error`].filter(Boolean).join(' ');
+  const notes = (
+    <>
       {hint && (
         <p id={`${id}-hint`} class="hint">
           {hint}
@@ -150,8 +160,9 @@ export function Field(props: FieldProps) {
           {refused}
         </p>
       )}
-    </div>
+    </>
   );
+  return { id, described, refused, notes };
 }
 
 interface SelectFieldProps extends Pick<FieldProps, 'name' | 'label' | 'hint'> {
@@ -174,10 +185,31 @@ export function SelectField({ options, value, onInput, ...field }: SelectFieldPr
   );
 }
 
-interface ChoicesProps {
+export interface FieldGroupProps extends Pick<FieldProps, 'name' | 'hint'> {
   readonly legend: string;
+  readonly class: string;
+  readonly children: ComponentChildren;
+}
+
+/** Labelled controls for one field of the API. */
+export function FieldGroup({ name, legend, hint, class: className, children }: FieldGroupProps) {
+  const { described, notes } = useNotes(name, hint);
+  return (
+    <fieldset
+      name={name}
+      class={className}
+      tabIndex={-1}
+      {...(described ? { 'aria-describedby': described } : {})}
+    >
+      <legend>{legend}</legend>
+      {children}
+      {notes}
+    </fieldset>
+  );
+}
+
+interface ChoicesProps extends Omit<FieldGroupProps, 'children' | 'class'> {
   readonly type: 'radio' | 'checkbox';
-  readonly name: string;
   readonly choices: readonly (readonly [value: string, label: string, hint: string])[];
   readonly checked: (value: string, index: number) => boolean;
   /** Shows each choice in a frame of its own. */
@@ -185,28 +217,29 @@ interface ChoicesProps {
 }
 
 /** A group of radio buttons or checkboxes, each with a hint. */
-export function Choices({ legend, type, name, choices, checked, framed }: ChoicesProps) {
+export function Choices({ type, choices, checked, framed, ...group }: ChoicesProps) {
   return (
-    <fieldset class={framed ? 'choices choices-framed' : 'choices'}>
-      <legend>{legend}</legend>
+    <FieldGroup class={framed ? 'choices choices-framed' : 'choices'} {...group}>
       {choices.map(([value, label, hint], index) => (
         <label key={value}>
-          <input type={type} name={name} value={value} defaultChecked={checked(value, index)} />
+          <input type={type} name={group.name} value={value} defaultChecked={checked(value, index)} />
           <span>
             <strong>{label}</strong>
             <span class="hint">{hint}</span>
           </span>
         </label>
       ))}
-    </fieldset>
+    </FieldGroup>
   );
 }
 
 function namesOf(form: HTMLFormElement | null): string[] {
-  return form === null ? [] : Array.from(new FormData(form).keys());
+  return form === null ? [] : Array.from(form.elements, (control) => control.getAttribute('name') ?? '');
 }
 
+/** Focuses a control, or the group that contains those of its name. */
 function focusField(form: HTMLFormElement | null, name: string): void {
-  const control = form?.elements.namedItem(name);
+  const found = form?.elements.namedItem(name);
+  const control = found instanceof RadioNodeList ? found[0] : found;
   if (control instanceof HTMLElement) control.focus();
 }

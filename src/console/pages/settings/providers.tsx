@@ -1,24 +1,25 @@
 import { useSignal } from '@preact/signals';
 import { identityProviderColumns } from '../../../contract/resources/columns.ts';
 import type { IdentityProvider, ProviderCheck } from '../../../contract/shapes/identity-provider.ts';
-import type { Team } from '../../../contract/shapes/team.ts';
 import { call, resource } from '../../api/client.ts';
-import { useList } from '../../api/list.ts';
+import type { List } from '../../api/list.ts';
+import { useAction } from '../../parts/action.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field, SelectField } from '../../parts/form.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Part } from './part.tsx';
+import { ProviderFields, providerCodes, providerFields } from './provider-fields.tsx';
 import { ResourceTable } from './resource-table.tsx';
 
 /** The identity providers of the installation. */
-export function Providers() {
-  const path = resource('identity-providers');
-  const list = useList<IdentityProvider>(path);
+export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
+  const dialog = useDialog();
+  const close = () => {
+    dialog.close();
+    void list.reload();
+  };
   return (
-    <Part
-      title="Identity providers"
-      note="Services that users sign in with (OpenID Connect). Rules for claims are set with the API or the command line."
-    >
+    <Part title="Identity providers" note="Services that users sign in with (OpenID Connect).">
       <ResourceTable
         list={list}
         caption="Identity providers"
@@ -34,17 +35,16 @@ export function Providers() {
           <>
             <Check provider={provider} />
             {provider.source === 'api' && (
-              <button
-                type="button"
-                aria-label={`${provider.enabled ? 'Disable' : 'Enable'} ${provider.name}`}
-                onClick={async () => {
-                  const body = { enabled: !provider.enabled };
-                  await call('PATCH', resource('identity-providers', provider.id), { body });
-                  await list.reload();
-                }}
-              >
-                {provider.enabled ? 'Disable' : 'Enable'}
-              </button>
+              <>
+                <button
+                  type="button"
+                  aria-label={`Change ${provider.name}`}
+                  onClick={() => dialog.open(<ProviderDialog provider={provider} onClose={close} />)}
+                >
+                  Change …
+                </button>
+                <Toggle provider={provider} onDone={list.reload} />
+              </>
             )}
           </>
         )}
@@ -57,69 +57,69 @@ export function Providers() {
         })}
         create={{
           label: 'Add an identity provider',
-          codes: { invalid_name: 'name', invalid_body: 'issuer' },
+          codes: providerCodes,
           create: async (data) => {
-            await call('POST', path, { body: bodyOf(data) });
+            await call('POST', resource('identity-providers'), { body: providerFields(data, true) });
             return undefined;
           },
           children: <ProviderFields />,
         }}
       />
+      {dialog.element}
     </Part>
   );
 }
 
-function ProviderFields() {
-  const { items: teams = [] } = useList<Team>(resource('teams'), { limit: 200 });
+interface ToggleProps {
+  readonly provider: IdentityProvider;
+  readonly onDone: () => void;
+}
+
+function Toggle({ provider: { id, name, enabled }, onDone }: ToggleProps) {
+  const { busy, refusal, run } = useAction();
+  const word = enabled ? 'Disable' : 'Enable';
+  const toggle = async () => {
+    await call('PATCH', resource('identity-providers', id), { body: { enabled: !enabled } });
+    onDone();
+  };
   return (
     <>
-      <Field name="name" label="Name" required autoFocus hint="Shown on its button on the sign-in page." />
-      <Field
-        name="issuer"
-        label="Issuer"
-        type="url"
-        required
-        placeholder="https://login.example.com"
-        hint="Exactly as in its discovery document."
-      />
-      <Field name="clientId" label="Client id" required autocomplete="off" />
-      <Field
-        name="clientSecret"
-        label="Client secret"
-        type="password"
-        autocomplete="off"
-        hint="It is not shown again. Empty for a public client."
-      />
-      <SelectField
-        name="users"
-        label="Users who sign in for the first time"
-        options={[
-          ['none', 'Must be linked already'],
-          ['link', 'Are linked by verified e-mail address'],
-          ['create', 'Are created'],
-          ['both', 'Are linked by verified e-mail address, or created'],
-        ]}
-        value="none"
-      />
-      <SelectField
-        name="defaultTeam"
-        label="Team of created users"
-        options={[['', 'None'], ...teams.map(({ id, name }) => [id, name] as const)]}
-        value=""
-      />
+      <button
+        type="button"
+        aria-label={`${word} ${name}`}
+        disabled={busy}
+        onClick={() => run(toggle, `${name} is ${enabled ? 'disabled' : 'enabled'}`)}
+      >
+        {word}
+      </button>
+      {refusal}
     </>
   );
 }
 
-function bodyOf(data: FormData) {
-  const text = (name: string) => String(data.get(name) ?? '');
-  return {
-    ...{ name: text('name'), issuer: text('issuer'), clientId: text('clientId') },
-    clientSecret: text('clientSecret') || null,
-    linkByEmail: ['link', 'both'].includes(text('users')),
-    createUsers: ['create', 'both'].includes(text('users')),
-    defaultTeam: text('defaultTeam') || null,
-  };
+interface ProviderDialogProps {
+  readonly provider: IdentityProvider;
+  readonly onClose: () => void;
+}
+
+function ProviderDialog({ provider, onClose }: ProviderDialogProps) {
+  return (
+    <Dialog title={`Change ${provider.name}`} onClose={onClose}>
+      <Form
+        submit="Save"
+        done="The identity provider is changed"
+        codes={providerCodes}
+        onCancel={onClose}
+        onSubmit={async (data) => {
+          const body = providerFields(data, false);
+          await call('PATCH', resource('identity-providers', provider.id), { body });
+          onClose();
+        }}
+      >
+        <ProviderFields of={provider} />
+      </Form>
+    </Dialog>
+  );
 }
 
 /** The addresses to register at a provider, and what its discovery document says. */

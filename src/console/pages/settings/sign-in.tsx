@@ -1,26 +1,38 @@
+import type { IdentityProvider } from '../../../contract/shapes/identity-provider.ts';
 import type { SecondFactorRule, SignInPolicy } from '../../../contract/shapes/sign-in-policy.ts';
 import { resource } from '../../api/client.ts';
+import { useList } from '../../api/list.ts';
 import { useThing } from '../../api/thing.ts';
 import { Form, SelectField } from '../../parts/form.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { Part } from './part.tsx';
+import { PasswordPolicy } from './password-policy.tsx';
 import { Providers } from './providers.tsx';
 
 /** How the users of the installation sign in. The API shows it to its administrators. */
 export function SignIn() {
   const thing = useThing<SignInPolicy>(resource('sign-in-policy'));
+  const list = useList<IdentityProvider>(resource('identity-providers'), { limit: 200 });
   return (
     <OfThing thing={thing}>
-      {({ secondFactor }) => (
+      {(policy) => (
         <>
           <h1>Sign-in</h1>
           <p class="quiet">For all teams of this installation.</p>
           <SecondFactorPolicy
             key={thing.version}
-            value={secondFactor}
+            value={policy.secondFactor}
             save={(secondFactor) => thing.change(() => ({ secondFactor }))}
           />
-          <Providers />
+          {list.items && (
+            <PasswordPolicy
+              key={`passwords-${thing.version}`}
+              policy={policy}
+              providers={list.items}
+              save={(patch) => thing.change(() => patch)}
+            />
+          )}
+          <Providers list={list} />
         </>
       )}
     </OfThing>

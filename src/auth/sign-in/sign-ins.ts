@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Authentication, SignIn } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from './browser.ts';
-import { lackingFactor, type MissingStep, missingStep } from './missing-step.ts';
+import { type MissingStep, missingStep } from './missing-step.ts';
 
 /** Idle lifetime of a sign-in. */
 const idleMs = 12 * 3_600_000;
@@ -14,7 +14,7 @@ const idleMs = 12 * 3_600_000;
 export const lifetimeSeconds = 7 * 24 * 3600;
 /** The precision of the last use. A commit per use would cost too much. */
 const useMs = 60_000;
-/** Lifetime of a sign-in that lacks a second factor. */
+/** Lifetime of a sign-in that lacks a step. */
 const incompleteMs = 10 * 60_000;
 
 export interface SignInDeps {
@@ -54,14 +54,14 @@ export async function currentSignIn(
   const { authTime, authentication = byPassword } = signIn;
   const user = directory.users.get(signIn.userId);
   if (user === undefined || !isOf(signIn, user)) return undefined;
-  if (now >= authTime * 1000 + incompleteMs && lackingFactor(accountStore, user, authentication))
-    return undefined;
+  const missing = missingStep(accountStore, user, authentication);
+  if (missing !== undefined && now >= authTime * 1000 + incompleteMs) return undefined;
   if (now - signIn.lastSeenAt >= useMs)
     await accountStore.change((draft) => {
       const last = draft.get('signIns', key); // The sign-in may have ended since.
       if (last !== undefined) draft.put('signIns', key, { ...last, ...usedAt(user, authTime, now) });
     });
-  return { key, user, authTime, authentication, missing: missingStep(accountStore, user, authentication) };
+  return { key, user, authTime, authentication, missing };
 }
 
 /** Drafts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */

@@ -6,7 +6,7 @@ import { parseForm } from '../clients/form.ts';
 import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
 import { BrowserCookie } from '../sign-in/browser.ts';
 import { userAgentOf } from '../sign-in/draft-sign-in.ts';
-import { countAddress, uncountAttempt } from '../sign-in/login-throttle.ts';
+import { type Counted, countAddress, uncountAttempt } from '../sign-in/login-throttle.ts';
 import { type Attempt, AttemptCookie } from './attempt.ts';
 import { type ProviderIdentity, readIdentity } from './claims.ts';
 import { enter } from './enter.ts';
@@ -52,22 +52,24 @@ async function answer(
 ): Promise<Reply> {
   let email: string | null = null;
   try {
-    const { identity, idToken } = await prove(settings, request, provider, attempt);
+    const { identity, idToken, counted } = await prove(settings, request, provider, attempt);
     ({ email } = identity);
-    return await signInAs(settings, request, { provider, attempt, identity, idToken });
+    const reply = await signInAs(settings, request, { provider, attempt, identity, idToken });
+    await uncountAttempt(settings, counted);
+    return reply;
   } catch (error) {
     if (!(error instanceof ProviderRefusal)) throw error;
     return refuse(settings, request, { provider, attempt, email, refusal: error });
   }
 }
 
-/** Checks the answer. Failures are counted by address, because each of them costs a request to the provider. */
+/** Checks the answer. Failures are counted by address: each costs a request to the provider, and an entry in the audit log. */
 async function prove(
   settings: SsoSettings,
   request: Request,
   provider: IdentityProvider,
   attempt: Attempt,
-): Promise<{ readonly identity: ProviderIdentity; readonly idToken: string }> {
+): Promise<Pick<Proven, 'identity' | 'idToken'> & { readonly counted: Counted }> {
   const { redirectUri } = urlsOf(settings.issuer, provider);
   const counted = await countAddress(settings, request.remoteAddress);
   if (counted.wait > 0)
@@ -78,8 +80,7 @@ async function prove(
     request.query,
   );
   const identity = await readIdentity(provider, checked);
-  await uncountAttempt(settings, counted);
-  return { identity, idToken: checked.idToken };
+  return { identity, idToken: checked.idToken, counted };
 }
 
 interface Proven {

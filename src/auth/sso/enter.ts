@@ -6,14 +6,15 @@ import {
   putIdentity,
   removeIdentity,
 } from '../../accounts/linked-identities.ts';
-import { noPasswordHash } from '../../accounts/passwords.ts';
+import { hasPassword, noPasswordHash, withoutPassword } from '../../accounts/passwords.ts';
 import { newId } from '../../accounts/secrets.ts';
 import { requiredProvider } from '../../accounts/sign-in-policy.ts';
-import { draftUser, userOfEmail } from '../../accounts/users.ts';
+import { draftUser, draftUserPatch, userOfEmail } from '../../accounts/users.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Authentication } from '../../storage/lmdb/auth-records.ts';
 import type { IdentityProvider, LinkedIdentity } from '../../storage/lmdb/provider-records.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
+import { endSessionsOf } from '../sessions.ts';
 import type { Browser } from '../sign-in/browser.ts';
 import { draftSignIn } from '../sign-in/draft-sign-in.ts';
 import type { ProviderIdentity } from './claims.ts';
@@ -166,7 +167,10 @@ function linkNew(
   return { user: holder, linked: draftLink(settings, draft, holder, { provider, identity }) };
 }
 
-/** Links the account to the user of an invitation or a reset link, which ends. @throws {ProviderRefusal} */
+/**
+ * Links the account to the user of an invitation or a reset link. The link, the password and the sessions of the user end.
+ * @throws {ProviderRefusal}
+ */
 function linkInvited(
   settings: SsoSettings,
   draft: AccountDraft,
@@ -174,8 +178,13 @@ function linkInvited(
   linked: Found | undefined,
   link: string,
 ): Found {
-  const user = redeemInvitation(draft, link, settings.clock.now());
-  if (user === undefined) throw new ProviderRefusal('link_over');
+  const { clock, randomBytes } = settings;
+  const now = clock.now();
+  const redeemed = redeemInvitation(draft, link, now);
+  if (redeemed === undefined) throw new ProviderRefusal('link_over');
+  const patch = hasPassword(redeemed) ? { passwordHash: withoutPassword(randomBytes) } : {};
+  const user = draftUserPatch(draft, redeemed, patch, now, { factors: ['invitation'] });
+  endSessionsOf({ clock }, draft, user.id);
   if (linked?.user.id === user.id) return { ...linked, user };
   const isElsewhere = identitiesOf(draft, user.id).some(({ issuer }) => issuer === provider.issuer);
   if (linked !== undefined || isElsewhere) throw new ProviderRefusal('linked_elsewhere');

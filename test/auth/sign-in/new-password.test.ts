@@ -52,6 +52,11 @@ describe('a user whose password was set by an Admin', () => {
     expect(silent.location?.searchParams.get('error')).toBe('interaction_required');
   });
 
+  test('must sign in again after ten minutes', async () => {
+    fixture.clock.advance(10 * 60_000);
+    expect((await browser.open(fixture.target())).html).toContain('<h1>Sign in</h1>');
+  });
+
   test('gets a code with the new password, which replaces the old one', async () => {
     const done = await submitNew(browser, own);
     expect(done.status).toBe(303);

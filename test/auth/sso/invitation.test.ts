@@ -135,3 +135,20 @@ test('an invitation offers the users of a domain only its provider', async () =>
   expect(none).toContain('Ask an administrator to enable it');
   await sso.call('PATCH', '/sign-in-policy', 200, { domains: [] });
 });
+
+test('a reset link that binds an account ends the password and the sign-ins', async () => {
+  await sso.call('PATCH', '/sign-in-policy', 200, { passwords: 'everyone' });
+  const { id, link } = await invite();
+  const password = 'the first compiler';
+  const before = sso.newBrowser();
+  await before.open('/connect/invitation');
+  await before.submit({ action: 'accept', token: link, password, again: password });
+  const cli = { client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' };
+  expect((await before.open(sso.target(cli))).html).toContain('<h1>Continue to');
+  const { url } = await sso.call<{ url: string }>('POST', `/users/${id}/reset-link`, 200, {});
+  sso.provider.behaviour.claims = { sub: 'guest-reset' };
+  expect((await accept(url)).last.pathname).toBe('/console/sign-in');
+  expect((await before.open(sso.target(cli))).html).toContain('<h1>Sign in</h1>');
+  const { email } = await sso.call<{ email: string }>('GET', `/users/${id}`, 200);
+  expect((await sso.signIn(sso.newBrowser(), cli, { email, password })).status).toBe(403);
+});

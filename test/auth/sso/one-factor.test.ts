@@ -42,3 +42,10 @@ test('a logout of the provider ends a sign-in that a second factor has completed
   const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
   expect(silent.headers.get('location')).toContain('login_required');
 });
+
+test('refused users of a provider are throttled, too, because each is in the audit log', async () => {
+  await sso.configure({ createUsers: false });
+  sso.provider.behaviour.claims = { sub: 'stranger' };
+  for (let refused = 0; refused < 50; refused += 1) expect((await sso.enter()).reason).toBe('user_unknown');
+  expect((await sso.enter()).status).toBe(429);
+});

@@ -92,24 +92,29 @@ function credentials(
   };
 }
 
-/** Keeps the beginning of an answer. */
+/** Part of a credential that is worth hiding: not its scheme. */
+const leastSecret = 8;
+
+/** Keeps an answer. */
 class AnswerText {
-  readonly #first: Buffer[] = [];
+  readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
   /** False if enough was read. */
   take(chunk: Buffer): boolean {
-    // Up to four bytes for each character.
-    if (this.#bytes < 4 * keptCharacters) this.#first.push(chunk.subarray(0, 4 * keptCharacters));
+    this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     return this.#bytes <= maxAnswerBytes;
   }
 
-  /** The text for people. A receiver that repeats the credential does not reveal it. */
-  without(credential: string | undefined): string {
-    const text = Buffer.concat(this.#first).toString().trim();
-    const safe = replaceActive(credential ? text.replaceAll(credential, '…') : text, (character) =>
-      character === '\n' ? '\n' : '\ufffd',
+  /** The beginning, for people. A receiver that repeats the credential, or its parts, does not reveal it. */
+  without(credential = ''): string {
+    const parts = credential.split(' ').filter(({ length }) => length >= leastSecret);
+    const hidden = [credential, ...parts].filter((text) => text !== '');
+    const text = Buffer.concat(this.#chunks).toString().trim();
+    const safe = replaceActive(
+      hidden.reduce((shown, secret) => shown.replaceAll(secret, '…'), text),
+      (character) => (character === '\n' ? '\n' : '\ufffd'),
     );
     return clipped(safe, keptCharacters);
   }

@@ -55,6 +55,23 @@ describe('a delivery', () => {
     expect(JSON.stringify(delivery)).not.toContain(authorization);
   });
 
+  test.each([
+    ['without its scheme', authorization, 'token github_pat_secret is revoked', 'token … is revoked'],
+    [
+      'that is longer than the kept beginning',
+      `Bearer ${'k'.repeat(4000)}`,
+      `no ${'k'.repeat(4000)}`,
+      'no …',
+    ],
+  ])('keeps no credential %s that the receiver repeats', async (_name, given, text, kept) => {
+    const fixture = await openWebhooks();
+    const receiver = await openReceiver((response) => response.writeHead(401).end(text));
+    const { webhook } = await hookIn(fixture, receiver.port, { format: 'github', authorization: given });
+    await person(fixture);
+    await fixture.deliver();
+    expect(fixture.deliveries(webhook.id)[0]!.latest[0]).toMatchObject({ status: 401, answer: kept });
+  });
+
   test('keeps the beginning of the answer, without control characters', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => {

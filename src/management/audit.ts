@@ -34,16 +34,14 @@ export const audit: Group<AuditDeps> = {
       operationId: 'listAuditEntries',
       summary: 'Read the audit log of the teams that you are an Admin of, and of the service',
       description:
-        'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist belong to no team. Only the Admins of the first team, who run the installation, see them.',
+        'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist, and changes of the installation, belong to no team. Only the Admins of the first team, who run the installation, see them.',
       query: { ...paging, ...range, ...filters },
       answers: { 200: page(AuditEntry, 'The latest entry comes first.') },
       async handle({ directory, caller, query }, { accounts }: AuditDeps) {
         const isWanted = filterOf(query);
         const runsInstallation = isInstallationAdmin(directory, caller);
         const isShown = ({ teamId, actor }: StoredEntry) =>
-          teamId === null
-            ? runsInstallation || actor.type !== 'anonymous'
-            : caller.roleIn(teamId) === 'Admin';
+          teamId === null ? runsInstallation || actor.type === 'system' : caller.roleIn(teamId) === 'Admin';
         return ok(await readPage(accounts, query, (entry) => isShown(entry) && isWanted(entry)));
       },
     }),

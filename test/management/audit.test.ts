@@ -55,6 +55,18 @@ test('only Admins of the first team see failed sign-ins to unknown accounts', as
   expect(await seen(tokens.outsider)).toEqual(['signing-key.rotated']);
 });
 
+test('Admins of other teams do not see who administers the installation', async () => {
+  const { call, tokens, directory } = await openManageFixture();
+  const [admin] = (await call('GET', '/audit')).json.items.map(({ actor }: Entry) => actor);
+  const policy = { type: 'sign-in-policy', id: '', name: '' };
+  await directory
+    .under({ id: admin?.id ?? '', address: '192.0.2.7' })
+    .change((draft) => draft.note('sign-in-policy.changed', null, policy));
+  const seen = async (token: string) =>
+    JSON.stringify((await call('GET', '/audit', undefined, token)).json).includes('sign-in-policy.changed');
+  expect([await seen(tokens.admin), await seen(tokens.outsider)]).toEqual([true, false]);
+});
+
 test('pages of the audit log list each entry once, even if others are added in between', async () => {
   const { call, application } = await openManageFixture();
   const change = (name: string) => call('PATCH', `/applications/${application.id}`, { name });

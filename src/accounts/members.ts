@@ -131,13 +131,15 @@ function isAdminOf(user: User, teamId: string): boolean {
 }
 
 /**
- * A user with one more team.
+ * A user with one more team. A reset link ends: its maker does not manage the user in that team.
  * @param role in the team, if not the default role
  * @throws {ApiError} `plan_limit`
  */
 export function join(user: User, teamId: string, now: number, role?: Role): User {
   checkLimit('teams per user', user.teams.length + 1, maxTeams);
-  const joined = { ...user, teams: [...user.teams, teamId], updatedAt: now };
+  const { invitation, ...rest } = user;
+  const kept = invitation?.purpose === 'invitation' ? { invitation } : {};
+  const joined = { ...rest, ...kept, teams: [...user.teams, teamId], updatedAt: now };
   return role === undefined ? joined : withTeamRole(joined, teamId, role);
 }
 

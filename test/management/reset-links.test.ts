@@ -72,6 +72,17 @@ describe('a reset link', () => {
     expect(latest).toMatchObject({ action: 'reset-link.withdrawn', target: { id: eve.user.id } });
   });
 
+  test('ends when the user joins another team, whose Admins did not make it', async () => {
+    const { as, ada, bob, eve, otherTeamId } = await openPeopleFixture();
+    await as(ada, 'POST', `/users/${eve.user.id}/reset-link`, {});
+    expect(
+      await as(bob, 'PUT', `/teams/${otherTeamId}/members/${eve.user.id}`, { role: 'Admin' }),
+    ).toMatchObject({
+      status: 201,
+      json: { invitation: null },
+    });
+  });
+
   test.each([
     ['ada', 'ada', 409, 'conflict'],
     // Bob is in a team that Ada is not in.

@@ -1,5 +1,5 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
-import { redeemInvitation, userOfLink } from '../../accounts/invitations.ts';
+import { invitationOf, redeemInvitation, userOfLink, withdrawLink } from '../../accounts/invitations.ts';
 import {
   identitiesOf,
   linkedIdentity,
@@ -164,7 +164,10 @@ function linkNew(
   if (emailVerified !== true) throw new ProviderRefusal('email_unverified');
   if (identitiesOf(draft, holder.id).some((linked) => linked.issuer === issuer))
     throw new ProviderRefusal('linked_elsewhere');
-  return { user: holder, linked: draftLink(settings, draft, holder, { provider, identity }) };
+  // Whoever has the link of the user could sign in as them later.
+  if (invitationOf(holder) !== undefined) withdrawLink(draft, holder, settings.clock.now());
+  const user = draft.users.get(holder.id) ?? holder;
+  return { user, linked: draftLink(settings, draft, user, { provider, identity }) };
 }
 
 /**

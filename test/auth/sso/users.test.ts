@@ -151,6 +151,13 @@ describe('the address of an existing user', () => {
     expect((await sso.audit()).map(({ action }) => action)).toContain('identity.linked');
   });
 
+  test('of an invitation is linked, and ends the invitation', async () => {
+    const email = 'lin@corp.example';
+    await sso.call('POST', '/users', 201, { email, name: 'Lin' });
+    expect(await enterWith({ sub: 'lin', email }, { linkByEmail: true })).toBe('signed in');
+    expect(await userOf(email)).toMatchObject({ invitation: null });
+  });
+
   test('may change at the provider, and the link stays', async () => {
     expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe(
       'signed in',

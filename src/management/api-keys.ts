@@ -68,7 +68,7 @@ export const apiKeys: Group<ApiKeyDeps> = {
       operationId: 'changeApiKey',
       summary: 'Change an API key',
       description:
-        'It takes effect at once, also for its tokens. `publicKeys` and `trust` replace those of an API key that authenticates by them.',
+        'It takes effect at once, also for its tokens. `publicKeys` and `trust` replace those of an API key that authenticates by them; tokens that it got with the previous ones remain valid until they expire, unless it is deleted.',
       body: ApiKeyPatch,
       answers: { 200: jsonAnswer(ApiKey, 'The API key after the change.') },
       refuses: { ...refusesSettings, conflict: otherCredential },

@@ -31,7 +31,7 @@ import type {
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { checkManagesAllOf } from './user-patch.ts';
+import { checkManagesSignIn } from './user-patch.ts';
 
 export interface ProviderDeps extends ManageDeps {
   readonly accountStore: Pick<Reader, 'get' | 'keys'>;
@@ -139,9 +139,9 @@ export const identityProviders: Group<ProviderDeps> = {
       description:
         'For another user, requires an Admin who is in all teams of the user. Existing sessions continue.',
       answers: { 204: done('It is unlinked.') },
-      handle: ({ directory, caller, callerIn, user, params }) =>
+      handle: ({ directory, callerIn, user, params }) =>
         directory.change((draft) => {
-          if (user.id !== caller.id) checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user);
+          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
           const linked = identitiesOf(draft, user.id).find(({ id }) => id === params.identityId);
           unlink(draft, mustExist('linked account', linked));
         }),

@@ -8,7 +8,7 @@ import type { Passkey as StoredPasskey } from '../storage/lmdb/auth-records.ts';
 import { done, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { checkManagesAllOf } from './user-patch.ts';
+import { checkManagesSignIn } from './user-patch.ts';
 
 export interface PasskeyDeps extends ManageDeps {
   readonly accountStore: Pick<Reader, 'get' | 'keys'>;
@@ -35,9 +35,9 @@ export const passkeys: Group<PasskeyDeps> = {
       body: PasskeyPatch,
       answers: { 200: jsonAnswer(Passkey, 'The passkey after the change.') },
       refuses: { invalid_name: nameRule('a passkey'), not_found: missing('passkey') },
-      async handle({ directory, caller, callerIn, user, params: { passkeyId }, body: { name } }) {
+      async handle({ directory, callerIn, user, params: { passkeyId }, body: { name } }) {
         const renamed = await directory.change((draft) => {
-          if (user.id !== caller.id) checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user);
+          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
           return renamePasskey(draft, user, passkeyId, name);
         });
         return ok(show(passkeyId, renamed));
@@ -51,9 +51,9 @@ export const passkeys: Group<PasskeyDeps> = {
         'For another user, requires an Admin who is in all teams of the user. Sessions that began with it continue.',
       answers: { 204: done('The passkey is removed. Signing in with it is refused.') },
       refuses: { not_found: missing('passkey') },
-      async handle({ directory, caller, callerIn, user, params: { passkeyId } }) {
+      async handle({ directory, callerIn, user, params: { passkeyId } }) {
         await directory.change((draft) => {
-          if (user.id !== caller.id) checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user);
+          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
           removePasskey(draft, user, passkeyId);
         });
         return noContent;

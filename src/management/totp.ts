@@ -7,7 +7,7 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { done, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { checkManagesAllOf } from './user-patch.ts';
+import { checkManagesSignIn } from './user-patch.ts';
 
 export interface TotpDeps extends ManageDeps {
   readonly accountStore: Pick<Reader, 'get'>;
@@ -41,9 +41,9 @@ export const totp: Group<TotpDeps> = {
       description:
         'For example if it is lost. For another user, requires an Admin who is in all teams of the user. If a policy demands a second factor, the user sets up another one at the next sign-in.',
       answers: { 204: done('It is removed. The user signs in without it.') },
-      async handle({ directory, caller, callerIn, user }) {
+      async handle({ directory, callerIn, user }) {
         await directory.change((draft) => {
-          if (user.id !== caller.id) checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user);
+          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
           removeTotp(draft, user.id);
         });
         return noContent;

@@ -112,6 +112,20 @@ export function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
   );
 }
 
+/**
+ * Checks that a caller may change how a user signs in: that of another user as an Admin of all of their teams, and their own with a
+ * client that acts in all of them.
+ * @throws {ApiError} `forbidden`
+ */
+export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
+  if (user.id !== caller.id) checkManagesAllOf(caller, user);
+  else if (user.teams.some((team) => !caller.teams.includes(team)))
+    throw new ApiError('forbidden', withTeamClient);
+}
+
+const withTeamClient =
+  'You are also in other teams. A sign-in client of one team cannot change how you sign in';
+
 /** Whether the change needs the current password, so that a stolen token does not suffice to take over the account. */
 function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
   return user.id === caller.id && (password !== undefined || email !== user.email);

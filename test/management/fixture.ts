@@ -21,10 +21,12 @@ import { clients } from '../../src/management/clients.ts';
 import { environments } from '../../src/management/environments.ts';
 import { keys } from '../../src/management/keys.ts';
 import { members } from '../../src/management/members.ts';
+import { passkeys } from '../../src/management/passkeys.ts';
 import { resetLinks } from '../../src/management/reset-links.ts';
 import { deletions, unattributed } from '../../src/management/service.ts';
 import { sessions } from '../../src/management/sessions.ts';
 import { teams } from '../../src/management/teams.ts';
+import { totp } from '../../src/management/totp.ts';
 import { users } from '../../src/management/users.ts';
 import { loadConfig } from '../../src/serve/config.ts';
 import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
@@ -97,6 +99,8 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     clients,
     users,
     resetLinks,
+    passkeys,
+    totp,
     sessions,
     unattributed,
   ];

@@ -4,7 +4,7 @@ import { putMember } from '../../src/accounts/members.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { issueAccessToken } from '../../src/auth/tokens/access-token.ts';
 import { addToList } from '../../src/auth/tokens/invalidation.ts';
-import { openPeopleFixture } from './people.ts';
+import { openPeopleFixture, type Person } from './people.ts';
 
 test("a token of a team's sign-in client reaches only that team, whatever the teams of its user", async () => {
   const { directory, settings, clock, ada, team, callWith } = await openPeopleFixture();
@@ -38,6 +38,30 @@ test("a token of a team's sign-in client reaches only that team, whatever the te
   expect(await statusesWith(await clientOf(evil.id))).toEqual([200, 403]);
   expect(await statusesWith(await clientOf(team.id))).toEqual([403, 200]);
   expect(await statusesWith('flagmeter-cli')).toEqual([200, 200]);
+});
+
+test("a token of a team's sign-in client does not remove factors of a user of several teams", async () => {
+  const { directory, settings, bob, eve, team, accountStore, callWith } = await openPeopleFixture();
+  const clientId = 'signin_1';
+  const names = { clientId, number: 1, teamId: team.id, name: 'Wiki', redirectUris: [], secretHash: null };
+  await directory.change((draft) => draft.put('clients', clientId, { ...names, createdAt: 0 }));
+  const removeTotp = async ({ user: { id, role } }: Person, client_id: string) => {
+    const totp = {
+      userId: id,
+      secret: 'JBSWY3DPEHPK3PXP',
+      createdAt: 0,
+      lastStep: 0,
+      lastUsedAt: 0,
+      recoveryCodes: [],
+    };
+    await accountStore.change((draft) => draft.put('totp', id, totp));
+    const granted = { scope: 'openid flagmeter', role, team: [team.id], primaryTeam: team.id };
+    const token = await issueAccessToken(settings, { sub: id, client_id, ...granted });
+    return (await callWith(`Bearer ${token}`, 'DELETE', `/users/${id}/totp`)).status;
+  };
+  expect(await removeTotp(bob, clientId)).toBe(403);
+  expect(await removeTotp(bob, 'flagmeter-cli')).toBe(204);
+  expect(await removeTotp(eve, clientId)).toBe(204);
 });
 
 test('a token invalidated while a body is in flight makes no change', async () => {

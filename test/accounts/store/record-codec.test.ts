@@ -69,6 +69,20 @@ test('the secrets and the credential of a webhook are sealed, and open only with
     expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');
 });
 
+test('the client secret of an identity provider is sealed, and opens only for its provider', () => {
+  const key = new PostgresKey(randomBytes(32));
+  const value = { id: 'provider_1', name: 'Corp', clientSecret: 'the secret' };
+  const provider = { table: 'identityProviders', key: value.id, value } as unknown as Write;
+  const stored = new RecordCodec(key).encode(provider);
+  expect(stored.value).toContain('Corp');
+  expect(stored.value).not.toContain('the secret');
+  expect(new RecordCodec(key).decodeRecords([stored])).toEqual([provider]);
+  const ofAnother = { ...stored, value: stored.value!.replace('provider_1', 'provider_2') };
+  expect(() => new RecordCodec(key).decodeRecords([ofAnother])).toThrow('--postgres-key-file');
+  const isPublic = { ...provider, value: { ...value, clientSecret: null } } as unknown as Write;
+  expect(new RecordCodec(key).decodeRecords([new RecordCodec(key).encode(isPublic)])).toEqual([isPublic]);
+});
+
 test('the key of an authenticator app is sealed, and opens only for its user', () => {
   const key = new PostgresKey(randomBytes(32));
   const value = {

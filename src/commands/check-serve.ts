@@ -12,6 +12,7 @@ import { type Config, loadConfig } from '../serve/config.ts';
 import { assignHosts } from '../serve/listeners.ts';
 import { readHeaders } from '../serve/otlp/headers.ts';
 import { postgresAddress, withPostgres } from '../serve/postgres-connection.ts';
+import { readProviderFile } from '../serve/provider-file.ts';
 import { checkPublicUrls } from '../serve/public-urls.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { readCredentials } from '../storage/backup/bucket-credentials.ts';
@@ -66,6 +67,8 @@ function filesOf(config: Config, { env }: Terminal): readonly Check[] {
     checks.push(['--postgres-key-file', () => void readPostgresKey(postgresKeyFile)]);
   if (backupKeyFile !== undefined)
     checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
+  if (config.identityProviders !== undefined)
+    checks.push(['--identity-providers', () => void readProviderFile(config, systemClock)]);
   if (otlpHeadersFile !== undefined)
     checks.push(['--otlp-headers-file', () => void readHeaders(readFileSync(otlpHeadersFile, 'utf8'))]);
   if (backupTo?.startsWith('s3://'))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
+import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { loadDescriptors, loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
@@ -15,6 +16,7 @@ import { type Config, loadConfig, serviceLinksIn } from '../serve/config.ts';
 import type { Served } from '../serve/listeners.ts';
 import { warnOfOpenFiles } from '../serve/open-files.ts';
 import { forgetPasswordRequests } from '../serve/password-reset.ts';
+import { readProviderFile } from '../serve/provider-file.ts';
 import { publicUrls } from '../serve/public-urls.ts';
 import { type Reloadable, reload } from '../serve/reload.ts';
 import { startService } from '../serve/service.ts';
@@ -68,26 +70,31 @@ interface Serving {
   readonly signals: Signals;
 }
 
-/** Reports errors of addresses and TLS files before anything is prepared. */
+/** Reports errors of files and addresses before anything is prepared. */
 async function bindAndServe(serving: Serving): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
+  const providers = readProviderFile(config, systemClock);
   const [engine, descriptors] = await Promise.all([loadHttpEngine(), loadDescriptors()]);
   const bound = await bindListeners({ config, engine, descriptors, clock: systemClock, log });
-  const reloadable: Reloadable = { bound, log, setLogLevel, setRates: undefined };
+  const reloadable: Reloadable = { bound, log, setLogLevel, setProviders: undefined, setRates: undefined };
   let reloading = Promise.resolve(config);
   signals.onHangUp(() => {
     reloading = reloading.then((running) => reload(running, load, reloadable));
   });
   try {
-    return await serveOn(bound, serving, reloadable);
+    return await serveOn(bound, { ...serving, providers }, reloadable);
   } catch (error) {
     await bound.close(0);
     throw error;
   }
 }
 
-async function serveOn(bound: BoundListeners, serving: Serving, reloadable: Reloadable): Promise<number> {
-  const { config, log, terminal, signals } = serving;
+async function serveOn(
+  bound: BoundListeners,
+  serving: Serving & { readonly providers: ConfiguredProviders },
+  reloadable: Reloadable,
+): Promise<number> {
+  const { config, providers, log, terminal, signals } = serving;
   if (config.existing) checkPrepared(config.data, willHave);
   const lock = lockDataDirectory(config.data);
   try {
@@ -100,6 +107,8 @@ async function serveOn(bound: BoundListeners, serving: Serving, reloadable: Relo
     const common = { ...builtIn(), config, clock: systemClock, randomBytes, log, fatal: signals.fail };
     const parts = { ...common, ...stores };
     const service = await startService(parts, bound);
+    service.setProviders(providers);
+    reloadable.setProviders = service.setProviders;
     reloadable.setRates = service.setRates;
     lock.coverFiles();
     terminal.out(readyLine(bound));

@@ -50,7 +50,13 @@ const refusesSettings = {
   invalid_body: `Cannot take issuer: ${urlRule(false)}`,
 };
 
-const isFile = 'The operator has configured this provider in the file --identity-providers; change it there';
+const ofOperator = (file: string) =>
+  `The operator has configured this identity provider in ${file} (--identity-providers): change it there, and send SIGHUP to the server`;
+
+const refusesChange = {
+  not_found: missing('identity provider'),
+  conflict: ofOperator('/etc/flagmeter/providers.json'),
+};
 
 /** `/api/v2/identity-providers`, and the accounts there that users have linked. */
 export const identityProviders: Group<ProviderDeps> = {
@@ -93,7 +99,7 @@ export const identityProviders: Group<ProviderDeps> = {
       description: 'Users who are signed in with it stay so.',
       body: IdentityProviderPatch,
       answers: { 200: jsonAnswer(IdentityProvider, 'The provider after the change.') },
-      refuses: { ...refusesSettings, not_found: missing('identity provider') },
+      refuses: { ...refusesSettings, ...refusesChange },
       async handle({ directory, params: { providerId }, body }, deps: ProviderDeps) {
         mayChange(deps, providerId);
         return ok(show(deps, await patchProvider(directory, providerId, body, deps.issuerRules)));
@@ -105,7 +111,7 @@ export const identityProviders: Group<ProviderDeps> = {
       summary: 'Delete an identity provider',
       description: 'Users can no longer sign in with it. Those who are signed in stay so.',
       answers: { 204: done('It is deleted.') },
-      refuses: { not_found: missing('identity provider') },
+      refuses: refusesChange,
       handle({ directory, params: { providerId } }, deps: ProviderDeps) {
         mayChange(deps, providerId);
         return deleteProvider(directory, providerId);
@@ -154,9 +160,10 @@ function find({ providers }: ProviderDeps, id: string): StoredProvider {
   return mustExist('identity provider', providers.find(id));
 }
 
-/** @throws {ApiError} `not_found` for a provider of the operator */
+/** @throws {ApiError} `conflict` for a provider of the operator */
 function mayChange({ providers }: ProviderDeps, id: string): void {
-  if (providers.isConfigured(id)) throw new ApiError('not_found', isFile);
+  const file = providers.fileOf(id);
+  if (file !== undefined) throw new ApiError('conflict', ofOperator(file));
 }
 
 /** A provider without its secret. */

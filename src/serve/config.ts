@@ -1,4 +1,3 @@
-import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import Value from 'typebox/value';
 import { type KnownFlag, readFlags, UsageError } from '../cli/flags.ts';
 import { clientVariables } from '../contract/client-variables.ts';
@@ -6,6 +5,7 @@ import { type Setting, type SettingNames, type Settings, settings } from '../con
 import { nearestKnown } from '../contract/nearest.ts';
 import { readNetworks } from '../runtime/ip-networks.ts';
 import { parseSize, showSize } from '../runtime/size.ts';
+import { readJsonFile } from './json-file.ts';
 
 /** The server's settings, checked and frozen. */
 export type Config = Readonly<Settings & { burst: number }>;
@@ -136,7 +136,7 @@ function fromEnvironment(env: ConfigSources['env']): Layer {
 function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
   const keys = settings.map(({ key }) => key).filter((key) => key !== 'config');
   const layer: Layer = new Map();
-  for (const [name, raw] of Object.entries(readObject(path, readFile))) {
+  for (const [name, raw] of Object.entries(readJsonFile('config', path, readFile))) {
     const key = (settingWith('key', name) ?? settingWith('flag', name))?.key;
     if (key === undefined || key === 'config') {
       throw new UsageError(`Unknown key ${name} in ${path}${nearestKnown(name, keys)}`);
@@ -145,38 +145,6 @@ function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
     layer.set(key, { raw, by: `from ${path}` });
   }
   return layer;
-}
-
-function readObject(path: string, readFile: ConfigSources['readFile']): object {
-  let text: string;
-  try {
-    text = readFile(path);
-  } catch (error) {
-    throw new UsageError(`Cannot read --config ${path}: ${error instanceof Error ? error.message : error}`);
-  }
-  let object: unknown;
-  try {
-    object = JSON.parse(text);
-  } catch {
-    throw new UsageError(`Cannot use --config ${path}: must be valid JSON${whereBroken(text)}`);
-  }
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw new UsageError(`Cannot use --config ${path}: must contain one JSON object`);
-  }
-  return object;
-}
-
-/** Position and reason of the first error. The file is not quoted: it may contain a secret. */
-function whereBroken(text: string): string {
-  const errors: ParseError[] = [];
-  parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
-  const [first] = errors;
-  if (first === undefined) return '';
-  const before = text.slice(0, first.offset).split('\n');
-  const reason = printParseErrorCode(first.error)
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase();
-  return ` (line ${before.length}, column ${before.at(-1)!.length + 1}: ${reason})`;
 }
 
 function check(setting: Setting, given: Given): string | number | boolean {

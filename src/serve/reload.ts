@@ -1,24 +1,36 @@
+import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import { settings } from '../contract/config-schema.ts';
+import { systemClock } from '../runtime/clock.ts';
 import type { Log, LogLevel } from '../runtime/log.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config.ts';
+import { readProviderFile } from './provider-file.ts';
 
 /** The parts of a running server that a reload changes. */
 export interface Reloadable {
   readonly bound: Pick<BoundListeners, 'renewTls' | 'trust'>;
   readonly log: Log;
   setLogLevel(level: LogLevel): void;
-  /** `undefined` until the service has started. */
+  /** These are `undefined` until the service has started. */
+  setProviders: ((configured: ConfiguredProviders) => void) | undefined;
   setRates: ((limits: Config) => void) | undefined;
 }
 
 type Key = (typeof settings)[number]['key'];
 
 /** Settings that take effect without a restart. So do files that are read for each use, such as the keys of backups. */
-const live: readonly Key[] = ['logLevel', 'rate', 'burst', 'apiRate', 'tokenRate', 'trustedProxies'];
+const live: readonly Key[] = [
+  'logLevel',
+  'rate',
+  'burst',
+  'apiRate',
+  'tokenRate',
+  'trustedProxies',
+  'identityProviders',
+];
 
 /**
- * SIGHUP: rereads the configuration and the TLS files. If one of them cannot be used, nothing changes.
+ * SIGHUP: rereads the configuration, the identity providers in it, and the TLS files. If one of them cannot be used, nothing changes.
  * @param running the settings in use
  * @param load reads the settings
  * @returns the settings in use from now on
@@ -26,8 +38,10 @@ const live: readonly Key[] = ['logLevel', 'rate', 'burst', 'apiRate', 'tokenRate
 export async function reload(running: Config, load: () => Config, parts: Reloadable): Promise<Config> {
   const { bound, log } = parts;
   let wanted: Config;
+  let providers: ConfiguredProviders;
   try {
     wanted = load();
+    providers = readProviderFile(wanted, systemClock);
   } catch (error) {
     const { message } = error as Error;
     log.error('the configuration is invalid; keeping the current one', { reason: message });
@@ -45,6 +59,7 @@ export async function reload(running: Config, load: () => Config, parts: Reloada
   const waiting = changed.filter((key) => !live.includes(key)).map(flagOf);
   bound.trust(wanted);
   parts.setLogLevel(wanted.logLevel);
+  parts.setProviders?.(providers);
   if (reloaded.length > 0) parts.setRates?.(wanted);
   log.info('reloaded the configuration', { reloaded: reloaded.map(flagOf), afterRestart: waiting });
   const taken = Object.fromEntries(live.map((key) => [key, wanted[key]]));

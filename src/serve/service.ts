@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AuditExport } from '../accounts/audit-export.ts';
+import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import { TokenTotals } from '../auth/tokens/token-totals.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
@@ -18,6 +19,7 @@ import { type Core, closeCore, debugLog, openCore, type ServiceDeps } from './co
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
 import type { Collector } from './otlp/otlp.ts';
+import { warnOfUnknownTeams } from './provider-file.ts';
 import { publicUrls } from './public-urls.ts';
 import { readinessOf } from './readiness.ts';
 import { routesOf } from './routes.ts';
@@ -26,6 +28,8 @@ import { ServiceStatus } from './service-status.ts';
 export interface Service {
   /** Reports not ready, and continues to serve. */
   leave(): void;
+  /** Replaces the identity providers of the operator. */
+  setProviders(configured: ConfiguredProviders): void;
   /** Changes the limits of applications, tokens and clients. */
   setRates(limits: Pick<Config, 'rate' | 'burst' | 'apiRate' | 'tokenRate'>): void;
   /** Stops accepting, answers and commits what was accepted, closes everything. */
@@ -65,6 +69,10 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     leave() {
       core.shutdown.isNear = true;
       bound.grpc.setServing(false);
+    },
+    setProviders(configured) {
+      core.providers.configure(configured);
+      warnOfUnknownTeams(configured, core.directory, core.log);
     },
     setRates({ rate, burst, apiRate, tokenRate }) {
       core.counting.rates.set(rate, burst);

@@ -26,6 +26,7 @@ async function reloaded(before: object, after: string, renewTls = async () => fa
     setLogLevel(wanted: LogLevel) {
       level = wanted;
     },
+    setProviders() {},
     setRates({ rate, burst, apiRate, tokenRate }: Config) {
       rates = [rate, burst, apiRate, tokenRate];
     },

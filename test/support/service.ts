@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { bindListeners } from '../../src/serve/bound-listeners.ts';
 import { loadConfig } from '../../src/serve/config.ts';
-import { startService } from '../../src/serve/service.ts';
+import { type Service, startService } from '../../src/serve/service.ts';
 import type { Storage } from '../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
@@ -39,6 +39,8 @@ export interface LocalService {
   readonly credentials: Credentials;
   /** The log so far. */
   log(): string;
+  /** Replaces the identity providers of the operator. */
+  setProviders: Service['setProviders'];
   stop(): Promise<void>;
 }
 
@@ -92,6 +94,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     data,
     credentials,
     log: () => lines.join(''),
+    setProviders: service.setProviders,
     stop: () => service.stop(1000),
   };
 }

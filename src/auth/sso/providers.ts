@@ -8,18 +8,27 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 
+/** The identity providers of the operator. */
+export interface ConfiguredProviders {
+  /** Its file; empty if there is none. */
+  readonly file: string;
+  readonly providers: readonly IdentityProvider[];
+}
+
 /** The identity providers: those of the accounts, and those of the file `--identity-providers`. */
 export class Providers {
   readonly #accounts: Pick<Accounts, 'identityProviders'>;
   #configured: ReadonlyMap<string, IdentityProvider> = new Map();
+  #file = '';
 
   constructor(accounts: Pick<Accounts, 'identityProviders'>) {
     this.#accounts = accounts;
   }
 
   /** Replaces those of the file. */
-  configure(configured: readonly IdentityProvider[]): void {
-    this.#configured = new Map(configured.map((provider) => [provider.id, provider]));
+  configure({ file, providers }: ConfiguredProviders): void {
+    this.#file = file;
+    this.#configured = new Map(providers.map((provider) => [provider.id, provider]));
   }
 
   /** Those of the file first, then the oldest. */
@@ -45,6 +54,11 @@ export class Providers {
 
   isConfigured(id: string): boolean {
     return this.#configured.has(id);
+  }
+
+  /** The file that has a provider; `undefined` for one of the accounts. */
+  fileOf(id: string): string | undefined {
+    return this.#configured.has(id) ? this.#file : undefined;
   }
 }
 

@@ -1,8 +1,14 @@
 import Type from 'typebox';
-import { whole } from './kinds.ts';
+import { file, whole } from './kinds.ts';
 
 /** Signing in by other services. */
 export const signIn = {
+  identityProviders: Type.Optional(
+    file(
+      'Signing in',
+      'JSON file with identity providers, which only the operator changes. It is read again after SIGHUP',
+    ),
+  ),
   issuerAllowPrivate: Type.Boolean({
     group: 'Signing in',
     value: '',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
+import { providerRecipes } from './provider-recipes.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { ask, make, takeUser } from './targets.ts';
 import { wideReport } from './wide-application.ts';
@@ -121,12 +122,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     return { path: `${list}/${clientId}/secret` };
   },
 
-  'POST /identity-providers invalid_body': withBody({
-    name: 'Corp',
-    issuer: 'http://login.invalid',
-    clientId: 'flagmeter',
-  }),
-  'PATCH /identity-providers/:providerId invalid_body': withBody({ issuer: 'http://login.invalid' }),
+  ...providerRecipes,
 
   'POST /teams/:id/webhooks invalid_body': withBody({
     name: 'Chat',

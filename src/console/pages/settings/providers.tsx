@@ -48,13 +48,7 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
             )}
           </>
         )}
-        remove={({ id, name }) => ({
-          title: `Delete the identity provider ${name}`,
-          action: 'Delete the identity provider',
-          done: `The identity provider ${name} is deleted`,
-          children: <p>Users can no longer sign in with it. Those who are signed in stay so.</p>,
-          onConfirm: () => call<void>('DELETE', resource('identity-providers', id)),
-        })}
+        remove={removal}
         create={{
           label: 'Add an identity provider',
           codes: providerCodes,
@@ -68,6 +62,18 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
       {dialog.element}
     </Part>
   );
+}
+
+/** The confirmation that deletes a provider; `undefined` for one of the operator. */
+function removal({ id, name, source }: IdentityProvider) {
+  if (source === 'file') return undefined;
+  return {
+    title: `Delete the identity provider ${name}`,
+    action: 'Delete the identity provider',
+    done: `The identity provider ${name} is deleted`,
+    children: <p>Users can no longer sign in with it. Those who are signed in stay so.</p>,
+    onConfirm: () => call<void>('DELETE', resource('identity-providers', id)),
+  };
 }
 
 interface ToggleProps {

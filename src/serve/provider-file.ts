@@ -1,0 +1,117 @@
+import { dirname, resolve } from 'node:path';
+import Type, { type Static } from 'typebox';
+import type { Accounts } from '../accounts/accounts.ts';
+import { completeProvider, maxProviders } from '../accounts/identity-providers.ts';
+import type { ConfiguredProviders } from '../auth/sso/providers.ts';
+import { UsageError } from '../cli/flags.ts';
+import { ApiError } from '../contract/errors.ts';
+import { nearestKnown } from '../contract/nearest.ts';
+import { NewIdentityProvider } from '../contract/shapes/identity-provider.ts';
+import { shapeError } from '../http/shape-error.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { compiled } from '../runtime/compiled.ts';
+import type { Log } from '../runtime/log.ts';
+import { readTextFile } from '../runtime/text-file.ts';
+import type { Config } from './config.ts';
+import { readJsonFile } from './json-file.ts';
+
+const flag = 'identity-providers';
+
+const { clientSecret: _, ...fields } = NewIdentityProvider.properties;
+
+/** An entry of the file: the fields of the API, but the client secret is in a file of its own. Ids of the API contain `_`. */
+const Entry = Type.Object(
+  { ...fields, id: Type.String(), clientSecretFile: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+type Entry = Static<typeof Entry>;
+
+const checker = compiled(Entry);
+
+/**
+ * Reads the file `--identity-providers`; no providers without one.
+ * @throws {UsageError} with the file, the entry and the field
+ */
+export function readProviderFile(
+  {
+    identityProviders: file,
+    issuerAllowPrivate: allowPrivate,
+  }: Pick<Config, 'identityProviders' | 'issuerAllowPrivate'>,
+  clock: Pick<Clock, 'now'>,
+): ConfiguredProviders {
+  if (file === undefined) return { file: '', providers: [] };
+  const refuse = (why: string) => new UsageError(`Cannot use --${flag} ${file}: ${why}`);
+  const object = readJsonFile(flag, file, readTextFile);
+  checkNames('', object, ['providers'], refuse);
+  const { providers } = object as { readonly providers?: unknown };
+  if (!Array.isArray(providers)) throw refuse('providers must be a list');
+  if (providers.length > maxProviders) throw refuse(`providers must have at most ${maxProviders} entries`);
+  const now = clock.now();
+  const ids = new Set<string>();
+  const read = providers.map((value: unknown, number) => {
+    const refuseEntry = (why: string) => refuse(`providers[${number}]${nameOf(value)}${why}`);
+    const { id, clientSecretFile, ...wanted } = checkEntry(value, refuseEntry);
+    if (!/^[a-z0-9-]{1,40}$/.test(id))
+      throw refuseEntry('.id must be 1 to 40 lower-case letters, digits and hyphens');
+    if (ids.has(id)) throw refuseEntry('.id is that of another entry');
+    ids.add(id);
+    try {
+      const clientSecret =
+        clientSecretFile === undefined ? null : readSecret(resolve(dirname(file), clientSecretFile));
+      const settings = completeProvider({ ...wanted, clientSecret }, { allowPrivate });
+      return { id, number, ...settings, createdAt: now, updatedAt: now };
+    } catch (error) {
+      if (!(error instanceof ApiError || error instanceof UsageError)) throw error;
+      throw refuseEntry(`: ${error.message.replace(/^Cannot take /, '')}`);
+    }
+  });
+  return { file, providers: read };
+}
+
+/** Logs the teams that do not exist. Rules with such a team have no effect. */
+export function warnOfUnknownTeams(
+  { providers }: ConfiguredProviders,
+  { teams }: Pick<Accounts, 'teams'>,
+  log: Log,
+): void {
+  for (const { id, defaultTeam, claimRules } of providers) {
+    const named = [...(defaultTeam === null ? [] : [defaultTeam]), ...claimRules.map(({ team }) => team)];
+    const missing = [...new Set(named)].filter((team) => !teams.has(team));
+    if (missing.length > 0)
+      log.warn(`--${flag} names teams that do not exist`, { provider: id, teams: missing });
+  }
+}
+
+type Refuse = (why: string) => UsageError;
+
+function checkEntry(value: unknown, refuse: Refuse): Entry {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(' must be an object');
+  checkNames('.', value, Object.keys(Entry.properties), refuse);
+  if (checker().Check(value)) return value;
+  const { message } = shapeError(checker().Errors(value), {
+    placeOf: (pointer) => `: ${pointer.slice(1, 100)}`,
+  });
+  throw refuse(message.replace(/^The body/, ''));
+}
+
+/** Refuses unknown fields, which may be misspellings. */
+function checkNames(prefix: string, object: object, known: readonly string[], refuse: Refuse): void {
+  const unknown = Object.keys(object).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw refuse(`${prefix}${unknown} is unknown${nearestKnown(unknown, known)}`);
+}
+
+/** The id of an entry, for a message. */
+function nameOf(value: unknown): string {
+  const id = (value as { readonly id?: unknown } | null)?.id;
+  return typeof id === 'string' && id !== '' ? ` (${id.slice(0, 40)})` : '';
+}
+
+/** @throws {UsageError} if it cannot be read */
+function readSecret(file: string): string {
+  try {
+    return readTextFile(file).trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`clientSecretFile ${file} cannot be read (${code ?? 'error'})`);
+  }
+}

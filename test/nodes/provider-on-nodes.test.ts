@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { clientId, clientSecret, type OwnProvider, startOwnProvider } from '../auth/sso/own-provider.ts';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  manage,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
+
+const { test } = needing('postgresql');
+
+const inTime = { timeout: 60_000, interval: 100 };
+const authUrl = 'http://auth.example';
+
+let database: Postgres;
+let provider: OwnProvider;
+let credentials: Credentials;
+let one: Binary;
+let two: Binary;
+
+beforeAll(async () => {
+  database = await Postgres.start();
+  provider = await startOwnProvider(Date.now);
+  const postgresUrl = await database.database();
+  credentials = await preparePostgres(postgresUrl);
+  const args = ['--postgres', postgresUrl, '--auth-url', authUrl, '--issuer-allow-private'];
+  const start = (name: string) => startBinary({ args: [...args, '--node-name', name] });
+  [one, two] = await Promise.all([start('one'), start('two')]);
+}, 90_000);
+afterAll(async () => {
+  for (const each of [one, two]) if (each !== undefined) await stop(each, 'SIGKILL');
+  await provider?.close();
+  await database?.close();
+  cleanUp();
+});
+
+/** Sends a request of a browser to a node. @returns the answer, and the cookie that it sets first */
+async function send(node: Binary, address: string, cookie = '') {
+  const { pathname, search } = new URL(address, authUrl);
+  const answer = await fetch(`http://${node.http}${pathname}${search}`, {
+    headers: { cookie },
+    redirect: 'manual',
+  });
+  const [set = ''] = answer.headers.getSetCookie();
+  return { answer, location: answer.headers.get('location') ?? '', cookie: set.split(';')[0]! };
+}
+
+test('a sign-in with a provider starts at one node, returns to another, and counts at both', async () => {
+  const wanted = { name: 'Corp', issuer: provider.issuer, clientId, clientSecret, createUsers: true };
+  const bearer = await token(one.http, credentials);
+  const body = { ...wanted, defaultTeam: credentials.teamId };
+  const path = '/api/v2/identity-providers';
+  const { id } = (await manage(one.http, bearer, 'POST', path, 201, body)) as { id: string };
+  const page = `/connect/providers/${id}/start?page=authenticator&query=`;
+  await vi.waitFor(async () => expect((await send(two, page)).answer.status).toBe(303), inTime);
+
+  const started = await send(one, page);
+  const asked = await fetch(started.location, { redirect: 'manual' });
+  const callback = asked.headers.get('location')!;
+  expect(callback).toMatch(`${authUrl}/connect/providers/${id}/callback?`);
+  const returned = await send(two, callback, started.cookie);
+  expect(returned.answer.status).toBe(303);
+  for (const node of [two, one])
+    await vi.waitFor(async () => {
+      const { answer } = await send(node, '/connect/authenticator', returned.cookie);
+      expect(await answer.text()).toContain('<h1>Set up two-step verification');
+    }, inTime);
+});

@@ -48,7 +48,7 @@ without the required role in the team; and 401 \`insufficient_user_authenticatio
 
 The Admins and Admin API keys of the first team run the installation. The first team is the one that \`init\` creates; if it is
 deleted, the oldest that remains. Only they see refused senders of no team (\`GET /unattributed\`) and, in the audit log, failed
-sign-ins to unknown accounts. An Admin of the first team who is signed in as a user creates teams without a limit. All others,
+sign-ins to unknown accounts and changes of the sign-in policy and of identity providers. An Admin of the first team who is signed in as a user creates teams without a limit. All others,
 API keys included, have a plan limit: 3, 20 or 100 teams on the plan free, team or enterprise. Teams that those teams create
 count against the same limit.
 

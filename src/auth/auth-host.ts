@@ -16,6 +16,7 @@ import { invitationPageEndpoints } from './invitations/invitation-page.ts';
 import { jwksEndpoint } from './keys/jwks.ts';
 import { refusalPage } from './pages/failure-page.ts';
 import { backChannelLogout, ssoPages } from './sso/endpoints.ts';
+import { linkPageEndpoints } from './sso/link-page.ts';
 import { introspectionEndpoint } from './tokens/introspection.ts';
 import { revocationEndpoint } from './tokens/revocation.ts';
 import { tokenEndpoint } from './tokens/token-endpoint.ts';
@@ -43,6 +44,7 @@ const signIn = {
     ...passkeyPageEndpoints,
     ...invitationPageEndpoints,
     ...authenticatorPageEndpoints,
+    ...linkPageEndpoints,
     ...endSessionEndpoints,
     ...userinfoEndpoints,
   ],
@@ -61,6 +63,7 @@ const pagePaths: ReadonlySet<string> = new Set(
     ...passkeyPageEndpoints,
     ...invitationPageEndpoints,
     ...authenticatorPageEndpoints,
+    ...linkPageEndpoints,
     ...endSessionEndpoints,
     ...ssoPages,
   ].map(({ path }) => path),

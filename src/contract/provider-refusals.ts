@@ -34,7 +34,9 @@ export const providerRefusals = {
   email_taken:
     'A user with this e-mail address exists, but is not linked to this account. An administrator can allow links by e-mail address.',
   link_over: 'The invitation or reset link was used, replaced or withdrawn, or it has expired.',
-  linked_elsewhere: 'The user with this e-mail address is linked to another account of this provider.',
+  linked_elsewhere:
+    'The user is linked to another account of this provider, or the account to another user. Unlink it there first.',
+  sign_in_over: 'The sign-in here has ended meanwhile. Sign in, and link the account again.',
   other_provider_required: 'Users of this domain sign in with another provider.',
   provider_changed: 'The provider was changed, disabled or deleted during the sign-in.',
   team_missing: 'The user would be in no team. Set a default team, or add a rule for a claim of the user.',

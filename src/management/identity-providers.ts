@@ -1,3 +1,4 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import {
   createProvider,
@@ -8,6 +9,9 @@ import {
   targetOf,
 } from '../accounts/identity-providers.ts';
 import { identitiesOf, unlink } from '../accounts/linked-identities.ts';
+import { passkeysOf } from '../accounts/passkeys.ts';
+import { hasPassword } from '../accounts/passwords.ts';
+import { mayUsePassword, requiredProvider } from '../accounts/sign-in-policy.ts';
 import type { Reader } from '../accounts/store/account-store.ts';
 import { checkProvider } from '../auth/sso/check-provider.ts';
 import type { Issuers } from '../auth/sso/issuers.ts';
@@ -28,6 +32,7 @@ import type {
   LinkedIdentity as StoredIdentity,
   IdentityProvider as StoredProvider,
 } from '../storage/lmdb/provider-records.ts';
+import type { User as StoredUser } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -49,6 +54,9 @@ const refusesSettings = {
   invalid_name: nameRule('an identity provider'),
   invalid_body: `Cannot take issuer: ${urlRule(false)}`,
 };
+
+const lastWay =
+  'You could no longer sign in: set a password or add a passkey first, or ask another Admin to unlink it';
 
 const ofOperator = (file: string) =>
   `The operator has configured this identity provider in ${file} (--identity-providers): change it there, and send SIGHUP to the server`;
@@ -136,7 +144,10 @@ export const identityProviders: Group<ProviderDeps> = {
       summary: 'List the accounts at identity providers that a user signs in with',
       answers: { 200: jsonAnswer(LinkedIdentities, 'The accounts, the oldest link first.') },
       handle: ({ user }, deps: ProviderDeps) =>
-        ok({ items: identitiesOf(deps.accountStore, user.id).map((linked) => showLinked(deps, linked)) }),
+        ok({
+          items: identitiesOf(deps.accountStore, user.id).map((linked) => showLinked(deps, linked)),
+          linkable: deps.providers.linkable(deps.accountStore, user).length > 0,
+        }),
     }),
     endpoint('DELETE /users/:id/identities/:identityId', {
       access: { within: 'user', least: 'Admin', orSelf: true, recent: true },
@@ -145,15 +156,31 @@ export const identityProviders: Group<ProviderDeps> = {
       description:
         'For another user, requires an Admin who is in all teams of the user. Existing sessions continue.',
       answers: { 204: done('It is unlinked.') },
-      handle: ({ directory, callerIn, user, params }) =>
+      refuses: { conflict: lastWay },
+      handle: ({ directory, caller, callerIn, user, params }) =>
         directory.change((draft) => {
-          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
-          const linked = identitiesOf(draft, user.id).find(({ id }) => id === params.identityId);
-          unlink(draft, mustExist('linked account', linked));
+          const current = draft.users.get(user.id) ?? user;
+          checkManagesSignIn(callerIn(draft), current);
+          const all = identitiesOf(draft, user.id);
+          const linked = mustExist(
+            'linked account',
+            all.find(({ id }) => id === params.identityId),
+          );
+          if (user.id === caller.id && all.length === 1 && !hasOtherWay(draft, current))
+            throw new ApiError('conflict', lastWay);
+          unlink(draft, linked);
         }),
     }),
   ],
 };
+
+/** Whether a user can sign in without an identity provider. */
+function hasOtherWay(draft: AccountDraft, user: StoredUser): boolean {
+  const isFree = requiredProvider(draft, user) === undefined;
+  return (
+    (hasPassword(user) && mayUsePassword(draft, user)) || (isFree && passkeysOf(draft, user.id).length > 0)
+  );
+}
 
 /** @throws {ApiError} `not_found` */
 function find({ providers }: ProviderDeps, id: string): StoredProvider {

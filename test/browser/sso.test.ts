@@ -34,9 +34,17 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Signs in at the pages of the provider. */
+/** The pages of the provider load a font. */
+const expected = /ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/;
+
+/** Signs in with the provider. */
 async function enterAtProvider(page: Page, login: string): Promise<void> {
   await page.getByRole('link', { name: 'Sign in with Corp' }).click();
+  await fillIn(page, login);
+}
+
+/** Signs in at the pages of the provider. */
+async function fillIn(page: Page, login: string): Promise<void> {
   await page.locator('input[name=login]').fill(login);
   await page.locator('input[name=password]').fill('any');
   await page.locator('button[type=submit]').click();
@@ -52,8 +60,6 @@ async function rolesOf(login: string): Promise<unknown> {
 
 test('a user signs in with a provider and out of both, and the groups decide the role', async () => {
   provider.groups.set('grace', ['flag-admins']);
-  // The pages of the provider load a font.
-  const expected = /ERR_NAME_NOT_RESOLVED|ERR_INTERNET_DISCONNECTED/;
   const { page } = await console.visit('/', { signedIn: false, expected });
   await page.getByRole('link', { name: 'Sign in with Corp' }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
@@ -68,6 +74,25 @@ test('a user signs in with a provider and out of both, and the groups decide the
   await enterAtProvider(page, 'grace');
   await page.getByRole('button', { name: /grace/ }).waitFor();
   expect(await rolesOf('grace')).toEqual({ [team]: 'User' });
+});
+
+test('an invited user binds an account at the provider, and sees it at You', async () => {
+  const guest = { name: 'Guest', email: 'guest@example.com' };
+  const made = (await console.manage('POST', '/api/v2/users', 201, guest)) as { invitation: { url: string } };
+  const options = { signedIn: false, expected, colorScheme: 'dark' } as const;
+  const { page } = await console.visit(made.invitation.url.replace(console.origin, ''), options);
+  const choice = page.getByRole('button', { name: 'Continue with Corp' });
+  await choice.waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await choice.click();
+  await fillIn(page, 'hopper');
+  await page.getByRole('button', { name: /guest/i }).waitFor();
+  await page.goto(`${console.origin}/settings/you`);
+  await page.getByRole('table', { name: 'Linked accounts' }).getByText('hopper@corp.example').waitFor();
+  await page.getByRole('button', { name: 'Unlink the account at Corp' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Unlink the account' }).click();
+  await page.getByText('You could no longer sign in').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
 });
 
 test('an administrator adds a provider, and tests the connection', async () => {

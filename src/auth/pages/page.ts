@@ -10,7 +10,7 @@ export interface Page {
   readonly content: Html;
   /** Where the form may lead besides this host, as CSP sources; absent if the page has no form. */
   readonly formTargets?: readonly string[];
-  /** The address, relative to the page, that the browser continues at. */
+  /** The address, perhaps relative to the page, that the browser continues at. */
   readonly refresh?: string;
   /** `Set-Cookie`. */
   readonly cookie?: string | undefined;

@@ -1,5 +1,6 @@
 import { type ProviderRefusalCode, providerRefusals } from '../../contract/provider-refusals.ts';
 import type { Reply } from '../../http/types.ts';
+import { type FormPage, formReply } from './form-page.ts';
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
@@ -71,5 +72,27 @@ export function unknownProviderPage(): Reply {
     title: 'Sign-in is not possible',
     content: html`<h1>Sign-in is not possible</h1>
 <p>There is no such identity provider, or it is disabled. Go back to the app that sent you here, and try again.</p>`,
+  });
+}
+
+/** The page on which users link accounts at providers. */
+export function linkAccountPage(
+  page: FormPage,
+  { email }: { readonly email: string },
+  providers: readonly { readonly id: string; readonly name: string }[],
+): Reply {
+  const task =
+    providers.length === 0
+      ? html`No further identity provider is available for <strong>${email}</strong>.`
+      : html`Choose the identity provider with which <strong>${email}</strong> signs in, too.`;
+  const buttons = providers.map(
+    ({ id, name }) => html`<button name="provider" value="${id}">Link an account at ${name}</button>`,
+  );
+  return formReply(page, {
+    title: 'Link an account',
+    intro: html`<p>${task}</p>`,
+    form: html`<input type="hidden" name="action" value="link">
+${buttons}`,
+    more: html`<p><a class="button" href="${page.redirectUri ?? ''}">Back</a></p>`,
   });
 }

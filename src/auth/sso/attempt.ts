@@ -6,7 +6,9 @@ import { cookiesOf } from '../../http/cookies.ts';
 import type { Request } from '../../http/types.ts';
 
 /** The pages that a sign-in can continue. */
-export const pages = ['authorize', 'device', 'invitation', 'passkey', 'authenticator'] as const;
+export const pages = [
+  ...(['authorize', 'device', 'invitation', 'passkey', 'authenticator', 'identities'] as const),
+] as const;
 
 const secret = Type.String({ pattern: '^[\\w-]{43}$' });
 
@@ -23,6 +25,8 @@ const Attempt = Type.Object({
   page: Type.Enum(pages),
   /** Its query. */
   query: Type.String(),
+  /** The id of the signed-in user to whom the account is linked; absent for a sign-in. */
+  linkTo: Type.Optional(Type.String()),
   /** Unix milliseconds. */
   startedAt: Type.Integer(),
 });

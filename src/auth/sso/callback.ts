@@ -4,9 +4,10 @@ import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import { consoleClientId, findClient } from '../clients/clients.ts';
 import { parseForm } from '../clients/form.ts';
 import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
-import { BrowserCookie } from '../sign-in/browser.ts';
+import { type Browser, BrowserCookie } from '../sign-in/browser.ts';
 import { userAgentOf } from '../sign-in/draft-sign-in.ts';
 import { type Counted, countAddress, uncountAttempt } from '../sign-in/login-throttle.ts';
+import { currentSignIn } from '../sign-in/sign-ins.ts';
 import { type Attempt, AttemptCookie } from './attempt.ts';
 import { type ProviderIdentity, readIdentity } from './claims.ts';
 import { enter } from './enter.ts';
@@ -96,6 +97,9 @@ async function signInAs(settings: SsoSettings, request: Request, proven: Proven)
   const browser = cookie.read(request);
   const link = new LinkCookie(settings.issuer);
   const isInvited = attempt.page === 'invitation';
+  const { linkTo } = attempt;
+  if (linkTo !== undefined && (await currentUser(settings, browser)) !== linkTo)
+    throw new ProviderRefusal('sign_in_over');
   const { browser: renewed } = await enter(settings, {
     ...proven,
     browser,
@@ -104,13 +108,25 @@ async function signInAs(settings: SsoSettings, request: Request, proven: Proven)
     address: request.remoteAddress,
     userAgent: userAgentOf(request),
     ...(isInvited && { link: link.read(request) }),
+    ...(linkTo !== undefined && { linkTo }),
   });
   const headers = {
-    location: isInvited ? `${settings.audience}/console/sign-in` : continuation(attempt),
+    location: destination(settings, attempt),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   };
   return { status: 303, headers, cookies: [cookie.write(renewed), ...(isInvited ? [link.removal] : [])] };
+}
+
+/** The id of the user who is signed in completely. */
+async function currentUser(settings: SsoSettings, browser: Browser | undefined): Promise<string | undefined> {
+  const signIn = await currentSignIn(settings, browser);
+  return signIn?.missing === undefined ? signIn?.user.id : undefined;
+}
+
+function destination({ audience }: SsoSettings, attempt: Attempt): string {
+  if (attempt.page === 'invitation') return `${audience}/console/sign-in`;
+  return attempt.linkTo === undefined ? continuation(attempt) : `${audience}/settings/you`;
 }
 
 interface Refused extends Pick<Proven, 'provider' | 'attempt'> {
@@ -128,6 +144,7 @@ async function refuse(
   const proof = { factors: ['provider'], provider: provider.name, reason: refusal.code } as const;
   const target = { type: 'user', id: '', name: email ?? '' };
   await directory.under({ address }).change((draft) => draft.note('sign-in.refused', null, target, proof));
-  const again = startLink(provider, attempt.page, attempt.query);
+  const again =
+    attempt.linkTo === undefined ? startLink(provider, attempt.page, attempt.query) : attempt.page;
   return providerFailurePage(provider.name, refusal, `../../${again}`);
 }

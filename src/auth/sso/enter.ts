@@ -35,6 +35,8 @@ export interface Entering {
   readonly userAgent: string;
   /** The secret of a link, whose user the account is linked to. */
   readonly link?: string;
+  /** The id of a signed-in user, to whom the account is linked. */
+  readonly linkTo?: string;
 }
 
 /** A longer ID token is not kept: the user is asked at the provider whether to sign out. */
@@ -54,10 +56,10 @@ export async function enter(
   entering: Entering,
 ): Promise<{ readonly browser: Browser }> {
   const { directory, accountStore } = settings;
-  const { provider, identity, address, link } = entering;
+  const { provider, identity, address, link, linkTo } = entering;
   const id =
     link === undefined
-      ? linkedIdentity(accountStore, provider.issuer, identity.subject)?.userId
+      ? (linkTo ?? linkedIdentity(accountStore, provider.issuer, identity.subject)?.userId)
       : userOfLink(directory, link, settings.clock.now())?.id;
   const result = await directory
     .under({ address, ...(id !== undefined && { id }) })
@@ -72,11 +74,7 @@ function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Enteri
   const { identity, idToken, client, browser, userAgent, link } = entering;
   const now = clock.now();
   const provider = currentProvider(settings, draft, entering.provider);
-  const linked = findLinked(draft, provider, identity);
-  const found =
-    link === undefined
-      ? (linked ?? linkNew(settings, draft, provider, identity))
-      : linkInvited(settings, draft, entering, linked, link);
+  const found = findUser(settings, draft, { ...entering, provider });
   if ((requiredProvider(draft, found.user) ?? provider.id) !== provider.id)
     throw new ProviderRefusal('other_provider_required');
   const { user, given } = applyRules(draft, found.user, found.linked.given, { provider, identity, now });
@@ -132,6 +130,31 @@ interface Found {
   readonly linked: LinkedIdentity;
 }
 
+/** @throws {ProviderRefusal} */
+function findUser(settings: SsoSettings, draft: AccountDraft, entering: Entering): Found {
+  const { provider, identity, link, linkTo } = entering;
+  const linked = findLinked(draft, provider, identity);
+  if (link !== undefined) return linkKnown(settings, draft, entering, linked, redeem(settings, draft, link));
+  if (linkTo === undefined) return linked ?? linkNew(settings, draft, provider, identity);
+  const user = draft.users.get(linkTo);
+  if (user === undefined) throw new ProviderRefusal('sign_in_over');
+  return linkKnown(settings, draft, entering, linked, user);
+}
+
+/**
+ * The user of an invitation or a reset link. The link, the password and the sessions of the user end.
+ * @throws {ProviderRefusal}
+ */
+function redeem({ clock, randomBytes }: SsoSettings, draft: AccountDraft, link: string): User {
+  const now = clock.now();
+  const redeemed = redeemInvitation(draft, link, now);
+  if (redeemed === undefined) throw new ProviderRefusal('link_over');
+  const patch = hasPassword(redeemed) ? { passwordHash: withoutPassword(randomBytes) } : {};
+  const user = draftUserPatch(draft, redeemed, patch, now, { factors: ['invitation'] });
+  endSessionsOf({ clock }, draft, user.id);
+  return user;
+}
+
 function findLinked(
   draft: AccountDraft,
   { issuer }: IdentityProvider,
@@ -170,24 +193,14 @@ function linkNew(
   return { user, linked: draftLink(settings, draft, user, { provider, identity }) };
 }
 
-/**
- * Links the account to the user of an invitation or a reset link. The link, the password and the sessions of the user end.
- * @throws {ProviderRefusal}
- */
-function linkInvited(
+/** Links the account to a user who has asked for it. @throws {ProviderRefusal} */
+function linkKnown(
   settings: SsoSettings,
   draft: AccountDraft,
   { provider, identity }: Pick<Entering, 'provider' | 'identity'>,
   linked: Found | undefined,
-  link: string,
+  user: User,
 ): Found {
-  const { clock, randomBytes } = settings;
-  const now = clock.now();
-  const redeemed = redeemInvitation(draft, link, now);
-  if (redeemed === undefined) throw new ProviderRefusal('link_over');
-  const patch = hasPassword(redeemed) ? { passwordHash: withoutPassword(randomBytes) } : {};
-  const user = draftUserPatch(draft, redeemed, patch, now, { factors: ['invitation'] });
-  endSessionsOf({ clock }, draft, user.id);
   if (linked?.user.id === user.id) return { ...linked, user };
   const isElsewhere = identitiesOf(draft, user.id).some(({ issuer }) => issuer === provider.issuer);
   if (linked !== undefined || isElsewhere) throw new ProviderRefusal('linked_elsewhere');

@@ -2,11 +2,15 @@
  * src/auth/sso signs users in with identity providers (OpenID Connect Core 1.0). providers.ts lists them, and issuers.ts reads what their
  * issuers publish. start.ts sends a browser to a provider, with the state of the attempt in a cookie (attempt.ts). callback.ts takes it
  * back: provider-client.ts exchanges the code, claims.ts reads the claims, and enter.ts finds or creates the user. memberships.ts applies
- * the rules for claims. logout.ts and back-channel-logout.ts end sign-ins there and here.
+ * the rules for claims. link-page.ts links accounts to signed-in users. logout.ts and back-channel-logout.ts end sign-ins there and here.
  */
 
 import type { Accounts } from '../../accounts/accounts.ts';
+import { identitiesOf } from '../../accounts/linked-identities.ts';
+import { requiredProvider } from '../../accounts/sign-in-policy.ts';
+import type { Reader } from '../../accounts/store/account-store.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { User } from '../../storage/lmdb/records.ts';
 
 /** The identity providers of the operator. */
 export interface ConfiguredProviders {
@@ -42,6 +46,18 @@ export class Providers {
   /** Those that users can sign in with. */
   enabled(): readonly IdentityProvider[] {
     return this.all().filter(({ enabled }) => enabled);
+  }
+
+  /** Those at which a user can link an account: one at each. */
+  linkable(
+    reader: Pick<Reader, 'get' | 'keys'>,
+    user: Pick<User, 'id' | 'email'>,
+  ): readonly IdentityProvider[] {
+    const required = requiredProvider(reader, user);
+    const linked = new Set(identitiesOf(reader, user.id).map(({ issuer }) => issuer));
+    return this.enabled().filter(
+      ({ id, issuer }) => !linked.has(issuer) && (required === undefined || id === required),
+    );
   }
 
   find(id: string): IdentityProvider | undefined {

@@ -31,22 +31,33 @@ export async function startSso(
   request: Request,
   provider: IdentityProvider,
 ): Promise<Reply> {
-  const { issuer, clock, randomBytes, providerClient } = settings;
   const form = parseForm(request.query);
   const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
   const query = form.get('query') ?? '';
   const { maxAge, ...hints } = page === 'authorize' ? wishesOf(settings, query) : wishesOfPage(page);
-  const attempt: Attempt = {
-    provider: provider.id,
-    ...newBinding(randomBytes),
-    ...{ maxAge, page, query, startedAt: clock.now() },
-  };
+  const begun = await beginAttempt(settings, provider, { maxAge, page, query }, hints);
+  if (begun === undefined) return failurePage(413, 'The request is too long');
+  const headers = { location: begun.url, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+  return { status: 303, headers, cookies: [begun.cookie] };
+}
+
+/**
+ * Begins an attempt. Anyone can begin a sign-in, but only the form of a signed-in user a link.
+ * @returns the address at the provider, and `Set-Cookie`; `undefined` if the attempt is too long for a cookie
+ * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
+ */
+export async function beginAttempt(
+  { issuer, clock, randomBytes, providerClient }: SsoSettings,
+  provider: IdentityProvider,
+  wanted: Pick<Attempt, 'page' | 'query' | 'maxAge' | 'linkTo'>,
+  hints: Hints = { prompt: null, loginHint: null },
+): Promise<{ readonly url: string; readonly cookie: string } | undefined> {
+  const attempt = { provider: provider.id, ...newBinding(randomBytes), ...wanted, startedAt: clock.now() };
   const cookie = new AttemptCookie(issuer).write(attempt);
-  if (cookie === undefined) return failurePage(413, 'The request is too long');
+  if (cookie === undefined) return undefined;
   const { redirectUri } = urlsOf(issuer, provider);
   const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
-  const headers = { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
-  return { status: 303, headers, cookies: [cookie] };
+  return { url: url.href, cookie };
 }
 
 type Wishes = Hints & Pick<Attempt, 'maxAge'>;

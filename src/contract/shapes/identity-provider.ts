@@ -192,6 +192,12 @@ export const LinkedIdentity = shape(
 export type LinkedIdentity = Static<typeof LinkedIdentity>;
 
 export const LinkedIdentities = Type.Object(
-  { items: listOf(LinkedIdentity) },
-  { example: { items: [(LinkedIdentity as unknown as { example: LinkedIdentity }).example] } },
+  {
+    items: listOf(LinkedIdentity),
+    linkable: flag('Whether the user can link another account, at `/connect/identities` of the auth host.'),
+  },
+  {
+    example: { items: [(LinkedIdentity as unknown as { example: LinkedIdentity }).example], linkable: false },
+  },
 );
+export type LinkedIdentities = Static<typeof LinkedIdentities>;

@@ -3,7 +3,7 @@ import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
 import { providerRecipes } from './provider-recipes.ts';
 import type { Recipe, Wanted } from './recipe.ts';
-import { ask, make, takeUser } from './targets.ts';
+import { ask, make, ofUserWithoutPassword, takeUser } from './targets.ts';
 import { wideReport } from './wide-application.ts';
 import type { Lot, World } from './world.ts';
 
@@ -104,6 +104,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
   'PATCH /users/:id/passkeys/:passkeyId not_found': afterPath('-none'),
   'DELETE /users/:id/passkeys/:passkeyId not_found': afterPath('-none'),
+  'DELETE /users/:id/identities/:identityId conflict': ofUserWithoutPassword,
   'POST /users/:id/reset-link conflict': ofCaller,
   'DELETE /users/:id/reset-link conflict': ofCaller,
   'DELETE /users/:id/reset-link not_found': async (world, { path }) => {

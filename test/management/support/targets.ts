@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { putIdentity } from '../../../src/accounts/linked-identities.ts';
 import { hashSecret } from '../../../src/accounts/secrets.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { testHealth } from '../../accounts/fixture.ts';
 import { operations } from './openapi-document.ts';
+import type { Wanted } from './recipe.ts';
 import { beginSession, type Lot, type World } from './world.ts';
 
 /** A request that is served for an Admin of the team. */
@@ -147,6 +148,15 @@ async function linkIdentity({ store }: World, userId: string): Promise<string> {
     putIdentity(draft, { ...linked, linkedAt: now, lastUsedAt: now });
   });
   return id;
+}
+
+/** A user whose account at a provider is the only way to sign in. */
+export async function ofUserWithoutPassword(world: World): Promise<Partial<Wanted>> {
+  const asked = { name: 'Ada', email: `${randomUUID()}@example.com` };
+  const user = (await ask(world, 'POST', '/api/v2/users', asked)) as Parameters<World['sign']>[0];
+  const identity = await linkIdentity(world, user.id);
+  const path = `/api/v2/users/${user.id}/identities/${identity}`;
+  return { authorization: `Bearer ${await world.sign(user)}`, path };
 }
 
 /** Starts a session of a user. @returns id of their sign-in */

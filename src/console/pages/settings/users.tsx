@@ -15,6 +15,7 @@ import { OptionList } from '../../parts/filters.tsx';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { ConflictDialog } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
+import { Identities } from './identities.tsx';
 import { LinkDialog, shownLink } from './link-dialog.tsx';
 import { LostFactors } from './lost-factors.tsx';
 import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
@@ -224,6 +225,7 @@ function SignIns({ user: { id, name }, onClose }: { readonly user: User; readonl
   return (
     <Dialog title={`Sign-ins of ${name}`} onClose={onClose}>
       <SecondFactor id={id} />
+      <Identities id={id} />
       <Sessions id={id} note="Programs that the user is signed in to." />
     </Dialog>
   );

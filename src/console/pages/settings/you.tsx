@@ -31,7 +31,7 @@ export function You() {
           <Password you={you} thing={thing} />
           <SecondFactor id={id} own />
           <Passkeys id={id} />
-          <Identities id={id} />
+          <Identities id={id} own />
           <Sessions
             id={id}
             note="Programs that you are signed in to. End unknown sessions, and then change your password."

@@ -1,0 +1,72 @@
+import type { Reply } from '../../http/types.ts';
+import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { User } from '../../storage/lmdb/records.ts';
+import { failurePage } from '../pages/failure-page.ts';
+import type { FormPage } from '../pages/form-page.ts';
+import { continueWithPage } from '../pages/invitation-pages.ts';
+import { linkAccountPage, providerFailurePage } from '../pages/provider-pages.ts';
+import { type AccountPage, type AccountPageDeps, accountPageHandler } from '../sign-in/account-page.ts';
+import { pageEndpoints } from '../sign-in/page-endpoints.ts';
+import type { PostedForm } from '../sign-in/posted-form.ts';
+import type { CurrentSignIn } from '../sign-in/sign-ins.ts';
+import { ProviderRefusal } from './provider-refusal.ts';
+import type { SsoSettings } from './sso-settings.ts';
+import { beginAttempt } from './start.ts';
+
+type LinkPageDeps = AccountPageDeps & SsoSettings;
+
+const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
+
+const answers = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.' };
+
+/** `GET` and `POST /connect/identities`: where users link accounts at identity providers to their own. */
+export const linkPageEndpoints = pageEndpoints<LinkPageDeps>('/connect/identities', access, {
+  GET: {
+    operationId: 'showLinkPage',
+    summary: 'Show the page for linking an account at an identity provider',
+    answers,
+    bind: (deps) => accountPageHandler(deps, pageOf(deps)),
+  },
+  POST: {
+    operationId: 'linkAccount',
+    summary: 'Link an account at an identity provider',
+    description: 'The body is the form of the page.',
+    answers: {
+      ...answers,
+      303: 'To the console.',
+      403: 'The page again: the form is not valid.',
+      429: 'The page again: too many attempts have failed.',
+      503: 'A page: the provider cannot be reached.',
+    },
+    bind: (deps) => accountPageHandler(deps, pageOf(deps)),
+  },
+});
+
+function pageOf(deps: LinkPageDeps): AccountPage {
+  const show = (_: AccountPageDeps, page: FormPage, { user }: CurrentSignIn) =>
+    linkAccountPage(page, user, deps.providers.linkable(deps.accountStore, user));
+  return {
+    show,
+    actions: {
+      async link(_, { form }: PostedForm, signIn, page) {
+        const provider = deps.providers
+          .linkable(deps.accountStore, signIn.user)
+          .find(({ id }) => id === form.get('provider'));
+        return provider === undefined ? show(deps, page, signIn) : lead(deps, provider, signIn.user);
+      },
+    },
+  };
+}
+
+/** Only this form starts the attempt: another site could make a browser sign in at a provider with an account of its own. */
+async function lead(settings: SsoSettings, provider: IdentityProvider, { id, email }: User): Promise<Reply> {
+  try {
+    const wanted = { page: 'identities', query: '', maxAge: null, linkTo: id } as const;
+    const begun = await beginAttempt(settings, provider, wanted);
+    if (begun === undefined) return failurePage(413, 'The request is too long');
+    return continueWithPage(provider, { email }, begun.url, begun.cookie);
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return providerFailurePage(provider.name, error, 'identities');
+    throw error;
+  }
+}

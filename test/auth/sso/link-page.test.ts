@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cleanUp, manage } from '../../support/binary.ts';
+import { redirectUris, verifier } from '../sign-in-fixture.ts';
+import { CookieBrowser } from './cookie-browser.ts';
+import { openSso, type SsoFixture } from './sso-fixture.ts';
+
+let sso: SsoFixture;
+let page: string;
+let adminId: string;
+beforeAll(async () => {
+  sso = await openSso();
+  page = `${sso.url}/connect/identities`;
+  const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
+  adminId = items.find(({ email }) => email === sso.admin.email)!.id;
+});
+afterEach(() => sso.provider.reset());
+afterAll(async () => {
+  await sso?.closeSso();
+  cleanUp();
+});
+
+interface Linked {
+  readonly items: readonly { readonly id: string }[];
+  readonly linkable: boolean;
+}
+const linkedTo = (id: string) => sso.call<Linked & object>('GET', `/users/${id}/identities`, 200);
+
+/** Posts the form of the page. */
+async function post(browser: CookieBrowser, fields: Readonly<Record<string, string>>): Promise<string> {
+  const html = await (await browser.send(page)).text();
+  const form = /name="form" value="([^"]*)"/.exec(html)?.[1] ?? '';
+  const answer = await browser.send(page, { method: 'POST', body: new URLSearchParams({ form, ...fields }) });
+  return answer.text();
+}
+
+/** Signs an administrator in, and asks for a link. @returns the browser, and the address at the provider */
+async function ask(): Promise<readonly [CookieBrowser, string]> {
+  const browser = new CookieBrowser();
+  expect(await post(browser, { ...sso.admin, action: 'sign-in' })).toContain(
+    '>Link an account at Corp</button>',
+  );
+  const html = await post(browser, { action: 'link', provider: sso.providerId });
+  return [browser, /<a class="button" href="([^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&')];
+}
+
+const atConsole = ({ pathname }: URL) => pathname === '/settings/you';
+const reasonIn = async (answer: Response | undefined) =>
+  /Reason: <code>(\w+)</.exec((await answer?.text()) ?? '')?.[1];
+
+describe('the page for linking an account', () => {
+  it('links no account for a sign-in that another site has started', async () => {
+    const [browser] = await ask();
+    sso.provider.behaviour.claims = { sub: 'mallory', email: 'mallory@example.com' };
+    const query = new URLSearchParams({ page: 'identities', query: '', linkTo: adminId });
+    const start = `${sso.url}/connect/providers/${sso.providerId}/start?${query}`;
+    const { last } = await browser.follow(start, () => false);
+    expect(last.pathname).toBe('/connect/identities');
+    expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
+  });
+
+  it('refuses a link for a user who is no longer signed in, and an account of another user', async () => {
+    const [browser, address] = await ask();
+    const { last: callback } = await browser.follow(address, ({ pathname }) =>
+      pathname.endsWith('/callback'),
+    );
+    await post(browser, { ...sso.outsider, action: 'sign-in' });
+    expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
+    sso.provider.behaviour.claims = { sub: 'mallory', email: 'mallory@example.com' };
+    const [another, again] = await ask();
+    expect(await reasonIn((await another.follow(again, atConsole)).answer)).toBe('linked_elsewhere');
+    expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
+  });
+
+  it('links an account, which then signs the user in', async () => {
+    sso.provider.behaviour.claims = { sub: 'admin-1', email: 'private@example.org' };
+    const [browser, address] = await ask();
+    expect((await browser.follow(address, atConsole)).last.pathname).toBe('/settings/you');
+    expect(await linkedTo(adminId)).toMatchObject({ items: [{ provider: 'Corp' }], linkable: false });
+    expect(await (await browser.send(page)).text()).toContain('No further identity provider');
+    expect((await sso.enter()).code).not.toBeNull();
+    const entries = (await sso.audit()).filter(({ target }) => target.id === adminId);
+    expect(entries.map(({ action }) => action)).toContain('identity.linked');
+  });
+});
+
+it('users keep their last way to sign in, which an Admin can unlink', async () => {
+  sso.provider.behaviour.claims = { sub: 'only', email: 'only@example.com' };
+  const { code } = await sso.enter();
+  const form = { grant_type: 'authorization_code', code: code!, code_verifier: verifier };
+  const client = { client_id: sso.clientId, redirect_uri: redirectUris.web };
+  const body = new URLSearchParams({ ...form, ...client });
+  const answer = await fetch(`${sso.url}/connect/token`, { method: 'POST', body });
+  const { access_token: access } = (await answer.json()) as { access_token: string };
+  const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
+  const { id } = items.find(({ email }) => email === 'only@example.com')!;
+  const [linked] = (await linkedTo(id)).items;
+  const path = `/users/${id}/identities/${linked!.id}`;
+  const http = sso.url.replace('http://', '');
+  expect(await manage(http, access, 'DELETE', `/api/v2${path}`, 409)).toMatchObject({ code: 'conflict' });
+  await sso.callAsAdmin('DELETE', path, 204);
+  expect((await linkedTo(id)).items).toEqual([]);
+});

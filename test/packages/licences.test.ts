@@ -52,7 +52,13 @@ describe('the bill of materials and the notices', () => {
     const read = folders.map(packageIn);
     expect(listed.toSorted()).toEqual([...read, 'node-addon-api', 'node-api-headers'].sort());
     const others = components.map(({ name }) => name).filter((name) => !listed.includes(name));
-    expect(others.sort()).toEqual(['Bun', 'LMDB', 'LZ4', 'libstdc++ and libgcc']);
+    expect(others.sort()).toEqual([
+      'Bun',
+      'LMDB',
+      'LZ4',
+      'SecLists (common passwords)',
+      'libstdc++ and libgcc',
+    ]);
     const inBun = components.find(({ name }) => name === 'Bun')?.components?.map(({ name }) => name);
     expect(inBun).toContain('JavaScriptCore and WebKit');
   });

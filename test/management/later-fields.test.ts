@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import {
   type AccountTables,
   accountTables,
@@ -14,6 +14,9 @@ import { cleanUp, freshDirectory, manage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 
 afterAll(cleanUp);
+
+/** When the service starts again: the deliveries that wait are due. In ms after the fixture was made. */
+const restartedAfter = 180_000;
 
 /** A field that a later version may add to a record. This version must preserve it in each change. */
 const later = { addedLater: ['kept', { as: 'it', was: 1 }] };
@@ -56,7 +59,7 @@ test('every change of a record keeps the fields of later versions', async () => 
   await browser.submit({ email, password, action: 'sign-in' });
   await first.stop();
   const before = await addField(data);
-  const service = await start(180_000);
+  const service = await start(restartedAfter);
   await openSignIn(service.http, stored.clientId, browser.cookie);
   await changeEverything(service.http, stored);
   await service.stop();
@@ -107,6 +110,12 @@ async function changeEverything(http: string, stored: StoredStore): Promise<void
   await call('PATCH', `${team}/webhooks/${told}`, 200, { name: 'Chat 2', events: ['flag.stale'] });
   await call('POST', `${team}/webhooks/${told}/secret`, 200);
   await call('POST', `${deliveries}/${sent[0]!.id}/redeliver`, 200);
+  const failing = `${team}/webhooks/${more!.webhooks[1]}/deliveries`;
+  await vi.waitFor(async () => {
+    const { items }: { items: { latest: { at: string }[] }[] } = await call('GET', failing, 200);
+    const since = stored.filledAt + restartedAfter;
+    expect(items.some(({ latest }) => Date.parse(latest.at(-1)?.at ?? '') >= since)).toBe(true);
+  }, 10_000);
   expect(await refresh(http, stored)).toBe(200);
   const headers = { 'content-type': 'application/json', authorization: backendKey };
   const body = JSON.stringify({ identity: 'ada' });

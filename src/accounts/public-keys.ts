@@ -7,6 +7,8 @@ import type { Jwk, PublicKey, SigningAlgorithm } from '../storage/lmdb/auth-reco
 export const maxPublicKeys = 5;
 /** Lengths of the modulus of an RSA key in bits. A longer one makes each signature slow to verify. */
 const rsaBits = { min: 2048, max: 8192 };
+/** Public exponents of RSA keys. Signatures with a small one can be forged (FIPS 186-5 §5.1); a large one is slow to verify. */
+const exponents = { min: 65_537n, max: 2n ** 32n };
 
 /** The kinds of keys, each with its algorithm and its public members (RFC 7518 §6, RFC 8037 §2). */
 const kinds: readonly (readonly [
@@ -49,10 +51,13 @@ async function readPublicKey(jwk: Jwk, place: string): Promise<PublicKey> {
   if ((jwk['alg'] ?? alg) !== alg || (jwk['use'] ?? 'sig') !== 'sig')
     throw fault(`alg must be ${alg}, and use must be sig`);
   const publicJwk = Object.fromEntries(members.map((member) => [member, jwk[member]]));
-  const bits = importedOrNone(publicJwk)?.asymmetricKeyDetails?.modulusLength;
-  if (importedOrNone(publicJwk) === undefined) throw fault('it is malformed');
+  const imported = importedOrNone(publicJwk);
+  if (imported === undefined) throw fault('it is malformed');
+  const { modulusLength: bits, publicExponent: exponent } = imported.asymmetricKeyDetails ?? {};
   if (bits !== undefined && (bits < rsaBits.min || bits > rsaBits.max))
     throw fault(`an RSA key must have ${rsaBits.min} to ${rsaBits.max} bits`);
+  if (exponent !== undefined && (exponent < exponents.min || exponent > exponents.max))
+    throw fault(`an RSA key must have an exponent of ${exponents.min} to ${exponents.max}`);
   const kid = jwk['kid'] ?? (await calculateJwkThumbprint(publicJwk));
   if (typeof kid !== 'string' || !isName(kid)) throw fault('kid must be a text of 1 to 256 bytes');
   return { kid, alg, publicJwk };

@@ -226,11 +226,19 @@ describe('a client assertion', () => {
 
 describe('a public key', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const longRsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const ec = es256();
   test.each<[string, Record<string, unknown>[], RegExp]>([
     ['that is private', [jwkOf(ec.privateKey)], /private part/],
     ['that is symmetric', [{ kty: 'oct', k: 'c2VjcmV0' }], /private part/],
     ['of a short RSA modulus', [jwkOf(rsa.publicKey)], /2048/],
+    ['with an RSA exponent of 1', [{ ...jwkOf(longRsa.publicKey), e: 'AQ' }], /exponent/],
+    ['with an RSA exponent of 3', [{ ...jwkOf(longRsa.publicKey), e: 'Aw' }], /exponent/],
+    [
+      'with a huge RSA exponent',
+      [{ ...jwkOf(longRsa.publicKey), e: jwkOf(longRsa.publicKey)['n'] }],
+      /exponent/,
+    ],
     ['on another curve', [jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)], /P-256/],
     ['for another algorithm', [{ ...jwkOf(ec.publicKey), alg: 'HS256' }], /alg must be ES256/],
     ['for encryption', [{ ...jwkOf(ec.publicKey), use: 'enc' }], /use must be sig/],

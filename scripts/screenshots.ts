@@ -13,9 +13,10 @@ import { type Demo, startDemo, stopDemos } from '../test/support/demo.ts';
 /** One screenshot: a page of the console at a screen size. */
 interface Picture {
   readonly name: string;
-  /** Path of the page; relative to `/apps/:application` for a page of an application. */
+  /** Path of the page below that of its application. */
   readonly path: string;
-  readonly application?: string;
+  /** By default, Shop; `null` for a page outside of applications. */
+  readonly application?: string | null;
   readonly screen: BrowserContextOptions;
   /** Text that must be on the page before the screenshot is taken. */
   readonly when: string;
@@ -36,6 +37,7 @@ const pictures: readonly Picture[] = [
     screen: { viewport: { width: 1280, height: 1300 } },
     when: 'Adopt the token',
   },
+  { name: 'sign-in', path: '/settings/sign-in', application: null, screen, when: 'Identity providers' },
   { name: 'phone', path: '/Production/flags?range=7d', screen: phone, when: 'checkout-redesign' },
 ];
 
@@ -51,8 +53,9 @@ try {
     const settings = { locale: 'en-US', timezoneId: 'UTC', storageState, ...picture.screen };
     const context = await chromium.newContext(settings);
     const page = await context.newPage();
-    const application = applications.get(picture.application ?? 'Shop');
-    await page.goto(`${demo.url}/apps/${application}${picture.path}`);
+    const { application = 'Shop', path } = picture;
+    const place = application === null ? '' : `/apps/${applications.get(application)}`;
+    await page.goto(`${demo.url}${place}${path}`);
     await take(page, picture);
     await context.close();
   }

@@ -11,7 +11,7 @@ export const providerRefusals = {
     'The discovery document or the key set of the provider is malformed, larger than 256 KiB, or redirects.',
   issuer_mismatch:
     'The issuer differs from the configured one, which is compared exactly. Copy it from the discovery document.',
-  mixed_up: 'The answer came from another provider than the one that was asked (RFC 9207).',
+  mixed_up: 'The answer came from a provider other than the one asked (RFC 9207).',
   denied_by_provider: 'The provider refused the sign-in, or the user cancelled it there.',
   code_refused:
     'The provider refused the authorization code: it was used before, or the client id, client secret or redirect URI is wrong.',

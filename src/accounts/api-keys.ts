@@ -161,9 +161,9 @@ export function verifyClient(
   now: number,
 ): ApiKey | undefined {
   const apiKey = accounts.apiKeys.get(clientId);
-  const isCurrent = matchesHash(clientSecret, apiKey?.secretHash ?? noSecretHash);
-  const isPrevious = matchesHash(clientSecret, previousSecretOf(apiKey, now)?.hash ?? noSecretHash);
-  return isCurrent || isPrevious ? apiKey : undefined;
+  const current = apiKey?.secretHash ?? noSecretHash;
+  const previous = previousSecretOf(apiKey, now)?.hash ?? noSecretHash;
+  return matchesHash(clientSecret, current, previous) ? apiKey : undefined;
 }
 
 /** The replaced secret, while it is accepted. */

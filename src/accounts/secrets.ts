@@ -54,11 +54,16 @@ export function hashSecret(text: string): string {
   return hash('sha256', text);
 }
 
-/** Whether a secret has this SHA-256 (hex), compared in constant time. */
-export function matchesHash(secret: string, wantedHash: string): boolean {
+/** Whether a secret has one of these SHA-256 (hex). All are compared, in constant time. */
+export function matchesHash(secret: string, ...wantedHashes: readonly string[]): boolean {
   const found = hash('sha256', secret, 'buffer');
-  const wanted = Buffer.from(wantedHash, 'hex');
-  return found.length === wanted.length && timingSafeEqual(found, wanted);
+  let matches = false;
+  for (const wantedHash of wantedHashes) {
+    const wanted = Buffer.from(wantedHash, 'hex');
+    const isEqual = found.length === wanted.length && timingSafeEqual(found, wanted);
+    matches ||= isEqual;
+  }
+  return matches;
 }
 
 function hex(bytes: Uint8Array): string {

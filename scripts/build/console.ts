@@ -18,7 +18,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /** Maximum total size, gzipped, so that the console loads fast even on a phone. */
-const maxGzipBytes = 110_000;
+const maxGzipBytes = 200_000;
 
 /** Parts of uPlot that the console does not use: its legend, logarithmic scales, scatter plots, curves, bars, and month names. */
 const unusedInUplot: readonly (readonly [code: string | RegExp, replacement: string])[] = [

@@ -1,5 +1,6 @@
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Actor, ApiKey, ApplicationKey } from '../storage/lmdb/records.ts';
+import type { Actor, ApiKey, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
 import { AccountDraft, type Announce } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { actorOf, system } from './actors.ts';
@@ -28,12 +29,17 @@ export interface Directory extends DirectorySources, Accounts {
   /** When a Backend key was first seen in a packet, including leaks not on disk yet. Unix milliseconds. */
   leakedAt(key: ApplicationKey): number | null;
 
+  /** The refused messages with a key, including those not on disk yet; `undefined` if there are none. */
+  refusalsOf(key: ApplicationKey): KeyRefusals | undefined;
+
   /** The holder of an application key, by the key's text. Called for each packet, with any text. */
   findKey(text: string): KeyHolder | undefined;
   /** Records a use of a key, in memory until the next `flush`. */
   markUsed(holder: KeyHolder): void;
   /** Records once that a packet contained a Backend key: it has leaked. The write to disk has started when this returns. */
   markLeaked(holder: KeyHolder): void;
+  /** Records that a message with a key was refused, in memory until the next `flush`. */
+  markRefused(holder: KeyHolder, code: RefusalCode): void;
   /** The last use of an API key, including uses not on disk yet; `undefined` if it was never used. */
   lastUseOf(apiKey: ApiKey): Use | undefined;
   /** Records a use of an API key, in memory until a later `flush`. @param subject of the workload that uses it */
@@ -100,9 +106,11 @@ export function openDirectory(
     ...accounts,
     lastUsedAt: (key) => marks.lastUsedAt(key),
     leakedAt: (key) => marks.leakedAt(key),
+    refusalsOf: (key) => marks.refusalsOf(key),
     findKey: (text) => keys.find(text),
     markUsed: ({ key }) => marks.used(key.hash),
     markLeaked: ({ key }) => void marks.leaked(key.hash),
+    markRefused: ({ key }, code) => marks.refused(key.hash, code),
     lastUseOf: (apiKey) => apiKeyMarks.lastUse(apiKey),
     markApiKeyUsed: (clientId, subject) => apiKeyMarks.used(clientId, subject),
     flush: async () => {

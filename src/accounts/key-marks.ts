@@ -1,6 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
-import type { ApplicationKey } from '../storage/lmdb/records.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
+import type { ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
+import { plus, UnwrittenRefusals } from './key-refusals.ts';
 
 export interface KeyMarksDeps {
   readonly now: () => number;
@@ -9,12 +11,13 @@ export interface KeyMarksDeps {
   readonly change: (plan: (draft: AccountDraft) => void) => Promise<void>;
 }
 
-/** When keys were used, and which Backend keys have leaked. In memory until flushed. */
+/** When keys were used, how often they were refused, and which Backend keys have leaked. In memory until flushed. */
 export class KeyMarks {
   readonly #deps: KeyMarksDeps;
-  /** By the key's hash, like the leaks. Unknown keys are not recorded, so neither map outgrows the keys. */
+  /** By the key's hash, like the leaks. Unknown keys are not recorded, so no map outgrows the keys. */
   readonly #uses = new Map<string, number>();
   readonly #leaks = new Map<string, number>();
+  readonly #refusals = new UnwrittenRefusals();
 
   constructor(deps: KeyMarksDeps) {
     this.#deps = deps;
@@ -22,6 +25,14 @@ export class KeyMarks {
 
   used(hash: string): void {
     this.#uses.set(hash, this.#deps.now());
+  }
+
+  refused(hash: string, code: RefusalCode): void {
+    this.#refusals.add(hash, code, this.#deps.now());
+  }
+
+  refusalsOf(key: ApplicationKey): KeyRefusals | undefined {
+    return this.#refusals.of(key);
   }
 
   lastUsedAt(key: ApplicationKey): number | null {
@@ -51,16 +62,25 @@ export class KeyMarks {
   async flush(): Promise<void> {
     const uses = new Map(this.#uses);
     const leaks = new Map(this.#leaks);
-    await this.#deps.change((draft) => {
-      for (const hash of new Set([...uses.keys(), ...leaks.keys()])) {
+    const refusals = this.#refusals.take();
+    const write = (draft: AccountDraft) => {
+      for (const hash of new Set([...uses.keys(), ...leaks.keys(), ...refusals.keys()])) {
         const key = draft.get('applicationKeys', hash);
         if (!key) continue;
         const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have recorded a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
-        draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt });
+        const refused = plus(key.refused, refusals.get(hash));
+        draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt, ...(refused && { refused }) });
         if (leakedAt !== null && key.leakedAt === null) announceLeak(draft, key, leakedAt);
       }
-    });
+    };
+    try {
+      await this.#deps.change(write);
+    } catch (error) {
+      this.#refusals.giveBack(refusals);
+      throw error;
+    }
+    this.#refusals.written(refusals);
     forget(this.#uses, uses);
     forget(this.#leaks, leaks);
   }

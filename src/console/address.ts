@@ -41,9 +41,12 @@ export function useQuery() {
   };
 }
 
-/** The address of an application's settings. Below `/apps/:app` an environment could be called "settings". */
-export function applicationSettingsAddress(app: string): string {
-  return withQuery(address('settings', 'application'), { app });
+/**
+ * The address of an application's settings. Below `/apps/:app` an environment could be called "settings".
+ * @param key id of a key, whose row is highlighted
+ */
+export function applicationSettingsAddress(app: string, key?: string): string {
+  return withQuery(address('settings', 'application'), { app, key });
 }
 
 /** The address of a team's settings. */

@@ -1,4 +1,5 @@
 import type { KeyHolder } from '../accounts/key-index.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { Lane } from '../storage/commit/lane.ts';
 import type { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
@@ -60,4 +61,5 @@ export interface KeyFinder {
   findKey(text: string): KeyHolder | undefined;
   markUsed(holder: KeyHolder): void;
   markLeaked(holder: KeyHolder): void;
+  markRefused(holder: KeyHolder, code: RefusalCode): void;
 }

@@ -279,6 +279,9 @@ export function recordRefusal<Incoming>(
   const source = { route, transport, userAgent: handler.userAgent(incoming), instance: instanceName };
   const origin = handler.origin?.(incoming);
   if (holder === undefined) ledger.refusedUnattributed(refusal, source, { appKey, environment, origin });
-  else ledger.refused(refusal, source, { holder, environment, origin });
+  else {
+    ledger.refused(refusal, source, { holder, environment, origin });
+    keys.markRefused(holder, refusal.code);
+  }
   return holder;
 }

@@ -11,7 +11,7 @@ import {
 } from '../contract/shapes/application-key.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import type { ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
+import type { KeyRefusals, ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -88,8 +88,16 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
     ...(key.environment !== undefined && { environment: key.environment }),
     createdAt: timeText(key.createdAt),
     lastUsedAt: timeText(directory.lastUsedAt(key)),
+    refused: showRefused(directory.refusalsOf(key)),
     warnings: warningsOf(directory.leakedAt(key)),
   };
+}
+
+function showRefused(refused: KeyRefusals | undefined): ApplicationKey['refused'] {
+  if (refused === undefined) return { count: 0, lastAt: null, reasons: [] };
+  const { count, lastAt } = refused;
+  const reasons = Object.entries(refused.reasons).map(([code, count]) => ({ code, count }));
+  return { count, lastAt: timeText(lastAt), reasons: reasons.sort((a, b) => b.count - a.count) };
 }
 
 function warningsOf(leakedAt: number | null): Warning[] {

@@ -204,6 +204,27 @@ test('a leak that the store rejected is written by the next flush', async () => 
   expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
 });
 
+test('refusals that the store rejected are written once by the next flush, with later ones', async () => {
+  const fixture = await openFixture();
+  const { directory, application, store, clock } = fixture;
+  const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
+  const refuse = () => directory.markRefused(directory.findKey(text) as KeyHolder, 'rate_limited');
+  refuse();
+  failingOnce(store);
+  const failed = directory.flush();
+  clock.advance(1000);
+  refuse();
+  await expect(failed).rejects.toMatchObject(refused);
+  expect(directory.refusalsOf(key)?.count).toBe(2);
+  await directory.flush();
+  await directory.flush();
+  expect(reopen(fixture).findKey(text)?.key.refused).toEqual({
+    count: 2,
+    lastAt: clock.now(),
+    reasons: { rate_limited: 2 },
+  });
+});
+
 test('an exceeded limit is reported with its number', async () => {
   const { directory, application, team } = await openFixture();
   const tooMany = Array.from({ length: limits.environments.enterprise + 1 }, (_, at) => `e${at}`);

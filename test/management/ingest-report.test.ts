@@ -70,6 +70,14 @@ test.concurrent('a Backend key in a packet is found in one look, and not shown',
   });
   expect(JSON.stringify(report)).not.toContain(backend.key);
   expect(JSON.stringify(report)).not.toContain('jane');
+  const keys = (await manage(service.http, access, 'GET', `/api/v2/applications/${id}/keys`, 200)) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  expect(keys.items.find((key) => key.id === backend.id)).toMatchObject({
+    lastUsedAt: null,
+    refused: { count: 1, lastAt: expect.any(String), reasons: [{ code: 'unknown_key', count: 1 }] },
+    warnings: [{ code: 'leaked' }],
+  });
 });
 
 test.concurrent('an environment that does not exist is found by the name that was asked for', async () => {

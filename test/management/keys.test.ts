@@ -37,6 +37,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
           ...(type === 'Backend' ? {} : { key: made.key }),
           createdAt: new Date(clock.now()).toISOString(),
           lastUsedAt: null,
+          refused: { count: 0, lastAt: null, reasons: [] },
           warnings: [],
         },
       ],
@@ -67,6 +68,25 @@ test('a key is listed with its last use and a leak', async () => {
     lastUsedAt: at,
     warnings: [{ code: 'leaked', message: expect.any(String), at }],
   });
+});
+
+test('a key is listed with its refused messages and their reasons', async () => {
+  const { call, path, clock, directory } = await open();
+  const { key } = (await call('POST', path, { type: 'Frontend' })).json;
+  const holder = directory.findKey(key) as KeyHolder;
+  directory.markRefused(holder, 'unknown_environment');
+  await directory.flush();
+  clock.advance(60_000);
+  for (let times = 0; times < 2; times += 1) directory.markRefused(holder, 'origin_not_allowed');
+  const refused = {
+    count: 3,
+    lastAt: new Date(clock.now()).toISOString(),
+    reasons: [
+      { code: 'origin_not_allowed', count: 2 },
+      { code: 'unknown_environment', count: 1 },
+    ],
+  };
+  expect((await call('GET', path)).json.items).toMatchObject([{ lastUsedAt: null, refused }]);
 });
 
 test('a key cannot be deleted through another application', async () => {
@@ -118,6 +138,7 @@ describe('an adopted token', () => {
     expect(made.status).toBe(201);
     expect(made.json).toEqual({
       id: expect.stringMatching(/^key_/),
+      refused: { count: 0, lastAt: null, reasons: [] },
       ...{ type: 'Frontend', name: 'Unleash', environment: 'Production' },
       prefix: 'default:production.aaaa',
       createdAt: new Date(clock.now()).toISOString(),

@@ -34,6 +34,7 @@ export const applicationKeyColumns = {
   prefix: { label: 'Key', cut: true, of: ({ key, prefix }) => key ?? `${prefix}…` },
   createdAt: 'Created',
   lastUsedAt: 'Last used',
+  refused: { label: 'Refused', right: true, of: ({ refused }) => refused.count },
 } as const satisfies ColumnsOf<typeof ApplicationKey>;
 
 export const environmentColumns = {

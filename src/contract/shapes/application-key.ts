@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import {
   bodyShape,
+  count,
   exampleIds,
   exampleTime,
   listOf,
@@ -27,6 +28,21 @@ export const Warning = Type.Object({
 });
 export type Warning = Static<typeof Warning>;
 
+const Refused = Type.Object(
+  {
+    count: count('Number of refused messages since the key was created.'),
+    lastAt: orNull(time('Time of the last one, to about a minute; `null` if there was none.')),
+    reasons: listOf(
+      Type.Object({
+        code: text('Code of the refusal, as in `docs/errors.md`.'),
+        count: count('Number of messages refused with it.'),
+      }),
+      'Their reasons, the most frequent first.',
+    ),
+  },
+  { description: 'Refused packets, reports and mint requests that named this key.' },
+);
+
 export const ApplicationKey = shape(
   'ApplicationKey',
   {
@@ -40,6 +56,7 @@ export const ApplicationKey = shape(
     environment: Type.Optional(text('Environment that an adopted token stands for.')),
     createdAt: time('Creation time.'),
     lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
+    refused: Refused,
     warnings: listOf(Warning, 'Problems of the key.'),
   },
   {
@@ -50,6 +67,7 @@ export const ApplicationKey = shape(
     key: `fm_fe_${'0'.repeat(40)}`,
     createdAt: exampleTime,
     lastUsedAt: null,
+    refused: { count: 3, lastAt: exampleTime, reasons: [{ code: 'origin_not_allowed', count: 3 }] },
     warnings: [],
   },
 );

@@ -224,5 +224,16 @@ export interface ApplicationKey {
   /** When a Backend key was first seen in a packet, which means that it leaked; else `null`. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
+  /** Absent if none of its messages was refused, or all were before the release that counts them. */
+  readonly refused?: KeyRefusals;
   readonly createdAt: number;
+}
+
+/** The refused messages with a key. */
+export interface KeyRefusals {
+  readonly count: number;
+  /** Unix ms. */
+  readonly lastAt: number;
+  /** Count by error code. */
+  readonly reasons: Readonly<Record<string, number>>;
 }

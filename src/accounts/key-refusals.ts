@@ -1,0 +1,71 @@
+import type { RefusalCode } from '../contract/refusals.ts';
+import type { ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
+
+interface Tally {
+  count: number;
+  lastAt: number;
+  readonly reasons: Map<RefusalCode, number>;
+}
+
+/** Refusals by the key's hash. */
+export type RefusalTallies = ReadonlyMap<string, Tally>;
+
+/** The refused messages of known keys that are not on disk yet. */
+export class UnwrittenRefusals {
+  #tallies = new Map<string, Tally>();
+  /** Those that are being written. */
+  readonly #taken = new Set<RefusalTallies>();
+
+  add(hash: string, code: RefusalCode, at: number): void {
+    let tally = this.#tallies.get(hash);
+    if (tally === undefined) {
+      tally = { count: 0, lastAt: at, reasons: new Map() };
+      this.#tallies.set(hash, tally);
+    }
+    tally.count += 1;
+    tally.lastAt = at;
+    tally.reasons.set(code, (tally.reasons.get(code) ?? 0) + 1);
+  }
+
+  /** The refusals of a key, on disk and not. */
+  of({ hash, refused }: ApplicationKey): KeyRefusals | undefined {
+    return [...this.#taken, this.#tallies].reduce((sum, each) => plus(sum, each.get(hash)), refused);
+  }
+
+  /** Takes what was added since the last call, to write it. Call `written` or `giveBack` then. */
+  take(): RefusalTallies {
+    const taken = this.#tallies;
+    this.#tallies = new Map();
+    this.#taken.add(taken);
+    return taken;
+  }
+
+  written(taken: RefusalTallies): void {
+    this.#taken.delete(taken);
+  }
+
+  giveBack(taken: RefusalTallies): void {
+    this.#taken.delete(taken);
+    for (const [hash, before] of taken) {
+      const since = this.#tallies.get(hash);
+      for (const [code, count] of since?.reasons ?? []) {
+        before.reasons.set(code, (before.reasons.get(code) ?? 0) + count);
+      }
+      before.count += since?.count ?? 0;
+      before.lastAt = since?.lastAt ?? before.lastAt;
+      this.#tallies.set(hash, before);
+    }
+  }
+}
+
+/** The sum of stored refusals and those of a tally. */
+export function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRefusals | undefined {
+  if (tally === undefined) return stored;
+  const reasons: Record<string, number> = { ...stored?.reasons };
+  for (const [code, count] of tally.reasons) reasons[code] = (reasons[code] ?? 0) + count;
+  return {
+    count: (stored?.count ?? 0) + tally.count,
+    lastAt: Math.max(stored?.lastAt ?? 0, tally.lastAt),
+    reasons,
+  };
+}

@@ -1,24 +1,22 @@
 /**
- * Builds the console (`src/console`) for the browser. File names contain a hash of the content, and files are compressed here, so
- * that the server only sends bytes.
+ * Builds the console (`src/console`) for the browser, with a chunk for each page. `chunks.ts` minifies, names and compresses the files,
+ * so that the server only sends bytes.
  */
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { BuildOutput, BunPlugin } from 'bun';
-import { minifySync } from 'rolldown/utils';
-import type { BundledFile, ConsoleBundle } from '../../src/console/host/files.ts';
+import { join } from 'node:path';
+import type { BuildMetafile, BunPlugin } from 'bun';
+import type { ConsoleBundle } from '../../src/console/host/files.ts';
+import { type Chunk, finish, sizeOf } from './chunks.ts';
 import { notePackages } from './contents.ts';
 
-const mediaTypes: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
+/** A row of `src/console/routes.ts`, whose types are those of browsers. */
+interface BuiltRoute {
+  readonly page: string;
+  readonly load: () => unknown;
+}
 
-/** Maximum total size, gzipped, so that the console loads fast even on a phone. */
-const maxGzipBytes = 200_000;
+/** Maximum gzipped size of everything that a page loads, so that it opens fast even on a phone. */
+const maxPageBytes = 110_000;
 
 /** Parts of uPlot that the console does not use: its legend, logarithmic scales, scatter plots, curves, bars, and month names. */
 const unusedInUplot: readonly (readonly [code: string | RegExp, replacement: string])[] = [
@@ -54,57 +52,76 @@ const trimUplot: BunPlugin = {
 
 /**
  * @param inside receives the directories of the bundled npm packages
- * @throws {Error} if it does not compile or is too large
+ * @throws {Error} if it does not compile or a page is too large
  */
 export async function buildConsole(root: string, inside: Set<string>): Promise<ConsoleBundle> {
   const output = await Bun.build({
     metafile: true,
     entrypoints: [`${root}/src/console/main.tsx`],
     target: 'browser',
+    splitting: true,
     // Names are shortened later, by a better minifier.
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: { 'process.env.NODE_ENV': '"production"' },
-    naming: '[name].[ext]',
+    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name].[ext]' },
     plugins: [trimUplot],
     throw: false,
   });
   if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));
   notePackages(output.metafile, inside);
-  const files = await Promise.all(output.outputs.map(compress));
-  const size = files.reduce((sum, { gzip }) => sum + Buffer.from(gzip, 'base64').length, 0);
-  console.error(`console: ${files.length} files, ${(size / 1000).toFixed(1)} kB gzipped`);
-  if (size > maxGzipBytes) {
-    throw new Error(`The console is too large: ${size} bytes gzipped, the maximum is ${maxGzipBytes}`);
-  }
-  return { script: nameOf(files, '.js'), style: nameOf(files, '.css'), files };
-}
-
-async function compress(output: BuildOutput['outputs'][number]): Promise<BundledFile> {
-  const ending = extname(output.path);
-  const text = await output.text();
-  const bytes = Buffer.from(ending === '.js' ? minified(text) : text);
-  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
-  const name = `${basename(output.path, ending)}-${hash}${ending}`;
-  const type = mediaTypes[ending];
-  if (type === undefined) throw new Error(`Cannot serve ${output.path}: unknown media type`);
+  const chunks = await finish(output.outputs);
+  const metafile = output.metafile!;
+  const named = (name: string) => chunks.get(name)!;
+  const own = staticImports(metafile, './main.js');
+  const { routes } = await import(join(root, 'src/console/routes.ts'));
+  const pages = (routes as readonly BuiltRoute[]).map((route) => {
+    const all = new Set([...own, ...staticImports(metafile, chunkOf(metafile, root, route))]);
+    return [route.page, [...all].map(named)] as const;
+  });
+  const style = named('./main.css');
+  report([...chunks.values()], style, pages);
   return {
-    name,
-    type,
-    gzip: gzipSync(bytes, { level: 9 }).toString('base64'),
-    brotli: brotliCompressSync(bytes).toString('base64'),
+    script: named('./main.js').file.name,
+    style: style.file.name,
+    pages: Object.fromEntries(pages.map(([page, of]) => [page, of.map(({ file }) => file.name)])),
+    files: [...chunks.values()].map(({ file }) => file),
   };
 }
 
-/** @throws {Error} if it is not a script */
-function minified(script: string): string {
-  const options = { module: true, compress: { target: 'es2022' }, mangle: { toplevel: true } } as const;
-  const { code, errors } = minifySync('main.js', script, options);
-  if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join('\n'));
-  return code;
+/** The chunk that a route loads. @throws {Error} if the route does not import a file */
+function chunkOf({ outputs }: BuildMetafile, root: string, { page, load }: BuiltRoute): string {
+  const [, file] = /import\(["'](.+?)["']\)/.exec(String(load)) ?? [];
+  const path = join(root, 'src/console', file ?? '');
+  const found = Object.entries(outputs).find(
+    ([, { entryPoint }]) => entryPoint !== undefined && join(process.cwd(), entryPoint) === path,
+  );
+  if (found === undefined)
+    throw new Error(`The page "${page}" has no chunk: ${path} is imported elsewhere too`);
+  return found[0];
 }
 
-function nameOf(files: readonly BundledFile[], ending: string): string {
-  const file = files.find(({ name }) => name.endsWith(ending));
-  if (file === undefined) throw new Error(`The console has no ${ending} file`);
-  return file.name;
+/** A file, and those that it loads before it runs. */
+function staticImports({ outputs }: BuildMetafile, name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const { path, kind } of outputs[name]?.imports ?? [])
+    if (kind === 'import-statement') staticImports({ outputs, inputs: {} }, path, found);
+  return found;
+}
+
+/** Prints the sizes. @throws {Error} if a page is too large */
+function report(
+  all: readonly Chunk[],
+  style: Chunk,
+  pages: readonly (readonly [page: string, of: readonly Chunk[]])[],
+): void {
+  const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
+  console.error(`console: ${all.length} files, ${kB(sizeOf(all))} gzipped`);
+  for (const chunk of all) console.error(`  ${kB(sizeOf([chunk])).padStart(9)} ${chunk.file.name}`);
+  for (const [page, of] of pages) {
+    const size = sizeOf([style, ...of]);
+    console.error(`  ${kB(size).padStart(9)} page "${page}"`);
+    if (size > maxPageBytes)
+      throw new Error(`The page "${page}" loads ${kB(size)}, the maximum is ${kB(maxPageBytes)}`);
+  }
 }

@@ -4,7 +4,17 @@ import type { InEnvironment } from './place.ts';
 import { root } from './settings.ts';
 
 /** The pages of an environment. */
-export type EnvironmentPage = 'flags' | 'flag' | 'metrics' | 'ingest' | 'people' | 'connect';
+export type EnvironmentPage =
+  | 'flags'
+  | 'flag'
+  | 'experiments'
+  | 'experiment'
+  | 'cleanup'
+  | 'activity'
+  | 'metrics'
+  | 'ingest'
+  | 'people'
+  | 'connect';
 
 /** The address of a page of the console: segments are encoded. */
 export function address(...segments: readonly string[]): string {

@@ -1,27 +1,26 @@
+import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router } from 'preact-iso';
 import { ApplicationsReader } from './applications.tsx';
-import { ConnectPage } from './pages/first-run/connect.tsx';
-import { Flag } from './pages/flag/flag.tsx';
-import { ApplicationStart, Home } from './pages/home.tsx';
-import { IngestPage } from './pages/ingest/page.tsx';
-import { MetricsPage } from './pages/metrics/page.tsx';
+import { lazyPage } from './lazy-page.tsx';
 import { NotFound } from './pages/not-found.tsx';
-import { Overview } from './pages/overview/overview.tsx';
-import { PeoplePage } from './pages/people/page.tsx';
-import { Settings } from './pages/settings/settings-page.tsx';
 import { Announcer } from './parts/announce.tsx';
 import { CheckedPlace } from './parts/checked-place.tsx';
 import { Guarded, Pending } from './parts/failure.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Shortcuts } from './parts/shortcuts.tsx';
 import { SignInAgain } from './parts/sign-in-again.tsx';
+import { routes } from './routes.ts';
 import { trouble, user } from './session.ts';
 import { root } from './settings.ts';
 
-const environmentPath = `${root}/apps/:application/:environment`;
+const pages = routes.map(({ path, load }) => ({ path: root + path, component: lazyPage(load) }));
 
 /** The whole console, once the signed-in user is known. */
 export function App() {
+  const known = user.value !== undefined;
+  useEffect(() => {
+    if (known) setTimeout(() => whenIdle(loadPages), loadPagesAfterMs);
+  }, [known]);
   if (user.value === undefined)
     return (
       <main>
@@ -29,22 +28,15 @@ export function App() {
       </main>
     );
   return (
-    <LocationProvider scope={pages}>
+    <LocationProvider scope={ownPages}>
       <ApplicationsReader />
       <Frame>
         <Guarded>
           <CheckedPlace>
             <Router onRouteChange={focusHeading}>
-              <Route path={`${root}/`} component={Home} />
-              <Route path={`${root}/apps/:application`} component={ApplicationStart} />
-              <Route path={`${root}/apps/:application/:environment`} component={ApplicationStart} />
-              <Route path={`${root}/settings/:page?`} component={Settings} />
-              <Route path={`${environmentPath}/metrics`} component={MetricsPage} />
-              <Route path={`${environmentPath}/ingest`} component={IngestPage} />
-              <Route path={`${environmentPath}/people`} component={PeoplePage} />
-              <Route path={`${environmentPath}/connect`} component={ConnectPage} />
-              <Route path={`${environmentPath}/flag`} component={Flag} />
-              <Route path={`${environmentPath}/flags`} component={Overview} />
+              {pages.map(({ path, component }) => (
+                <Route key={path} path={path} component={component} />
+              ))}
               <Route default component={NotFound} />
             </Router>
           </CheckedPlace>
@@ -58,7 +50,18 @@ export function App() {
 }
 
 /** Links that the browser does not load: all except those to pages of the auth host, which may have the same origin. */
-const pages = /^(?!.*\/connect\/)/;
+const ownPages = /^(?!.*\/connect\/)/;
+
+/** The figures of the open page come first. */
+const loadPagesAfterMs = 2000;
+
+/** Safari before 26 lacks `requestIdleCallback`. */
+const whenIdle = (run: () => void) => (window.requestIdleCallback ?? setTimeout)(run);
+
+/** Loads the pages that are not open, so that they open at once, also while the server restarts. */
+function loadPages(): void {
+  for (const { component } of pages) void component.preload();
+}
 
 /** Screen readers announce the new page by its heading. */
 function focusHeading(): void {

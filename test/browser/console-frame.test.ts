@@ -79,7 +79,7 @@ test('stores the chosen theme', async () => {
 test('shortcuts switch pages, and are listed', async () => {
   const { page } = await console.visit(flags());
   await page.getByRole('link', { name: 'Application settings' }).waitFor();
-  const pages = await page.getByRole('navigation').getByRole('link').allTextContents();
+  const pages = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
   expect(pages).toEqual(['Flags', 'Metrics', 'Ingest', 'People', 'Connect', 'Application settings']);
   await page.keyboard.press('?');
   const dialog = page.getByRole('dialog', { name: 'Shortcuts' });
@@ -90,6 +90,39 @@ test('shortcuts switch pages, and are listed', async () => {
   await page.keyboard.press('p');
   await page.waitForURL(/\/people/);
   await expect.poll(() => page.title()).toMatch(/Production · Shop · flagmeter$/);
+});
+
+describe('a page', () => {
+  test('loads its scripts with the document, and the other pages afterwards', async () => {
+    const { page } = await console.visit('/audit');
+    const document = await (await page.request.get(console.origin + flags())).text();
+    const hinted = [...document.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, path]) => path!);
+    expect(hinted.some((path) => path.includes('/overview-'))).toBe(true);
+    const loaded = await page.evaluate(
+      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`,
+    );
+    expect(loaded).not.toEqual(expect.arrayContaining(hinted));
+    await page.waitForFunction(
+      `(paths) => paths.every((path) => performance.getEntriesByName(location.origin + path).length > 0)`,
+      hinted,
+    );
+  });
+
+  test('that cannot be loaded shows a message, and is loaded when it is opened again', async () => {
+    const { page } = await console.visit(`/apps/${shop}/Production/people`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.route(/\/console\/files\/audit-/, (route) => route.fulfill({ status: 404 }));
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+    await page.getByRole('button', { name: 'Reload' }).waitFor();
+    await page.unroute(/\/console\/files\/audit-/);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'People' }).waitFor();
+    await page.goForward();
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+  });
 });
 
 test.each(['light', 'dark'] as const)(

@@ -187,7 +187,7 @@ test('the audit log is filtered, read in pages, and saved as CSV', async () => {
   const { id } = made as { id: string };
   const access = await token(console.service.http, console.credentials);
   for (let key = 0; key < 55; key += 1) await createKey(console.service.http, access, id, 'Mobile');
-  const { page } = await console.visit('/settings/audit');
+  const { page } = await console.visit('/audit');
   await page.getByRole('row', { name: 'key created' }).first().waitFor();
   const rows = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
   await page.getByLabel('What', { exact: true }).selectOption('Application keys');
@@ -206,7 +206,7 @@ test('the audit log is filtered, read in pages, and saved as CSV', async () => {
   await page.getByText('No entries match the filters.').waitFor();
 });
 
-const pages = ['you', 'applications', 'team', 'users', 'audit'];
+const pages = ['you', 'applications', 'team', 'users'];
 
 describe.each([
   ['light', {}],
@@ -219,8 +219,12 @@ describe.each([
     const access = await token(console.service.http, console.credentials);
     await createKey(console.service.http, access, id, 'Backend');
     const { page } = await console.visit('/settings/you', { colorScheme, ...screen });
-    for (const path of [...pages, `application?app=${id}`]) {
-      await page.goto(`${console.origin}/settings/${path}`);
+    for (const path of [
+      '/audit',
+      ...pages.map((page) => `/settings/${page}`),
+      `/settings/application?app=${id}`,
+    ]) {
+      await page.goto(console.origin + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
       expect(await axeFaults(page), path).toEqual([]);

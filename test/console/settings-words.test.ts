@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionText, dayBounds } from '../../src/console/pages/settings/audit-words.ts';
+import { actionText, dayBounds } from '../../src/console/pages/audit/audit-words.ts';
 import { differencesOf, fieldText, valueText } from '../../src/console/parts/differences.ts';
 
 test.each([

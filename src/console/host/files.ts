@@ -7,6 +7,8 @@ import type { Handler, Reply } from '../../http/types.ts';
 export interface ConsoleBundle {
   readonly script: string;
   readonly style: string;
+  /** The scripts of each page, by its name in `src/console/routes.ts`. */
+  readonly pages: Readonly<Record<string, readonly string[]>>;
   readonly files: readonly BundledFile[];
 }
 

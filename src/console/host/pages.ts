@@ -12,6 +12,7 @@ import { type ConsoleBundle, consoleFiles } from './files.ts';
 /** The paths of the console. The page routes by itself, and shows "Not found" for shortened or extended paths. */
 const paths = [
   '/',
+  '/audit',
   '/apps',
   '/apps/:application',
   '/apps/:application/:environment',
@@ -32,17 +33,25 @@ export function consolePages(bundle: ConsoleBundle): Group<ConsoleSettings> {
       path,
       access: { credential: 'None', who: 'Everybody; the page asks them to sign in' },
       bind(settings) {
-        const page = pageReply(bundle, settings);
-        return () => page;
+        const replies = new Map(
+          Object.keys(bundle.pages).map((page) => [page, pageReply(bundle, settings, page)]),
+        );
+        const other = pageReply(bundle, settings);
+        const [, first = ''] = path.split('/');
+        return (_, { page = first }) => replies.get(first === 'apps' ? page : first) ?? other;
       },
     }),
   );
   return { tag: 'Console', description: 'The web console.', endpoints: [...pages, ...consoleFiles(bundle)] };
 }
 
-function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings): Reply {
+/** @param page whose scripts load with the document */
+function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings, page = ''): Reply {
   const root = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
   const file = (name: string) => `${root}/console/files/${name}`;
+  const hints = (bundle.pages[page] ?? [])
+    .filter((name) => name !== bundle.script)
+    .map((name) => html`<link rel="modulepreload" href="${file(name)}">`);
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -55,6 +64,7 @@ function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings): Reply {
 <link rel="stylesheet" href="${file(bundle.style)}">
 <script type="application/json" id="settings">${jsonForScript(settings)}</script>
 <script type="module" src="${file(bundle.script)}"></script>
+${hints}
 </head>
 <body>
 <div id="console"></div>

@@ -2,26 +2,25 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Application } from '../../contract/shapes/application.ts';
-import { applicationSettingsAddress, environmentAddress, flagAddress, kept } from '../address.ts';
+import {
+  address,
+  applicationSettingsAddress,
+  type EnvironmentPage,
+  environmentAddress,
+  flagAddress,
+  kept,
+} from '../address.ts';
 import { withQuery } from '../api/client.ts';
 import { applications } from '../applications.tsx';
 import { useKeys } from '../keys.ts';
 import { type Place, placeOf } from '../place.ts';
+import { routes, tabs } from '../routes.ts';
 import { safeText } from '../safe-text.ts';
 import { root } from '../settings.ts';
 import { pageTitle } from '../title.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { LiveStatus } from './live.tsx';
 import { Switcher } from './switcher.tsx';
-
-/** The pages of an environment in the navigation. `key` is the second key of the shortcut. */
-const tabs = [
-  { page: 'flags', label: 'Flags', key: 'f' },
-  { page: 'metrics', label: 'Metrics', key: 'm' },
-  { page: 'ingest', label: 'Ingest', key: 'i' },
-  { page: 'people', label: 'People', key: 'p' },
-  { page: 'connect', label: 'Connect', key: 'c' },
-] as const;
 
 /** The frame of every page. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
@@ -36,11 +35,20 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       </a>
       <header class="bar">
         <a class="brand" href={`${root}/`}>
+          <Logo />
           flagmeter
         </a>
         <Switchers place={place} application={application} />
         <span class="spacer" />
         <LiveStatus />
+        <nav class="top-links" aria-label="Console">
+          <a href={`${root}/`} aria-current={place.page === '' ? 'page' : undefined}>
+            Home
+          </a>
+          <a href={address('audit')} aria-current={place.page === 'audit' ? 'page' : undefined}>
+            Audit log
+          </a>
+        </nav>
         <AccountMenu />
         {application && <Tabs place={place} application={application} />}
       </header>
@@ -48,6 +56,15 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
     </>
+  );
+}
+
+/** Three bars at a flagpole, as in the icon of the page. */
+function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M4 3v18M9 5h11M9 10h7M9 15h3" />
+    </svg>
   );
 }
 
@@ -112,23 +129,23 @@ function sameElsewhere(
 function Tabs({ place, application }: InApplication) {
   const { query, route } = useLocation();
   const environment = place.environment ?? application.environments[0]?.name;
-  const hrefOf = (page: (typeof tabs)[number]['page']) =>
+  const hrefOf = (page: EnvironmentPage) =>
     environment === undefined
       ? applicationSettingsAddress(application.id)
       : withQuery(environmentAddress(application.id, environment, page), kept(query));
   useKeys(
-    tabs.map(({ page, label, key }) => ({
+    tabs.map(({ page, title, key }) => ({
       keys: `g ${key}`,
-      help: `Go to ${label}`,
+      help: `Go to ${title}`,
       run: () => route(hrefOf(page)),
     })),
   );
   return (
     <nav class="tabs" aria-label="Pages of the application">
       {environment !== undefined &&
-        tabs.map(({ page, label }) => (
+        tabs.map(({ page, title }) => (
           <a key={page} href={hrefOf(page)} aria-current={current(place, page)}>
-            {label}
+            {title}
           </a>
         ))}
       <a
@@ -150,9 +167,9 @@ function current(place: Place, page: string): 'page' | 'true' | undefined {
 function useDocumentTitle(place: Place, application: Application | undefined): void {
   const named = pageTitle.value;
   useEffect(() => {
-    const label = tabs.find(({ page }) => page === place.page)?.label;
-    const settings = place.page === 'settings' || place.page === 'application' ? 'Settings' : undefined;
-    const parts = [named || label || settings, place.environment, application?.name, 'flagmeter'];
+    const shown = place.page === 'application' ? 'settings' : place.page;
+    const title = routes.find(({ page }) => page === shown)?.title;
+    const parts = [named || title, place.environment, application?.name, 'flagmeter'];
     document.title = safeText(parts.filter(Boolean).join(' · '));
   }, [named, place.page, place.environment, application?.name]);
 }

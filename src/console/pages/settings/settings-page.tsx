@@ -8,7 +8,6 @@ import { useTitle } from '../../title.ts';
 import { ApplicationPage } from '../application-settings/application-page.tsx';
 import { NotFound } from '../not-found.tsx';
 import { Applications } from './applications.tsx';
-import { Audit } from './audit.tsx';
 import { isAdmin } from './part.tsx';
 import { SignIn } from './sign-in.tsx';
 import { Team } from './team.tsx';
@@ -22,7 +21,6 @@ const pages = [
   { name: 'team', title: 'Team', Content: Team },
   { name: 'users', title: 'Users', Content: Users },
   { name: 'sign-in', title: 'Sign-in', Content: SignIn },
-  { name: 'audit', title: 'Audit', Content: Audit },
 ] as const;
 
 /** The API decides; the navigation omits what it would refuse. */

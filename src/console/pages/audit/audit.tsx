@@ -9,14 +9,14 @@ import { Time } from '../../parts/columns.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { Filter } from '../../parts/filters.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
+import { isAdmin } from '../settings/part.tsx';
 import { actionText, dayBounds } from './audit-words.ts';
-import { isAdmin } from './part.tsx';
 
-/** The audit log. */
+/** `/audit`: the audit log. */
 export function Audit() {
   return (
     <>
-      <h1>Audit</h1>
+      <h1>Audit log</h1>
       {isAdmin() ? (
         <Entries />
       ) : (

@@ -1,0 +1,86 @@
+import type { ComponentType } from 'preact';
+import type { EnvironmentPage } from './address.ts';
+
+/** A page of the console. */
+export interface ConsoleRoute {
+  /** Names the page: the segment after the environment, or the first segment. */
+  readonly page: string;
+  /** Below the root. The component has a property for each `:parameter`. */
+  readonly path: string;
+  /** Title of the browser tab; the page of one object sets its own (`useTitle`). */
+  readonly title?: string;
+  /** Loads the component, with `import` of a literal. `scripts/build/console.ts` reads the file from the text of this function. */
+  readonly load: () => Promise<ComponentType<never>>;
+}
+
+/** A page with a tab in the navigation of an environment. */
+interface Tab extends ConsoleRoute {
+  readonly page: EnvironmentPage;
+  readonly title: string;
+  /** Second key of the shortcut: `g f`. */
+  readonly key: string;
+}
+
+/** A page of an environment, in a chunk of its own. */
+const inEnvironment = (page: EnvironmentPage) => ({ page, path: `/apps/:application/:environment/${page}` });
+
+/** The tabs of an environment, in this order. */
+export const tabs: readonly Tab[] = [
+  {
+    ...inEnvironment('flags'),
+    title: 'Flags',
+    key: 'f',
+    load: () => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview),
+  },
+  {
+    ...inEnvironment('metrics'),
+    title: 'Metrics',
+    key: 'm',
+    load: () => import('./pages/metrics/page.tsx').then(({ MetricsPage }) => MetricsPage),
+  },
+  {
+    ...inEnvironment('ingest'),
+    title: 'Ingest',
+    key: 'i',
+    load: () => import('./pages/ingest/page.tsx').then(({ IngestPage }) => IngestPage),
+  },
+  {
+    ...inEnvironment('people'),
+    title: 'People',
+    key: 'p',
+    load: () => import('./pages/people/page.tsx').then(({ PeoplePage }) => PeoplePage),
+  },
+  {
+    ...inEnvironment('connect'),
+    title: 'Connect',
+    key: 'c',
+    load: () => import('./pages/first-run/connect.tsx').then(({ ConnectPage }) => ConnectPage),
+  },
+];
+
+/** Every page of the console. */
+export const routes: readonly ConsoleRoute[] = [
+  ...tabs,
+  { page: '', path: '/', title: 'Home', load: () => import('./pages/home.tsx').then(({ Home }) => Home) },
+  {
+    page: 'apps',
+    path: '/apps/:application/:environment?',
+    load: () => import('./pages/application-start.tsx').then(({ ApplicationStart }) => ApplicationStart),
+  },
+  {
+    ...inEnvironment('flag'),
+    load: () => import('./pages/flag/flag.tsx').then(({ Flag }) => Flag),
+  },
+  {
+    page: 'audit',
+    path: '/audit',
+    title: 'Audit log',
+    load: () => import('./pages/audit/audit.tsx').then(({ Audit }) => Audit),
+  },
+  {
+    page: 'settings',
+    path: '/settings/:page?',
+    title: 'Settings',
+    load: () => import('./pages/settings/settings-page.tsx').then(({ Settings }) => Settings),
+  },
+];

@@ -1,3 +1,5 @@
+import { compactNumbers, shares } from '../contract/numbers.ts';
+
 /** A point in time: Unix ms, or RFC 3339 as in the API. */
 export type Instant = number | string | Date;
 
@@ -7,32 +9,40 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 const units = [
-  ['year', 365 * day],
-  ['month', 30 * day],
-  ['week', 7 * day],
   ['day', day],
   ['hour', hour],
   ['minute', minute],
   ['second', second],
 ] as const;
 
+/** Times within this distance are relative; further ones are dates. */
+const relativeMs = 15 * day;
+
 function numbersOf(locale: string | undefined) {
   const full = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
-  const compact = new Intl.NumberFormat(locale, { notation: 'compact' });
-  const shares = new Intl.NumberFormat(locale, { style: 'percent' });
-  const smallShares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
-  const percent = (share: number) =>
-    (Math.abs(share) < 0.0995 && share !== 0 ? smallShares : shares).format(share);
+  const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+  const compact = compactNumbers(locale);
+  const percent = shares(locale);
   const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
+  const quantity = (value: number) => {
+    const size = Math.abs(value);
+    if (size >= 100_000) return compact(value);
+    return (size < 1 ? small : full).format(value);
+  };
   return {
     /** All digits: `4,123,456`. */
     full: (value: number) => full.format(value),
     /** Short: `4.1M`. */
-    compact: (value: number) => compact.format(value),
-    /** A fraction of 1: `40%`, and `4.2%` below a tenth. */
+    compact,
+    /** Short, for a label of an axis: `20k`. */
+    tick: compactNumbers(locale, false),
+    /** A fraction of 1: `40%`, and `4.2%` below a tenth. Only 0 is `0%`, and only 1 is `100%`. */
     percent,
     /** A part of a whole: `40%`; a dash if the whole is 0. */
     rate: (part: number, whole: number) => (whole === 0 ? '–' : percent(part / whole)),
+    /** A measured value and its unit: `42.5 EUR`, `1.2M`; a dash if there is none. */
+    quantity: (value: number | undefined, unit?: string) =>
+      value === undefined ? '–' : [quantity(value), ...(unit === undefined ? [] : [unit])].join(' '),
     /** `Production, Staging and Test`. */
     list: (items: readonly string[]) => lists.format(items),
   };
@@ -42,6 +52,7 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
   const dates = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, timeZone === undefined ? options : { timeZone, ...options });
   const times = dates({ dateStyle: 'medium', timeStyle: 'short' });
+  const dayOf = dates({ dateStyle: 'medium' });
   const clocks = dates({ timeStyle: 'short' });
   const seconds = dates({ timeStyle: 'medium' });
   const moments = dates({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
@@ -50,6 +61,8 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
   return {
     /** Date and time in the reader's zone. */
     time: (at: Instant) => times.format(new Date(at)),
+    /** The date in the reader's zone: `14 Oct 2026`. */
+    date: (at: Instant) => dayOf.format(new Date(at)),
     /** The time of day in the reader's zone. */
     clock: (at: Instant) => clocks.format(new Date(at)),
     /** The time of day with seconds. */
@@ -67,7 +80,7 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
   };
 }
 
-function durationsOf(locale: string | undefined) {
+function durationsOf(locale: string | undefined, date: (at: Instant) => string) {
   const relatives = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const unit = (name: string, count: number) =>
     new Intl.NumberFormat(locale, {
@@ -76,10 +89,11 @@ function durationsOf(locale: string | undefined) {
       unitDisplay: name === 'day' ? 'long' : 'short',
     }).format(count);
   return {
-    /** Relative time: `3 minutes ago`, `now`. */
+    /** Relative time up to two weeks: `3 minutes ago`, `now`; then the date. */
     relative(at: Instant, now: number): string {
       const distance = new Date(at).getTime() - now;
       const size = Math.abs(distance);
+      if (size >= relativeMs) return date(at);
       if (size < 10 * second) return relatives.format(0, 'second');
       const [name, length] = units.find(([, length]) => size >= length)!;
       return relatives.format(Math.trunc(distance / length), name);
@@ -87,8 +101,8 @@ function durationsOf(locale: string | undefined) {
     /** A duration in its two largest units: `2 hr 5 min`. */
     duration(ms: number): string {
       const whole = Math.max(0, Math.round(ms / second)) * second;
-      const parts = parting.map(([name, length], index) => {
-        const above = parting[index - 1]?.[1] ?? Number.POSITIVE_INFINITY;
+      const parts = units.map(([name, length], index) => {
+        const above = units[index - 1]?.[1] ?? Number.POSITIVE_INFINITY;
         return { name, count: Math.floor((whole % above) / length) };
       });
       const first = parts.findIndex(({ count }) => count > 0);
@@ -99,15 +113,14 @@ function durationsOf(locale: string | undefined) {
   };
 }
 
-const parting = units.slice(3);
-
 /**
  * Formats numbers and times.
  * @param locale by default the browser's
  * @param timeZone by default the browser's
  */
 export function formatsOf(locale?: string, timeZone?: string) {
-  return { ...numbersOf(locale), ...timesOf(locale, timeZone), ...durationsOf(locale) };
+  const times = timesOf(locale, timeZone);
+  return { ...numbersOf(locale), ...times, ...durationsOf(locale, times.date) };
 }
 
 /** In the browser's locale and time zone. */

@@ -1,3 +1,4 @@
+import { browserOf, type Program, productOf } from '../contract/programs.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../storage/commit/series-dictionary.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
@@ -167,22 +168,14 @@ class Crowd {
  */
 type Named = Pick<Sender, 'name' | 'version'>;
 
-/** Browsers by their token in `User-Agent`. Most also contain the tokens further down. */
-const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
-  ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
-  ['Opera', /\bOPR\/(\d{1,4})/],
-  ['Samsung Internet', /\bSamsungBrowser\/(\d{1,4})/],
-  ['Firefox', /\b(?:Firefox|FxiOS)\/(\d{1,4})/],
-  ['Chrome', /(?:Chrome|CriOS)\/(\d{1,4})/],
-  ['Safari', /\bVersion\/(\d{1,4})\S* (?:Mobile\/\S+ )?Safari\//],
-];
-
 const nameless = 'unnamed';
 
 /** The sender of a packet with this `User-Agent`. */
 export function packetSender(userAgent = ''): Sender {
-  const found = userAgent.startsWith('Mozilla/') ? browserOf(userAgent) : productOf(userAgent);
-  const version = found.version === null ? null : (/^v?(\d{1,4})(?!\d)/.exec(found.version)?.[1] ?? null);
+  const found = userAgent.startsWith('Mozilla/')
+    ? (browserOf(userAgent) ?? { name: 'Browser', version: undefined })
+    : namedProduct(userAgent);
+  const version = /^v?(\d{1,4})(?!\d)/.exec(found.version ?? '')?.[1] ?? null;
   return { name: found.name, version, transport: 'http', route: 'telemetry' };
 }
 
@@ -196,26 +189,15 @@ export function reportSender(
   userAgent = '',
   appVersion = '',
 ): Sender {
-  const { name, version } = productOf(userAgent);
+  const { name, version } = namedProduct(userAgent);
   return { name, version: kept(appVersion) || version, transport, route };
 }
 
-function browserOf(userAgent: string): Named {
-  const head = userAgent.slice(0, 500);
-  for (const [name, mark] of browsers) {
-    const version = mark.exec(head)?.[1];
-    if (version !== undefined) return { name, version };
-  }
-  return { name: 'Browser', version: null };
+function namedProduct(userAgent: string): Named {
+  return keptName(productOf(userAgent));
 }
 
-/** The first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
-function productOf(userAgent: string): Named {
-  const [, name = '', version = ''] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, 500)) ?? [];
-  return keptName({ name, version });
-}
-
-function keptName({ name, version }: Named): Named {
+function keptName({ name, version }: Program | Named): Named {
   const isName = kept(name) !== '' && kept(name) !== otherSenders;
   return { name: isName ? kept(name) : nameless, version: kept(version ?? '') || null };
 }

@@ -1,4 +1,5 @@
 import { checksOnlyOf, checksOnlyText } from '../contract/checks-only.ts';
+import { compactNumbers, shares } from '../contract/numbers.ts';
 import type { Verdict } from '../contract/shapes/verdict.ts';
 import type { ReasonCode, VerdictKind } from '../contract/verdicts.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
@@ -157,8 +158,8 @@ function archivedSince({ declaration }: VerdictFacts): readonly Reason[] {
   return said.length > 0 ? said : [reason('archived', 'It is archived.')];
 }
 
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+const compact = compactNumbers('en');
+const percent = shares('en');
 
 function checked({ days, checks }: Figures): readonly Reason[] {
   const variants = [...checks].filter(([, count]) => count > 0).toSorted(([, one], [, other]) => other - one);
@@ -168,8 +169,8 @@ function checked({ days, checks }: Figures): readonly Reason[] {
   const split =
     variants.length === 1
       ? `all of them ${first![0]}`
-      : listed(variants.map(([variant, count]) => `${variant} ${percent.format(count / total)}`));
-  const what = total === 1 ? '1 check' : `${compact.format(total)} checks`;
+      : listed(variants.map(([variant, count]) => `${variant} ${percent(count / total)}`));
+  const what = total === 1 ? '1 check' : `${compact(total)} checks`;
   const names = variants.map(([variant]) => variant);
   return [reason('checks', `${what} in the last ${days} days: ${split}.`, names)];
 }

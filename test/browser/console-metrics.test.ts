@@ -45,7 +45,7 @@ test('a declaration applies to earlier values, and can be removed', async () => 
   await dialog.getByLabel('Unit').fill('EUR');
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Declare' }).click();
-  await page.getByRole('row', { name: /basket gauge 20 EUR/ }).waitFor();
+  await page.getByRole('row', { name: /basket gauge 20 last value, (now|\d+ .* ago) EUR/ }).waitFor();
   await page.getByRole('button', { name: 'basket', exact: true }).click();
   const detail = page.getByRole('region', { name: 'basket', exact: true });
   for (const fact of ['20 EUR', '10 EUR', '30 EUR']) await detail.getByText(fact, { exact: true }).waitFor();

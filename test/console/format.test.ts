@@ -13,11 +13,29 @@ describe('numbers', () => {
   test.each([
     [0, '0', '0'],
     [312, '312', '312'],
-    [48_123, '48,123', '48K'],
+    [999, '999', '999'],
+    [1000, '1,000', '1.0k'],
+    [48_123, '48,123', '48.1k'],
+    [312_456, '312,456', '312k'],
+    [999_499, '999,499', '999k'],
+    [999_500, '999,500', '1.0M'],
     [4_123_456, '4,123,456', '4.1M'],
+    [75_000_000, '75,000,000', '75.0M'],
+    [2_000_000_000, '2,000,000,000', '2.0B'],
+    [-48_123, '-48,123', '-48.1k'],
+    [12.34, '12.34', '12.3'],
   ])('%d', (value, full, compact) => {
     expect(english.full(value)).toBe(full);
     expect(english.compact(value)).toBe(compact);
+  });
+
+  test('have the same letters in every locale', () => {
+    for (const locale of ['en-GB', 'en-US', 'en-IN', 'de-DE'])
+      expect(formatsOf(locale).compact(75_000_000)).toMatch(/^75[.,]0M$/);
+  });
+
+  test('on an axis have no trailing zero', () => {
+    expect([0, 500, 1500, 20_000, 75_000_000].map(english.tick)).toEqual(['0', '500', '1.5k', '20k', '75M']);
   });
 
   test('follow the locale', () => {
@@ -30,9 +48,27 @@ describe('numbers', () => {
     [1, 24, '4.2%'],
     [0, 7, '0%'],
     [7, 7, '100%'],
+    [3500, 75_000_000, '<0.1%'],
+    [5, 1000, '0.5%'],
+    [1991, 2000, '99.6%'],
+    [74_999_999, 75_000_000, '>99.9%'],
     [0, 0, '–'],
   ])('%d of %d', (part, whole, text) => {
     expect(english.rate(part, whole)).toBe(text);
+  });
+});
+
+describe('quantities', () => {
+  test.each([
+    [undefined, undefined, '–'],
+    [42.5, 'EUR', '42.5 EUR'],
+    [1234.567, 'ms', '1,234.57 ms'],
+    [0.001_234, 's', '0.00123 s'],
+    [1_234_567, undefined, '1.2M'],
+    [75_123_456.78, 'EUR', '75.1M EUR'],
+    [99_999, 'EUR', '99,999 EUR'],
+  ])('%d %s', (value, unit, text) => {
+    expect(english.quantity(value, unit)).toBe(text);
   });
 });
 
@@ -55,9 +91,12 @@ describe('times', () => {
     [-40 * second, '40 seconds ago'],
     [-3 * minute, '3 minutes ago'],
     [-26 * hour, 'yesterday'],
-    [-12 * day, 'last week'],
-    [-70 * day, '2 months ago'],
+    [-12 * day, '12 days ago'],
+    [-14 * day, '14 days ago'],
+    [-15 * day, 'Nov 5, 2026'],
+    [-400 * day, 'Oct 16, 2025'],
     [2 * hour, 'in 2 hours'],
+    [30 * day, 'Dec 20, 2026'],
   ])('%d ms from now', (distance, text) => {
     expect(english.relative(now + distance, now)).toBe(text);
   });

@@ -37,8 +37,8 @@ test('a reason has the sum of its senders, most frequent first, and the latest e
       count: 11,
       lastAt: '2026-01-31T12:30:00.000Z',
       senders: [
-        { name: 'shop/1', count: 6 },
-        { name: 'shop/2', count: 5 },
+        { name: 'shop 1', count: 6 },
+        { name: 'shop 2', count: 5 },
       ],
       example,
     }),
@@ -55,8 +55,8 @@ test('refusals come before notes, and frequent reasons before rare ones', () => 
 });
 
 test.each([
-  [{ userAgent: 'shop/1', instance: null }, 'shop/1'],
-  [{ userAgent: 'sdk/2', instance: 'web-7' }, 'web-7 (sdk/2)'],
+  [{ userAgent: 'shop/1', instance: null }, 'shop 1'],
+  [{ userAgent: 'sdk/2', instance: 'web-7' }, 'web-7 (sdk 2)'],
   [{ userAgent: null, instance: 'web-7' }, 'web-7'],
   [{ userAgent: null, instance: null }, 'A sender without a name'],
   [{ userAgent: '__other__', instance: null }, 'Other senders'],

@@ -148,9 +148,7 @@ describe('the reasons', () => {
       ['on', 2],
       ['off', 1],
     ]);
-    expect(textsOf(facts, { days: 30, checks })[1]).toBe(
-      '3 checks in the last 30 days: on 66.7% and off 33.3%.',
-    );
+    expect(textsOf(facts, { days: 30, checks })[1]).toBe('3 checks in the last 30 days: on 67% and off 33%.');
     expect(textsOf(facts, { days: 30, checks: new Map() })).toEqual([
       'It is still used: it was last seen at <at>.',
     ]);

@@ -1,11 +1,4 @@
-const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/Edg(?:e|A|iOS)?\/(\d+)/, 'Edge'],
-  [/OPR\/(\d+)/, 'Opera'],
-  [/SamsungBrowser\/(\d+)/, 'Samsung Internet'],
-  [/(?:Firefox|FxiOS)\/(\d+)/, 'Firefox'],
-  [/(?:Chrome|CriOS)\/(\d+)/, 'Chrome'],
-  [/Version\/(\d+)[\d.]* .*Safari\//, 'Safari'],
-];
+import { browserOf } from '../../contract/programs.ts';
 
 const platforms: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/iPhone/, 'iPhone'],
@@ -23,7 +16,8 @@ export function platformOf(userAgent: string): string | undefined {
 
 /** The browser and its platform for people: `Firefox 140 on Linux`. Empty if the `User-Agent` names neither. */
 export function deviceName(userAgent: string): string {
-  const [pattern, name] = browsers.find(([pattern]) => pattern.test(userAgent)) ?? [];
-  const browser = name && `${name} ${pattern!.exec(userAgent)![1]}`;
-  return [browser, platformOf(userAgent)].filter(Boolean).join(' on ');
+  const browser = browserOf(userAgent);
+  return [browser && `${browser.name} ${browser.version}`, platformOf(userAgent)]
+    .filter(Boolean)
+    .join(' on ');
 }

@@ -1,21 +1,31 @@
 import { checksOnlyText } from '../../contract/checks-only.ts';
+import { programText } from '../../contract/programs.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
 import type { Column } from './table.tsx';
 
-/** A point in time, RFC 3339. */
+/** A point in time, RFC 3339. The time since is its title. */
 export function Time({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{format.time(at)}</time>;
+  return (
+    <time dateTime={at} title={format.relative(at, now.value)}>
+      {format.time(at)}
+    </time>
+  );
 }
 
-/** The time since a point in time, which is its title. */
-export function Ago({ at }: { readonly at: string | null }) {
-  if (at === null) return <>–</>;
+/** The time since a point in time, or its date after two weeks. The exact time is its title. */
+export function Ago({ at, never = '–' }: { readonly at: string | null; readonly never?: string }) {
+  if (at === null) return <>{never}</>;
   return (
     <time dateTime={at} title={format.time(at)}>
       {format.relative(Math.min(Date.parse(at), now.value), now.value)}
     </time>
   );
+}
+
+/** A program and its version; its whole `User-Agent` is the title. */
+export function Program({ userAgent }: { readonly userAgent: string }) {
+  return <span title={userAgent}>{programText(userAgent)}</span>;
 }
 
 /** In place of a count that the sources do not report. */

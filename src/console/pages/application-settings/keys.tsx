@@ -4,8 +4,8 @@ import type { ApplicationKey } from '../../../contract/shapes/application-key.ts
 import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { useDialog } from '../../parts/dialog.tsx';
@@ -98,7 +98,7 @@ const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
     </span>
   ),
   createdAt: true,
-  lastUsedAt: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : format.relative(lastUsedAt, now.value)),
+  lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
 });
 
 interface LeakProps {

@@ -3,7 +3,7 @@ import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/
 import { call, resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
 import { Secret } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -89,7 +89,9 @@ function KeyRow({ words, of: key }: { readonly words: string; readonly of: Appli
       <th scope="row">
         {words} <code>{key?.prefix}…</code>
       </th>
-      <td>{key?.lastUsedAt ? format.relative(key.lastUsedAt, now.value) : 'not yet'}</td>
+      <td>
+        <Ago at={key?.lastUsedAt ?? null} never="not yet" />
+      </td>
     </tr>
   );
 }
@@ -100,16 +102,15 @@ const recentMs = 15 * 60_000;
 /** The last use of a key, and whether the key is still in use. */
 export function LastUse({ of: { lastUsedAt, name } }: { readonly of: ApplicationKey }) {
   if (lastUsedAt === null) return <p>{name} has never been used.</p>;
-  const ago = format.relative(lastUsedAt, now.value);
   if (now.value - Date.parse(lastUsedAt) < recentMs)
     return (
       <p class="warn">
-        {name} was last used {ago}: something still sends with it.
+        {name} was last used <Ago at={lastUsedAt} />: something still sends with it.
       </p>
     );
   return (
     <p>
-      {name} was last used {ago}, at {format.time(lastUsedAt)}.
+      {name} was last used <Ago at={lastUsedAt} />.
     </p>
   );
 }

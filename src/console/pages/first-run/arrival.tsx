@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
+import { programText } from '../../../contract/programs.ts';
 import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../../contract/shapes/ledger.ts';
 import { applicationSettingsAddress } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { currentTime, now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
 import { settings } from '../../settings.ts';
 import { adviceOn } from '../ingest/reasons.ts';
 import { useUnattributed } from '../ingest/senders.tsx';
@@ -115,7 +117,7 @@ function ofUnattributed(refusal: UnattributedRefusal): Refusal {
     keyPrefix !== null && `the key begins with ${keyPrefix}`,
     environment !== null && `the environment is ${environment}`,
     origin !== null && `the origin is ${origin}`,
-    userAgent !== null && `the sender is ${userAgent}`,
+    userAgent !== null && `the sender is ${programText(userAgent)}`,
   ];
   return { code, count, at, facts };
 }
@@ -134,8 +136,7 @@ function Refused({ app, source, refusal: { code, count, at, facts } }: RefusedPr
       <p>
         <strong>{meaning}</strong>{' '}
         <span class="quiet">
-          <code>{code}</code>, {plural(count, 'time')}, last one{' '}
-          <time dateTime={at}>{format.relative(at, now.value)}</time>
+          <code>{code}</code>, {plural(count, 'time')}, last one <Ago at={at} />
         </span>
       </p>
       <p>

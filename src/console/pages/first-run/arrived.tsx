@@ -3,8 +3,8 @@ import type { UsageReport } from '../../../contract/shapes/reports.ts';
 import { environmentAddress } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
 import { senderName } from '../ingest/reasons.ts';
 import type { Source } from './sources.ts';
 import type { Watched } from './watch.ts';
@@ -22,7 +22,7 @@ export function Arrived({ app, env, source, seen: { count, last, isAlone } }: Ar
     <div class="stack panel panel-good connect-result">
       <p>
         <strong class="good">✓ Connected.</strong> {plural(count, 'message')} in the last day; the last one{' '}
-        {format.relative(last.lastAt, now.value)} from {senderName(last)}.
+        <Ago at={last.lastAt} /> from {senderName(last)}.
       </p>
       <Counted app={app} env={env} arrivedAt={last.lastAt} isAlone={isAlone} />
       {source.omits && <p class="quiet">{source.omits}</p>}

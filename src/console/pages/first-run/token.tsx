@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
 import { Choices, Field, Form } from '../../parts/form.tsx';
 import { isAdmin } from '../settings/part.tsx';
 
@@ -26,8 +25,8 @@ export function Tokens({ app, env, keys }: TokensProps) {
           {adopted.map(({ id, prefix, type, lastUsedAt }) => (
             <li key={id}>
               <span class="good">✓</span> {prefix === '' ? 'A token' : <code>{prefix}…</code>} ({type}) counts
-              in {env};{' '}
-              {lastUsedAt === null ? 'not used yet' : `used ${format.relative(lastUsedAt, now.value)}`}
+              in {env}; {lastUsedAt !== null && 'used '}
+              <Ago at={lastUsedAt} never="not used yet" />
             </li>
           ))}
         </ul>

@@ -1,5 +1,6 @@
 import { ledgerRefusals, type Refusal } from '../../../contract/ledger-refusals.ts';
 import { ledgerNotes, type Note } from '../../../contract/notes.ts';
+import { programText } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 
 /** The entries of a reason: refusals, or notes on accepted packets. */
@@ -52,8 +53,9 @@ function describe(entries: readonly LedgerEntry[]): Reason {
 /** The name of a sender. */
 export function senderName({ sender: { userAgent, instance } }: Pick<LedgerEntry, 'sender'>): string {
   if (userAgent === '__other__') return 'Other senders';
-  if (instance === null) return userAgent ?? 'A sender without a name';
-  return userAgent === null ? instance : `${instance} (${userAgent})`;
+  const program = userAgent === null ? null : programText(userAgent);
+  if (instance === null) return program ?? 'A sender without a name';
+  return program === null ? instance : `${instance} (${program})`;
 }
 
 /** The reader's filter of a ledger. */
@@ -70,7 +72,7 @@ export function filtered(entries: readonly LedgerEntry[], filter: Filter): Ledge
     (entry) =>
       (filter.outcome === undefined || entry.outcome === filter.outcome) &&
       (filter.reason === undefined || entry.code === filter.reason) &&
-      (words === '' || senderName(entry).toLowerCase().includes(words)),
+      (words === '' || `${senderName(entry)} ${entry.sender.userAgent}`.toLowerCase().includes(words)),
   );
 }
 

@@ -1,8 +1,7 @@
-import { useComputed } from '@preact/signals';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import { applicationSettingsAddress, useQuery } from '../../address.ts';
-import { now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
 import { adviceOn, type Reason, reasonsOf } from './reasons.ts';
 
 interface ReasonsProps {
@@ -31,7 +30,6 @@ export function Reasons({ app, entries }: ReasonsProps) {
 
 function Card({ app, reason }: { readonly app: string; readonly reason: Reason }) {
   const { change } = useQuery();
-  const minute = useComputed(() => Math.floor(now.value / 10_000) * 10_000).value;
   const { code, outcome, status, count, lastAt, senders } = reason;
   const { meaning, remedy } = adviceOn(code);
   const show = () => change({ reason: code, outcome: undefined, sender: undefined }, true);
@@ -50,7 +48,7 @@ function Card({ app, reason }: { readonly app: string; readonly reason: Reason }
       <p class="quiet">
         <code>{code}</code> {outcome === 'refused' && `answered ${status} · `}
         {outcome === 'noted' && '· '}
-        last one <time dateTime={lastAt}>{format.relative(lastAt, minute)}</time>
+        last one <Ago at={lastAt} />
         {' · '}
         <button type="button" class="link" onClick={show}>
           {plural(senders.length, 'sender')}

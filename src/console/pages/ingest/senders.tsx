@@ -7,7 +7,7 @@ import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { plural } from '../../format.ts';
-import { countColumn, timeColumn } from '../../parts/columns.tsx';
+import { countColumn, Program, timeColumn } from '../../parts/columns.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { hasRole } from '../../roles.ts';
@@ -55,7 +55,14 @@ const routes = {
 };
 
 const columns: readonly Column<LedgerEntry>[] = [
-  { key: 'sender', title: 'Sender', value: senderName, class: 'ingest-sender' },
+  {
+    key: 'sender',
+    title: 'Sender',
+    value: senderName,
+    csv: ({ sender: { userAgent, instance } }) => [instance, userAgent].filter(Boolean).join(' '),
+    cell: (row) => <span title={row.sender.userAgent ?? undefined}>{senderName(row)}</span>,
+    class: 'ingest-sender',
+  },
   {
     key: 'what',
     title: 'Type',
@@ -152,7 +159,13 @@ const unattributedColumns: readonly Column<UnattributedRefusal>[] = [
   },
   { key: 'origin', title: 'Origin', value: ({ origin }) => origin },
   { key: 'environment', title: 'Environment', value: ({ environment }) => environment },
-  { key: 'sender', title: 'Sender', value: ({ userAgent }) => userAgent, class: 'ingest-sender' },
+  {
+    key: 'sender',
+    title: 'Sender',
+    value: ({ userAgent }) => userAgent,
+    cell: ({ userAgent }) => (userAgent === null ? '–' : <Program userAgent={userAgent} />),
+    class: 'ingest-sender',
+  },
   countColumn('count', 'Count'),
   timeColumn('at', 'Last', 'last'),
 ];

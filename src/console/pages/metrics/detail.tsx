@@ -1,10 +1,11 @@
 import { now } from '../../clock.ts';
+import { format } from '../../format.ts';
 import { figuresCsv } from '../../parts/chart/announcement.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { type Buckets, bucketAt, toneOf } from '../../parts/chart/series.ts';
 import { downloadCsv } from '../../parts/csv.ts';
 import { useRange } from '../../parts/range.tsx';
-import { bucketsFrom, figureOf, latest, type MetricRow, quantity, valuesIn } from './rows.ts';
+import { bucketsFrom, figureOf, latest, type MetricRow, valuesIn } from './rows.ts';
 
 interface DetailProps {
   readonly row: MetricRow;
@@ -49,7 +50,7 @@ export function Detail({ row, buckets, onClose }: DetailProps) {
           unfinishedFrom={kind === 'counter' ? bucketAt(buckets, now.value / 1000) : undefined}
           series={drawn}
           kind={kind === 'counter' && drawn.length > 1 ? 'stacked' : 'lines'}
-          format={(value) => quantity(value, unit)}
+          format={(value) => format.quantity(value, unit)}
           onZoom={zoom}
         />
       )}
@@ -66,13 +67,13 @@ function Figures({ row }: { readonly row: MetricRow }) {
   const facts: [name: string, text: string][] =
     kind === 'counter'
       ? [
-          ['Sum', quantity(figureOf(row), unit)],
-          ['Values', quantity(numbers)],
+          ['Sum', format.quantity(figureOf(row), unit)],
+          ['Values', format.quantity(numbers)],
         ]
       : [
-          ['Last', quantity(latest(series)?.last, unit)],
-          ['Least', quantity(least, unit)],
-          ['Most', quantity(most, unit)],
+          ['Last', format.quantity(latest(series)?.last, unit)],
+          ['Least', format.quantity(least, unit)],
+          ['Most', format.quantity(most, unit)],
         ];
   return (
     <dl class="metrics-facts">

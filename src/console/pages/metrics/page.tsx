@@ -9,9 +9,10 @@ import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
 import { usePoll } from '../../api/poll.ts';
+import { format } from '../../format.ts';
 import { type Buckets, bucketsOf } from '../../parts/chart/series.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
-import { Time } from '../../parts/columns.tsx';
+import { Ago } from '../../parts/columns.tsx';
 import { useDialog } from '../../parts/dialog.tsx';
 import { Pending } from '../../parts/failure.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -22,7 +23,7 @@ import { type Bounds, boundsQuery } from '../../range.ts';
 import { hasRole } from '../../roles.ts';
 import { Declare, Undeclare } from './declare.tsx';
 import { Detail } from './detail.tsx';
-import { figureOf, latest, type MetricRow, metricRows, quantity, rowKey, trendOf } from './rows.ts';
+import { figureOf, latest, type MetricRow, metricRows, rowKey, trendOf } from './rows.ts';
 
 /** Measurements are computed for each reader, so they are read less often than the overview. */
 const everyMs = 10_000;
@@ -151,20 +152,17 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
     { key: 'trend', title: 'Trend', cell: (row) => <Sparkline values={trendOf(row, buckets)} /> },
     {
       key: 'value',
-      title: 'In this range',
+      title: 'Value',
       number: true,
       value: figureOf,
-      cell: (row) => quantity(figureOf(row)),
+      cell: (row) => <Value row={row} />,
     },
     { key: 'unit', title: 'Unit', value: ({ unit }) => unit },
     {
       key: 'last',
       title: 'Last measured',
       value: ({ series }) => latest(series)?.lastAt,
-      cell: ({ series }) => {
-        const at = latest(series)?.lastAt;
-        return at === undefined ? '–' : <Time at={at} />;
-      },
+      cell: ({ series }) => <Ago at={latest(series)?.lastAt ?? null} />,
     },
   ];
   const actions: Column<MetricRow> = {
@@ -183,6 +181,27 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
     ),
   };
   return hasRole('User') ? [...columns, actions] : columns;
+}
+
+/** The sum of a counter in the range, or the last value of a gauge, which has no sum. */
+function Value({ row }: { readonly row: MetricRow }) {
+  const value = figureOf(row);
+  const last = latest(row.series);
+  if (value === undefined || last === undefined) return <>–</>;
+  return (
+    <span title={format.full(value)}>
+      {format.quantity(value)}{' '}
+      <span class="quiet">
+        {row.kind === 'counter' ? (
+          'in this range'
+        ) : (
+          <>
+            last value, <Ago at={last.lastAt} />
+          </>
+        )}
+      </span>
+    </span>
+  );
 }
 
 function NoMetrics() {

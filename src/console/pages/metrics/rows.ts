@@ -111,11 +111,3 @@ export function trendOf(row: MetricRow, buckets: Buckets): number[] {
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
-
-const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
-
-/** A number with its unit. */
-export function quantity(value: number | undefined, unit?: string): string {
-  if (value === undefined) return '–';
-  return unit === undefined ? number.format(value) : `${number.format(value)} ${unit}`;
-}

@@ -97,8 +97,8 @@ export interface Change {
 export function changeOf(now: number, before: number | undefined): Change | undefined {
   if (before === undefined || before === 0) return undefined;
   const ratio = now / before;
-  const size = ratio >= 10 ? `×${format.compact(ratio)}` : format.percent(Math.abs(ratio - 1));
-  if (size === format.percent(0)) return { direction: 'same', size };
+  if (Math.abs(ratio - 1) < 0.0005) return { direction: 'same', size: format.percent(0) };
+  const size = ratio >= 10 ? `×${format.compact(Math.round(ratio))}` : format.percent(Math.abs(ratio - 1));
   return { direction: ratio > 1 ? 'up' : 'down', size };
 }
 

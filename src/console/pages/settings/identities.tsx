@@ -1,8 +1,7 @@
 import type { LinkedIdentities } from '../../../contract/shapes/identity-provider.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
+import { Ago, Time } from '../../parts/columns.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Table } from '../../parts/table.tsx';
 import { settings } from '../../settings.ts';
@@ -34,11 +33,11 @@ export function Identities({ id, own = false }: IdentitiesProps) {
           columns={[
             { key: 'provider', title: 'Provider', cell: ({ provider }) => provider },
             { key: 'email', title: 'E-mail', cell: ({ email }) => email ?? 'Unknown' },
-            { key: 'linkedAt', title: 'Since', cell: ({ linkedAt }) => format.time(linkedAt) },
+            { key: 'linkedAt', title: 'Since', cell: ({ linkedAt }) => <Time at={linkedAt} /> },
             {
               key: 'lastUsedAt',
               title: 'Last used',
-              cell: ({ lastUsedAt }) => format.relative(lastUsedAt, now.value),
+              cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
             },
             {
               key: 'do',

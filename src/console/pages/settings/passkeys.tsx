@@ -3,8 +3,7 @@ import { maxPasskeys, relyingPartyId } from '../../../contract/passkeys.ts';
 import type { Passkey } from '../../../contract/shapes/passkey.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
+import { Ago, Time } from '../../parts/columns.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
@@ -52,11 +51,11 @@ function PasskeyTable({ items, path }: { readonly items: readonly Passkey[]; rea
       columns={[
         { key: 'name', title: 'Name', cell: ({ name }) => name },
         { key: 'backedUp', title: 'Kept', cell: ({ backedUp }) => (backedUp ? 'Synced' : 'On one device') },
-        { key: 'createdAt', title: 'Since', cell: ({ createdAt }) => format.time(createdAt) },
+        { key: 'createdAt', title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
         {
           key: 'lastUsedAt',
           title: 'Last used',
-          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : format.relative(lastUsedAt, now.value)),
+          cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="Never" />,
         },
         {
           key: 'do',

@@ -2,8 +2,8 @@ import { factorsOf } from '../../../contract/resources/columns.ts';
 import type { SignInSessions } from '../../../contract/shapes/session.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
+import { Ago, Time } from '../../parts/columns.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -44,11 +44,11 @@ export function Sessions({ id, note }: { readonly id: string; readonly note: str
             title: 'Factors',
             cell: (signIn) => factorsOf(signIn),
           },
-          { key: 'startedAt', title: 'Since', cell: ({ startedAt }) => format.time(startedAt) },
+          { key: 'startedAt', title: 'Since', cell: ({ startedAt }) => <Time at={startedAt} /> },
           {
             key: 'lastUsedAt',
             title: 'Last used',
-            cell: ({ lastUsedAt }) => format.relative(lastUsedAt, now.value),
+            cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
           },
           {
             key: 'do',

@@ -102,7 +102,7 @@ function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
         height,
         times,
         width: buckets.width,
-        format: format.compact,
+        format: format.tick,
         onPoint: (index) => latest.current.point(index),
         onDrag: (first, last) => latest.current.zoom(first, last),
       },

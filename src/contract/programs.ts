@@ -1,0 +1,46 @@
+/** A program that sends requests, from its `User-Agent`. */
+export interface Program {
+  readonly name: string;
+  /** `undefined` if it is unknown. */
+  readonly version: string | undefined;
+}
+
+/** Browsers by their token in `User-Agent`. Most also contain the tokens further down. */
+const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
+  ['Opera', /\bOPR\/(\d{1,4})/],
+  ['Samsung Internet', /\bSamsungBrowser\/(\d{1,4})/],
+  ['Firefox', /\b(?:Firefox|FxiOS)\/(\d{1,4})/],
+  ['Chrome', /(?:Chrome|CriOS)\/(\d{1,4})/],
+  ['Safari', /\bVersion\/(\d{1,4})\S* (?:Mobile\/\S+ )?Safari\//],
+];
+
+/** Maximum length that is read of a `User-Agent`. */
+const longest = 500;
+
+/** A browser and its major version; `undefined` for other programs. */
+export function browserOf(userAgent: string): Program | undefined {
+  const head = userAgent.slice(0, longest);
+  for (const [name, mark] of browsers) {
+    const version = mark.exec(head)?.[1];
+    if (version !== undefined) return { name, version };
+  }
+  return undefined;
+}
+
+/** The first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
+export function productOf(userAgent: string): Program {
+  const [, name = '', version] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, longest)) ?? [];
+  return { name, version };
+}
+
+/** The name and the first two numbers of the version: `unleash-client-node 6.4`, `Chrome 131`. */
+export function programText(userAgent: string): string {
+  const browser = userAgent.startsWith('Mozilla/') ? browserOf(userAgent) : undefined;
+  const { name, version } = browser ?? productOf(userAgent);
+  // Unleash SDKs separate the version by a space or a colon.
+  const [, program = '', said = version] = /^(.*?)(?:[ :@]v?(\d+\.[\w.+-]*))?$/.exec(name.trim()) ?? [];
+  const numbers = /^v?(\d+(?:\.\d+)?)/.exec(said ?? '')?.[1];
+  if (program === '') return userAgent;
+  return numbers === undefined ? program : `${program} ${numbers}`;
+}

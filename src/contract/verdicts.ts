@@ -93,6 +93,7 @@ export const reasonCodes = {
   sender_silent: 'A sender that checked it no longer reports. `names` has it.',
   silence: 'Its silence does not prove that it is no longer used.',
   last_seen: 'It was last seen at a time.',
+  variants: 'The variants served recently. `names` has them.',
   only_variant: 'Only one variant was served. `names` has it.',
   checks: 'Its checks in the last 30 days. `names` has their variants.',
   still_checked: 'The senders that still check it. `names` has them.',

@@ -32,6 +32,7 @@ import { rowsOf } from './overview-rows.ts';
 import { readSights, type Sights, Totals } from './overview-totals.ts';
 import { minuteText } from './report-range.ts';
 import { pickSeries } from './sights.ts';
+import { dayMs } from './verdict.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface OverviewTask extends OverviewWanted {
@@ -79,6 +80,7 @@ export function* overviewReport(
       completeThrough: timeText(now),
       ...fieldsOf(task.fresh),
       checksOnly: [...judged.checksOnly],
+      staleAfterDays: task.staleAfterMs / dayMs,
       totals: { ...counted.total, ...receivedIn(ledger, hours) },
       before: showBefore(task.comparison, counted, sights, ledger),
       ...(yield* countUsers(store, task, base, sights, at)),
@@ -221,12 +223,14 @@ function* countUsers(
   };
 }
 
+/** The features that need attention. The team is done with the archived ones. */
 function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
   const states = {
     ...{ safeToRemove: 0, stale: 0, oneVariant: 0, undeclared: 0, archivedButAsked: 0 },
     ...{ leakedKeys, snoozed: 0 },
   };
-  for (const { feature, verdict, declared } of features) {
+  for (const { feature, verdict, declared, archived } of features) {
+    if (archived && verdict !== 'archived_but_asked') continue;
     if (!declared && feature !== surplusName) states.undeclared += 1;
     if (verdict === 'safe_to_remove') states.safeToRemove += 1;
     if (verdict === 'not_seen' || verdict === 'safe_to_remove') states.stale += 1;

@@ -11,7 +11,7 @@ import type { AllVerdicts } from './verdicts.ts';
 const maxVariants = 8;
 
 /** The declarations and verdicts in the rows. */
-interface Said extends Pick<AllVerdicts, 'kinds' | 'checksOnlyBy'> {
+interface Said extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
   readonly declared: readonly FeatureDeclaration[];
 }
 
@@ -23,7 +23,7 @@ export function rowsOf(
   names: Names,
   totals: Totals,
   sights: Sights,
-  { declared, kinds, checksOnlyBy }: Said,
+  { declared, kinds, recentVariants, checksOnlyBy }: Said,
   points: number,
 ): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
@@ -31,6 +31,7 @@ export function rowsOf(
   const seen = names.features.map((feature, number) => {
     const declaration = declarations.get(feature);
     const checksOnly = checksOnlyBy.get(feature);
+    const recent = recentVariants.get(feature);
     return {
       feature,
       checks: variants[number]!.reduce((sum, [, checks]) => sum + checks, 0),
@@ -42,6 +43,7 @@ export function rowsOf(
       lastSeenAt: seenAt(sights.last[number]!),
       ...showDeclaration(declaration),
       verdict: verdictOf(feature, kinds),
+      ...(recent !== undefined && { recentVariants: recent }),
       ...(checksOnly && { checksOnly: [...checksOnly] }),
     };
   });

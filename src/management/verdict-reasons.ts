@@ -7,6 +7,7 @@ import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { timeText } from './answers.ts';
 import {
   areAskersKnown,
+  dayMs,
   type EnvironmentFacts,
   goneAskers,
   type Judgement,
@@ -60,6 +61,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
   in_use: (facts, judgement, figures) => [
     ...timed('last_seen', lastSeen(facts), (at) => `It is still used: it was last seen at ${at}.`),
     ...checked(figures),
+    ...recentVariants(facts, judgement),
     ...stillAsking(facts, judgement),
     ...archivedSince(facts),
   ],
@@ -173,6 +175,18 @@ function checked({ days, checks }: Figures): readonly Reason[] {
   const what = total === 1 ? '1 check' : `${compact(total)} checks`;
   const names = variants.map(([variant]) => variant);
   return [reason('checks', `${what} in the last ${days} days: ${split}.`, names)];
+}
+
+/** The rule that makes it used, although a shorter range may show one variant only. */
+function recentVariants({ quietMs }: VerdictFacts, { variants = [] }: Judgement): readonly Reason[] {
+  const [only, ...others] = variants;
+  if (only === undefined) return [];
+  const days = `${quietMs / dayMs} days`;
+  const text =
+    others.length === 0
+      ? `Its only variant within ${days} is ${only}.`
+      : `${variants.length} variants were served within ${days}: ${listed(variants)}.`;
+  return [reason('variants', text, variants)];
 }
 
 function stillAsking(facts: VerdictFacts, judgement: Judgement): readonly Reason[] {

@@ -7,7 +7,7 @@ import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snaps
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { showSender } from './senders-report.ts';
-import { actionsOf, type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
+import { actionsOf, dayMs, type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
 import { checksOnlyIn, type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
 import { factsWithAskers, placesAt, type VerdictsTask } from './verdicts.ts';
 
@@ -34,6 +34,7 @@ export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Sa
       kind: judgement.kind,
       basis: verdictRules[judgement.kind].basis,
       since: timeText(judgement.since),
+      staleAfterDays: staleAfterMs / dayMs,
       environments: [...judgement.environments],
       reasons: [...reasonsOf(facts, judgement, figures)],
       actions: [...actionsOf(judgement.kind, facts)],

@@ -41,12 +41,16 @@ export interface Judgement {
   readonly environments: readonly string[];
   /** The only variant, for `one_variant`. */
   readonly variant?: string;
+  /** The variants seen recently, for `in_use`. */
+  readonly variants?: readonly string[];
   /** The verdict without the declaration, for `permanent` and `snoozed`. */
   readonly otherwise?: Judgement;
 }
 
+export const dayMs = 86_400_000;
+
 /** A feature is new for a week. By then, weekly reports have arrived and failed rollouts were stopped. */
-const newMs = 7 * 86_400_000;
+const newMs = 7 * dayMs;
 
 /** Returns the verdict on a feature. */
 export function judge(facts: VerdictFacts): Judgement {
@@ -117,7 +121,13 @@ function judgeUse(facts: VerdictFacts): Judgement {
   if (since !== null && facts.now - since < newMs) return { kind: 'new', since, ...named(seen) };
   const recent = seen.filter(({ sight }) => isRecent(facts, sight));
   if (recent.length === 0) return judgeSilence(facts, seen);
-  return judgeVariants(facts, seen, recent) ?? { kind: 'in_use', since, ...named(recent) };
+  const given = variantsIn(facts, recent);
+  return (
+    judgeVariants(facts, seen, recent, given) ?? {
+      ...{ kind: 'in_use', since, variants: [...given].sort() },
+      ...named(recent),
+    }
+  );
 }
 
 /** A feature that was only declared. */
@@ -150,16 +160,19 @@ function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Ju
   return { kind: isSafe ? 'safe_to_remove' : 'not_seen', since, ...named(seen) };
 }
 
+/** The variants seen recently. */
+function variantsIn(facts: VerdictFacts, recent: readonly SeenEnvironment[]): ReadonlySet<string> {
+  const variants = recent.flatMap(({ sight }) => [...sight.variants]);
+  return new Set(variants.filter(([, sight]) => isRecent(facts, sight)).map(([variant]) => variant));
+}
+
 /** Detects a feature with a single variant for a long time. Archived features are exempt. */
 function judgeVariants(
   facts: VerdictFacts,
   seen: readonly SeenEnvironment[],
   recent: readonly SeenEnvironment[],
+  given: ReadonlySet<string>,
 ): Judgement | undefined {
-  const given = new Set<string>();
-  for (const { sight } of recent) {
-    for (const [variant, each] of sight.variants) if (isRecent(facts, each)) given.add(variant);
-  }
   const [variant] = given;
   if (variant === undefined || given.size > 1 || variant === surplusName) return undefined;
   const others = seen.flatMap(({ sight }) => [...sight.variants].filter(([name]) => name !== variant));

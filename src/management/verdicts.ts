@@ -28,7 +28,7 @@ interface Remembered {
   readonly readAt: number;
   readonly places: readonly Place[];
   /** The verdicts by feature, each with its declaration. */
-  readonly kinds: Map<string, { readonly said: string; readonly kind: VerdictKind }>;
+  readonly kinds: Map<string, { readonly said: string; readonly judgement: Judgement }>;
   /** By the number of an environment. */
   readonly sources: Map<number, Sources>;
 }
@@ -43,6 +43,8 @@ const noSources: Sources = { checksOnly: [], checksOnlyBy: new Map() };
 
 export interface AllVerdicts extends Sources {
   readonly kinds: ReadonlyMap<string, VerdictKind>;
+  /** Number of variants seen recently, of the features in use. */
+  readonly recentVariants: ReadonlyMap<string, number>;
 }
 
 /** The verdicts on all features of applications. Sights may be up to 20 seconds old; declarations are current. */
@@ -68,21 +70,24 @@ export class Verdicts {
       const declarations = new Map(declared.map((each) => [each.name, each]));
       const seen = known.places.flatMap(({ sights }) => [...sights.keys()]);
       const kinds = new Map<string, VerdictKind>();
+      const recentVariants = new Map<string, number>();
       for (const name of new Set([...declarations.keys(), ...seen])) {
         const declaration = declarations.get(name);
         const said = saidBy(declaration);
         let verdict = known.kinds.get(name);
         if (verdict?.said !== said) {
-          verdict = { said, kind: judgeIn(store, task, known.places, name, declaration, at).kind };
+          verdict = { said, judgement: judgeIn(store, task, known.places, name, declaration, at) };
           known.kinds.set(name, verdict);
         }
-        kinds.set(name, verdict.kind);
+        const { kind, variants } = verdict.judgement;
+        kinds.set(name, kind);
+        if (variants !== undefined) recentVariants.set(name, variants.length);
         if (kinds.size % stride === 0) yield;
       }
       const place = known.places.find(({ number }) => number === environment);
       if (place !== undefined && !known.sources.has(place.number))
         known.sources.set(place.number, yield* sourcesAt(store, place, now, at));
-      return { kinds, ...(known.sources.get(environment ?? -1) ?? noSources) };
+      return { kinds, recentVariants, ...(known.sources.get(environment ?? -1) ?? noSources) };
     });
   }
 

@@ -69,7 +69,7 @@ describe('the verdict', () => {
   test('is a column and a filter of the flags, and the same on the page of the flag', async () => {
     const { page } = await console.visit(flags(shop));
     await rowOf(page, 'old-banner').getByText('cannot tell').waitFor();
-    const misspelt = rowOf(page, 'chekcout').getByText('in use · undeclared');
+    const misspelt = rowOf(page, 'chekcout').getByText('undeclared – did you mean checkout?');
     expect(await misspelt.getAttribute('title')).toMatch(/may be misspelt/);
     expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
     expect(await rowOf(page, 'next-year').getByText('new').count()).toBe(1);

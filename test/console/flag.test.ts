@@ -18,29 +18,68 @@ import {
 import { bucketsOf } from '../../src/console/parts/chart/series.ts';
 import type { FeatureDetail } from '../../src/contract/shapes/feature.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
-import { verdictKinds } from '../../src/contract/verdicts.ts';
+import type { Verdict } from '../../src/contract/shapes/verdict.ts';
+import { type VerdictKind, verdictKinds } from '../../src/contract/verdicts.ts';
 
 const words: Wording = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
 const since = '2026-05-03T10:00:00.000Z';
 
+const verdictOf = (kind: VerdictKind, more: Partial<Verdict> = {}) => ({
+  ...{ kind, since, environments: ['Production'], declared: true, nearest: null },
+  ...{ staleAfterDays: 30, reasons: [] },
+  ...more,
+});
+const notArchived = { archived: false, archivedAt: null, snoozedUntil: '2026-06-01T00:00:00.000Z' };
+
 describe('the heading of a verdict', () => {
   it.each([
-    ['one_variant', ['Production', 'Test'], 'One variant only since <2026-05-03>, in Production and Test'],
-    ['safe_to_remove', ['Production'], 'Safe to remove: no sign of use since <2026-05-03>'],
-    ['not_seen', ['Production'], 'No sign of use since <2026-05-03>'],
-    ['in_use', ['Production'], 'Still used, in Production'],
-    ['snoozed', [], 'Snoozed until <2026-06-01>'],
-    ['permanent', [], 'Permanent: intended to stay'],
-    ['cannot_tell', [], 'Cannot tell whether it is used'],
-  ] as const)('of %s is a sentence', (kind, environments, sentence) => {
-    const verdict = { kind, since, environments: [...environments] };
-    expect(headingOf(verdict, '2026-06-01T00:00:00.000Z', words)).toBe(sentence);
+    ['one_variant', 'One variant only since <2026-05-03>, in Production'],
+    ['safe_to_remove', 'Safe to remove: no sign of use since <2026-05-03>'],
+    ['not_seen', 'No sign of use since <2026-05-03>'],
+    ['in_use', 'In use since <2026-05-03>, in Production'],
+    ['snoozed', 'Snoozed until <2026-06-01>'],
+    ['permanent', 'Permanent: intended to stay'],
+    ['cannot_tell', 'Cannot tell whether it is used'],
+  ] as const)('of %s is a sentence', (kind, heading) => {
+    expect(headingOf(verdictOf(kind), notArchived, words)).toEqual({ heading });
+  });
+
+  it('of a flag in use states the rule of 30 days', () => {
+    const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
+    const used = verdictOf('in_use', {
+      reasons: reasons.map((each) => ({ ...each, names: [...each.names] })),
+    });
+    expect(headingOf(used, notArchived, words).heading).toBe(
+      'In use since <2026-05-03>: 2 variants within 30 days, in Production',
+    );
+  });
+
+  it('of an undeclared flag names the similar declared one, and then the verdict', () => {
+    const misspelt = verdictOf('in_use', { declared: false, nearest: 'checkout' });
+    expect(headingOf(misspelt, notArchived, words)).toEqual({
+      heading: 'Undeclared – did you mean checkout?',
+      also: 'In use since <2026-05-03>, in Production',
+    });
+    expect(toneOf('in_use', { declared: false, archived: false })).toBe('warn');
+  });
+
+  it('of an archived flag states that first, unless programs still request it', () => {
+    const archived = { ...notArchived, archived: true, archivedAt: since };
+    expect(headingOf(verdictOf('safe_to_remove'), archived, words)).toEqual({
+      heading: 'Archived since <2026-05-03>',
+      also: 'Safe to remove: no sign of use since <2026-05-03>',
+    });
+    expect(toneOf('safe_to_remove', { declared: true, archived: true })).toBe('quiet');
+    expect(headingOf(verdictOf('archived_but_asked'), archived, words).heading).toMatch(/^Archived, but/);
+    expect(toneOf('archived_but_asked', { declared: true, archived: true })).toBe('bad');
   });
 
   it.each(verdictKinds)('of %s has a text and a tone, with and without a time', (kind) => {
-    expect(headingOf({ kind, since: null, environments: [] }, null, words)).toMatch(/^[A-Z][a-z ,:]+$/);
-    expect(toneOf(kind, true)).toBeDefined();
-    expect(toneOf(kind, false)).not.toBe('good');
+    const bare = verdictOf(kind, { since: null, environments: [] });
+    const never = { archived: false, archivedAt: null, snoozedUntil: null };
+    expect(headingOf(bare, never, words).heading).toMatch(/^[A-Z][a-z ,:]+$/);
+    expect(toneOf(kind, { declared: true, archived: false })).toBeDefined();
+    expect(toneOf(kind, { declared: false, archived: false })).not.toBe('good');
   });
 
   it("formats the time of a reason in the reader's locale", () => {

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { changeOf, drawnOf, trendOf } from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
-import { countStates, hintOf, isIn, markOf, stateText } from '../../src/console/pages/overview/states.ts';
+import {
+  countStates,
+  hintOf,
+  isIn,
+  markOf,
+  meantBy,
+  stateText,
+} from '../../src/console/pages/overview/states.ts';
 import { sparkOf } from '../../src/console/parts/chart/sparkline.tsx';
 import type { Overview, OverviewFeature } from '../../src/contract/shapes/overview.ts';
 
@@ -22,6 +29,8 @@ const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeat
   verdict: 'in_use',
   ...more,
 });
+
+const days = { staleAfterDays: 30 };
 
 describe('a change', () => {
   test.each([
@@ -97,11 +106,39 @@ describe('flags', () => {
 
   test('show their state', () => {
     expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
-    const misspelt = row('a', { verdict: 'in_use', declared: false });
-    expect([stateText(misspelt), markOf(misspelt)]).toEqual(['in use · undeclared', 'undeclared']);
-    expect(hintOf(misspelt)).toBe('Not declared: the name may be misspelt');
-    expect([markOf(row('a')), hintOf(row('a'))]).toEqual(['in_use', undefined]);
-    expect(hintOf(row('a', { verdict: 'not_seen' }))).toMatch(/^Silence is its only basis/);
+    expect(hintOf(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is its only basis/);
+  });
+
+  test('in use state the rule of the verdict, whatever the range shows', () => {
+    const used = row('a', { variants: [['on', 10]], recentVariants: 2 });
+    expect([stateText(used), markOf(used)]).toEqual(['in use: 2 variants', 'in_use']);
+    expect(hintOf(used, days)).toBe('In use: 2 variants within 30 days');
+    expect(stateText(row('a', { recentVariants: 1 }))).toBe('in use');
+  });
+
+  test('that are undeclared and misspelt are not shown as in use', () => {
+    const misspelt = row('chekcout', { verdict: 'in_use', declared: false });
+    const meant = meantBy([row('checkout'), misspelt]);
+    expect([stateText(misspelt), markOf(misspelt)]).toEqual(['undeclared', 'undeclared']);
+    expect(stateText(misspelt, meant(misspelt))).toBe('undeclared – did you mean checkout?');
+    expect(hintOf(misspelt, days)).toMatch(/^Not declared, so the name may be misspelt/);
+    expect(meant(row('checkout'))).toBeUndefined();
+  });
+
+  test.each(['safe_to_remove', 'one_variant', 'in_use', 'not_seen'] as const)(
+    'that are archived need no attention as %s',
+    (verdict) => {
+      const archived = row('a', { verdict, archived: true });
+      expect([stateText(archived), markOf(archived)]).toEqual(['archived', 'archived']);
+      expect([...countStates([archived])].filter(([, count]) => count > 0)).toEqual([['archived', 1]]);
+      expect(hintOf(archived, days)).toMatch(/^Archived/);
+    },
+  );
+
+  test('that are archived but requested need attention', () => {
+    const asked = row('a', { verdict: 'archived_but_asked', archived: true });
+    expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['archived but requested', false]);
+    expect(countStates([asked]).get('archived_but_asked')).toBe(1);
   });
 
   test('keep their order while a reader looks at one of them', () => {

@@ -151,6 +151,7 @@ describe('the reasons', () => {
     expect(textsOf(facts, { days: 30, checks })[1]).toBe('3 checks in the last 30 days: on 67% and off 33%.');
     expect(textsOf(facts, { days: 30, checks: new Map() })).toEqual([
       'It is still used: it was last seen at <at>.',
+      '2 variants were served within 30 days: off and on.',
     ]);
   });
 });

@@ -71,6 +71,7 @@ test('a feature is new, then in use, then not seen while its server reports, unt
   expect(reasons.map(({ text }) => text)).toEqual([
     'It is still used: it was last seen at 2026-01-02T03:04:00.000Z.',
     '4 checks in the last 30 days: on 75% and off 25%.',
+    '2 variants were served within 30 days: off and on.',
     'web 2.3 still checks it.',
     'It is not declared.',
   ]);

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 import { mayBeCounting, pointOf } from './reports.ts';
-import { verdictKind } from './verdict.ts';
+import { staleAfterDays, verdictKind } from './verdict.ts';
 
 const unixSeconds = (description: string) => Type.Integer({ minimum: 0, description });
 const date = (description: string) => Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description });
@@ -80,6 +80,9 @@ const OverviewFeature = Type.Object({
   permanent: flag('Whether it is meant to stay.'),
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   verdict: verdictKind('Kind of its verdict; the verdict itself has the reasons.'),
+  recentVariants: Type.Optional(
+    count('Number of variants seen within `staleAfterDays` in all environments, if its verdict is `in_use`.'),
+  ),
   checksOnly: Type.Optional(
     listOf(
       text('A source, such as Unleash.'),
@@ -89,6 +92,7 @@ const OverviewFeature = Type.Object({
 });
 export type OverviewFeature = Static<typeof OverviewFeature>;
 
+/** Archived features are counted in `archivedButAsked` only. */
 const States = Type.Object({
   safeToRemove: count('Features that none of their senders checks any more, all of which still report.'),
   stale: count('Features without any sign of use while senders kept reporting, including the former.'),
@@ -122,6 +126,7 @@ export const Overview = shape(
       text('A source, such as Unleash.'),
       'The sources of the environment, if none of its senders reports use and views; empty otherwise.',
     ),
+    staleAfterDays,
     totals: Type.Object(totals),
     before: orNull(
       Type.Object(Before.properties, {
@@ -167,6 +172,7 @@ export const Overview = shape(
     at: '2026-01-26T12:00:00.000Z',
     completeThrough: '2026-01-26T12:00:00.000Z',
     checksOnly: [],
+    staleAfterDays: 30,
     totals: { checks: 5, used: 3, viewed: 2, accepted: 5, refused: 0 },
     before: exampleBefore,
     users: { count: 2, from: '2026-01-25', to: '2026-01-26' },

@@ -68,6 +68,11 @@ export const verdictBasis = oneOf(
   'What the verdict rests on. `silence`: a sender that could use the feature may be switched off.',
 );
 
+export const staleAfterDays = Type.Number({
+  minimum: 0,
+  description: 'Days of the rules on recent use and silence (`--stale-after`).',
+});
+
 export const Verdict = shape(
   'Verdict',
   {
@@ -75,6 +80,7 @@ export const Verdict = shape(
     kind: verdictKind(`${meanings.join('. ')}.`),
     basis: verdictBasis,
     since: orNull(time('Start of this state; `null` if unknown.')),
+    staleAfterDays,
     environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
     reasons: listOf(Reason, 'Reasons, the most important first.'),
     actions: listOf(oneOf(verdictActions, 'Suggested action.'), 'Suggested actions, the best first.'),
@@ -93,6 +99,7 @@ export const Verdict = shape(
     kind: 'one_variant',
     basis: 'use',
     since: exampleTime,
+    staleAfterDays: 30,
     environments: ['Production', 'Staging'],
     reasons: [
       {

@@ -12,7 +12,7 @@ const beginnings: Readonly<Record<VerdictKind, string>> = {
   safe_to_remove: 'Safe to remove: no sign of use',
   not_seen: 'No sign of use',
   one_variant: 'One variant only',
-  in_use: 'Still used',
+  in_use: 'In use',
   archived_but_asked: 'Archived, but still requested',
   cannot_tell: 'Cannot tell whether it is used',
   permanent: 'Permanent: intended to stay',
@@ -35,25 +35,62 @@ const tones: Readonly<Record<VerdictKind, Tone>> = {
   new: 'good',
 };
 
-/** The tone of a verdict. An undeclared name may be misspelt, so nothing about it is good. */
-export function toneOf(kind: VerdictKind, isDeclared: boolean): Tone {
-  return tones[kind] === 'good' && !isDeclared ? 'warn' : tones[kind];
+/** The tone of a verdict. An undeclared name may be misspelt, so nothing about it is good. Archived flags need no attention. */
+export function toneOf(
+  kind: VerdictKind,
+  { declared, archived }: Pick<FeatureDetail, 'declared' | 'archived'>,
+): Tone {
+  if (!declared) return 'warn';
+  return archived && kind !== 'archived_but_asked' ? 'quiet' : tones[kind];
 }
 
-/** A verdict as a sentence. */
+type Headed = Pick<
+  Verdict,
+  'kind' | 'since' | 'environments' | 'declared' | 'nearest' | 'staleAfterDays' | 'reasons'
+>;
+
+/**
+ * The heading of a verdict. That a flag is archived or undeclared comes first; the verdict itself is then `also`. Both texts are
+ * sentences without a full stop.
+ */
 export function headingOf(
-  { kind, since, environments }: Pick<Verdict, 'kind' | 'since' | 'environments'>,
-  snoozedUntil: string | null,
-  { time, list }: Wording,
-): string {
+  verdict: Headed,
+  detail: Pick<FeatureDetail, 'archived' | 'archivedAt' | 'snoozedUntil'>,
+  wording: Wording,
+): { readonly heading: string; readonly also?: string } {
+  const also = sentenceOf(verdict, detail.snoozedUntil, wording);
+  const { kind, declared, nearest } = verdict;
+  if (!declared) {
+    const meant = nearest === null ? '' : ` – did you mean ${nearest}?`;
+    return { heading: `Undeclared${meant}`, also };
+  }
+  if (!detail.archived || kind === 'archived_but_asked') return { heading: also };
+  const since = detail.archivedAt === null ? '' : ` since ${wording.time(detail.archivedAt)}`;
+  return { heading: `Archived${since}`, also };
+}
+
+function sentenceOf(verdict: Headed, snoozedUntil: string | null, { time, list }: Wording): string {
+  const { kind, since, environments } = verdict;
   const until = kind === 'snoozed' && snoozedUntil !== null ? ` until ${time(snoozedUntil)}` : '';
   const from = since !== null && dated.has(kind) ? ` since ${time(since)}` : '';
   const where = environments.length > 0 && placed.has(kind) ? `, in ${list(environments)}` : '';
-  return `${beginnings[kind]}${until}${from}${where}`;
+  return `${beginnings[kind]}${until}${from}${ruleOf(verdict)}${where}`;
+}
+
+/** The rule that makes a flag used, although the range of the page may show one variant only. */
+function ruleOf({ kind, reasons, staleAfterDays }: Headed): string {
+  const variants = reasons.find(({ code }) => code === 'variants')?.names.length ?? 0;
+  return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';
 }
 
 /** The kinds whose start is shown. */
-const dated: ReadonlySet<VerdictKind> = new Set(['safe_to_remove', 'not_seen', 'one_variant', 'new']);
+const dated: ReadonlySet<VerdictKind> = new Set([
+  'safe_to_remove',
+  'not_seen',
+  'one_variant',
+  'in_use',
+  'new',
+]);
 
 /** The kinds whose environments are shown. */
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);

@@ -21,13 +21,13 @@ interface SectionProps {
 /** The verdict on the flag, its reasons, and the next steps. */
 export function VerdictSection({ place, detail }: SectionProps) {
   const { data, error } = usePoll<Verdict>(flagPath(place, 'verdict'), everyMs);
-  const tone = data === undefined ? 'quiet' : toneOf(data.kind, detail.declared);
+  const said = data && headingOf(data, detail, format);
+  const tone = data === undefined ? 'quiet' : toneOf(data.kind, detail);
   return (
     <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
-      <h2 id="flag-verdict">
-        {data === undefined ? beforeVerdict(error) : headingOf(data, detail.snoozedUntil, format)}
-      </h2>
+      <h2 id="flag-verdict">{said?.heading ?? beforeVerdict(error)}</h2>
       <ul>
+        {said?.also && <li>{said.also}.</li>}
         {data?.reasons.map((reason) =>
           reason.code === 'undeclared' ? (
             <Undeclared key={reason.code} place={place} nearest={data.nearest} />

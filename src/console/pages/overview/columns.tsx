@@ -9,7 +9,7 @@ import { NotReported } from '../../parts/columns.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { isUnfinished, trendOf } from './figures.ts';
 import { variantsText } from './rows.ts';
-import { hintOf, markOf, stateText } from './states.ts';
+import { hintOf, markOf, meantBy, stateText } from './states.ts';
 
 interface ColumnOptions {
   readonly app: string;
@@ -22,6 +22,7 @@ interface ColumnOptions {
 export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Column<OverviewFeature>[] {
   const unfinished = isUnfinished(overview);
   const { environment } = overview;
+  const meant = meantBy(overview.features);
   return [
     {
       key: 'flag',
@@ -71,8 +72,8 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
     {
       key: 'state',
       title: 'State',
-      value: stateText,
-      cell: (row) => <StateOf row={row} />,
+      value: (row) => stateText(row),
+      cell: (row) => <StateOf row={row} meant={meant(row)} overview={overview} />,
     },
   ];
 }
@@ -160,10 +161,16 @@ function Variants({ row }: { readonly row: OverviewFeature }) {
   );
 }
 
-function StateOf({ row }: { readonly row: OverviewFeature }) {
+interface StateProps {
+  readonly row: OverviewFeature;
+  readonly meant: string | undefined;
+  readonly overview: Overview;
+}
+
+function StateOf({ row, meant, overview }: StateProps) {
   return (
-    <span class={`overview-kind overview-kind-${markOf(row)}`} title={hintOf(row)}>
-      {stateText(row)}
+    <span class={`overview-kind overview-kind-${markOf(row)}`} title={hintOf(row, overview) || undefined}>
+      {stateText(row, meant)}
     </span>
   );
 }

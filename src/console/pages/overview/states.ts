@@ -1,4 +1,5 @@
-import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { nearest } from '../../../contract/nearest.ts';
+import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { silenceOf } from '../../../contract/verdicts.ts';
 
 /** The states that flags can be filtered by. */
@@ -13,6 +14,7 @@ export const states = {
   permanent: 'permanent',
   not_seen: 'silent, senders unknown',
   cannot_tell: 'cannot tell',
+  archived: 'archived',
 } as const;
 
 export type State = keyof typeof states;
@@ -33,9 +35,22 @@ export function isState(text: string | undefined): text is State {
   return text !== undefined && Object.hasOwn(states, text);
 }
 
-/** Whether a flag is in a state. */
-export function isIn({ feature, verdict, declared }: OverviewFeature, state: State): boolean {
-  return state === 'undeclared' ? !declared && feature !== surplus : verdict === state;
+/**
+ * Whether a flag is in a state. The team is done with an archived flag, so it is in no other state unless programs still
+ * request it.
+ */
+export function isIn(row: OverviewFeature, state: State): boolean {
+  if (isDone(row)) return state === 'archived';
+  if (state === 'archived') return false;
+  return state === 'undeclared' ? isUndeclared(row) : row.verdict === state;
+}
+
+function isDone({ archived, verdict }: OverviewFeature): boolean {
+  return archived && verdict !== 'archived_but_asked';
+}
+
+function isUndeclared({ feature, declared }: OverviewFeature): boolean {
+  return !declared && feature !== surplus;
 }
 
 /** The number of flags in each state. */
@@ -45,21 +60,46 @@ export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<S
 }
 
 /** The mark of a flag in the table. An undeclared name may be misspelt, so nothing about it is good. */
-export function markOf(feature: OverviewFeature): string {
-  return feature.verdict === 'in_use' && isIn(feature, 'undeclared') ? 'undeclared' : feature.verdict;
+export function markOf(row: OverviewFeature): State {
+  if (isDone(row)) return 'archived';
+  return isUndeclared(row) ? 'undeclared' : row.verdict;
 }
 
 /** What a reader should know about the state of a flag. */
-export function hintOf(feature: OverviewFeature): string | undefined {
+export function hintOf(row: OverviewFeature, { staleAfterDays }: Pick<Overview, 'staleAfterDays'>): string {
   const hints = [
-    isIn(feature, 'undeclared') ? 'Not declared: the name may be misspelt' : undefined,
-    silenceOf(feature.verdict),
+    isDone(row) ? `Archived. Its verdict: ${states[row.verdict]}` : undefined,
+    isUndeclared(row)
+      ? `Not declared, so the name may be misspelt. Its verdict: ${states[row.verdict]}`
+      : undefined,
+    row.verdict === 'in_use' ? whyInUse(row, staleAfterDays) : undefined,
+    silenceOf(row.verdict),
   ];
-  return hints.filter((hint) => hint !== undefined).join('. ') || undefined;
+  return hints.filter((hint) => hint !== undefined).join('. ');
 }
 
-/** The state of a flag in the table. */
-export function stateText(feature: OverviewFeature): string {
-  const said = states[feature.verdict];
-  return isIn(feature, 'undeclared') ? `${said} · undeclared` : said;
+/** The range of the table may be shorter than the days of the verdict, and have fewer variants. */
+function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string {
+  if (recentVariants > 1) return `In use: ${recentVariants} variants within ${days} days`;
+  return `In use: seen within ${days} days, with one variant for less than that`;
+}
+
+/** The state of a flag in the table. @param meant the declared name that is similar to an undeclared one */
+export function stateText(row: OverviewFeature, meant?: string): string {
+  const mark = markOf(row);
+  if (mark === 'undeclared')
+    return meant === undefined ? 'undeclared' : `undeclared – did you mean ${meant}?`;
+  const { recentVariants = 0 } = row;
+  return mark === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[mark];
+}
+
+/** Finds the declared name that is similar to that of an undeclared flag. It is slow, so call it for visible rows only. */
+export function meantBy(features: readonly OverviewFeature[]): (row: OverviewFeature) => string | undefined {
+  const declared = features.filter((row) => row.declared).map(({ feature }) => feature);
+  const found = new Map<string, string | undefined>();
+  return (row) => {
+    if (!isUndeclared(row)) return undefined;
+    if (!found.has(row.feature)) found.set(row.feature, nearest(row.feature, declared));
+    return found.get(row.feature);
+  };
 }

@@ -1,3 +1,4 @@
+import type { Preferences } from './shapes/preferences.ts';
 import type { User } from './shapes/user.ts';
 
 /** The settings that the server writes into the console's page. */
@@ -30,4 +31,5 @@ export interface SignedInUser extends Pick<User, 'id' | 'name' | 'role' | 'teamR
   readonly email: string;
   readonly teams: readonly string[];
   readonly primaryTeam: string;
+  readonly preferences: Preferences;
 }

@@ -17,6 +17,7 @@ import { members } from './members.ts';
 import { metrics } from './metrics.ts';
 import { type OverviewDeps, overview } from './overview.ts';
 import { passkeys } from './passkeys.ts';
+import { preferences } from './preferences.ts';
 import { prometheus } from './prometheus.ts';
 import { reports } from './reports.ts';
 import { resetLinks } from './reset-links.ts';
@@ -49,6 +50,6 @@ export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
   ...[identities, teams, members, apiKeys, clients, webhooks],
-  ...[users, passkeys, resetLinks, totp, sessions, signInPolicy, identityProviders],
+  ...[users, preferences, passkeys, resetLinks, totp, sessions, signInPolicy, identityProviders],
   ...[deletions, audit, status, unattributed],
 ];

@@ -22,6 +22,7 @@ import { environments } from '../../src/management/environments.ts';
 import { keys } from '../../src/management/keys.ts';
 import { members } from '../../src/management/members.ts';
 import { passkeys } from '../../src/management/passkeys.ts';
+import { preferences } from '../../src/management/preferences.ts';
 import { resetLinks } from '../../src/management/reset-links.ts';
 import { deletions, unattributed } from '../../src/management/service.ts';
 import { sessions } from '../../src/management/sessions.ts';
@@ -100,6 +101,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     users,
     resetLinks,
     passkeys,
+    preferences,
     totp,
     sessions,
     unattributed,

@@ -1,3 +1,4 @@
+import { preferencesOf } from '../../accounts/preferences.ts';
 import type { ConsoleSession } from '../../auth/console/session.ts';
 import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/sessions.ts';
 import { logOutAtProvider } from '../../auth/sso/logout.ts';
@@ -58,7 +59,11 @@ async function show({ console }: CallbackDeps, request: Request): Promise<Reply>
 function signedIn({ session, user }: ConsoleSession): SignedIn {
   const { id, email, name, role, teams, primaryTeam } = user;
   return {
-    user: { id, email, name, role, teams, teamRoles: teamRolesOf(user), primaryTeam },
+    user: {
+      ...{ id, email, name, role, teams, primaryTeam },
+      teamRoles: teamRolesOf(user),
+      preferences: preferencesOf(user),
+    },
     expiresAt: new Date(endsAt(session)).toISOString(),
   };
 }

@@ -4,6 +4,7 @@ import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
 import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
+import type { Preferences } from '../../contract/shapes/preferences.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
 
@@ -41,6 +42,8 @@ export interface User extends Membership {
   readonly temporaryPasswordId?: string;
   /** Absent without a link for the user. */
   readonly invitation?: Invitation;
+  /** Absent until the user changes one. A field that an earlier release did not write has its default. */
+  readonly preferences?: Partial<Preferences>;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

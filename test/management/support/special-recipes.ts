@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
+import { preferencesRecipes } from './preferences-recipes.ts';
 import { providerRecipes } from './provider-recipes.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { ask, make, ofUserWithoutPassword, takeUser } from './targets.ts';
@@ -123,6 +124,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     return { path: `${list}/${clientId}/secret` };
   },
 
+  ...preferencesRecipes,
   ...providerRecipes,
 
   'POST /teams/:id/webhooks invalid_body': withBody({

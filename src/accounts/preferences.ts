@@ -1,0 +1,36 @@
+import { ApiError } from '../contract/errors.ts';
+import {
+  defaultPreferences,
+  maxColumnPages,
+  type Preferences,
+  type PreferencesPatch,
+} from '../contract/shapes/preferences.ts';
+import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
+import type { User } from '../storage/lmdb/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import { checkLimit } from './checks.ts';
+
+/** How a user wants to see the console. */
+export function preferencesOf({ preferences }: Pick<User, 'preferences'>): Preferences {
+  return { ...defaultPreferences, ...preferences };
+}
+
+/**
+ * Drafts a change of the given preferences. They are not in the audit log.
+ * @throws {ApiError} `invalid_body`, `plan_limit`
+ */
+export function draftPreferences(draft: AccountDraft, user: User, patch: PreferencesPatch): Preferences {
+  const { timeZone, columns, favourites } = patch;
+  if (typeof timeZone === 'string' && !isTimeZone(timeZone))
+    throw new ApiError('invalid_body', `Cannot take timeZone: ${unknownZone(timeZone)}`);
+  const known = preferencesOf(user);
+  const pages = Object.entries({ ...known.columns, ...columns }).filter(([, names]) => names !== null);
+  checkLimit('pages with selected columns', pages.length, maxColumnPages);
+  const preferences = {
+    timeZone: timeZone === undefined ? known.timeZone : timeZone,
+    columns: Object.fromEntries(pages) as Preferences['columns'],
+    favourites: favourites ?? known.favourites,
+  };
+  draft.put('users', user.id, { ...user, preferences });
+  return preferences;
+}

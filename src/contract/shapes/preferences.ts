@@ -1,0 +1,52 @@
+import Type, { type Static } from 'typebox';
+import { maxZoneName } from '../time-zone.ts';
+import { bodyShape, listOf, orNull, shape, text } from './fields.ts';
+
+const short = Type.String({ minLength: 1, maxLength: 64 });
+
+const timeZone = 'Time zone of the IANA database for ranges and times; `null` for that of the browser.';
+
+const columns = Type.Array(short, { maxItems: 40, description: 'Names of the selected columns.' });
+
+/** Maximum number of pages with selected columns. */
+export const maxColumnPages = 20;
+
+const favourites = Type.Array(short, {
+  maxItems: 100,
+  description: 'Ids of the favourite views.',
+});
+
+export const Preferences = shape(
+  'Preferences',
+  {
+    timeZone: orNull(text(timeZone)),
+    columns: Type.Record(Type.String(), listOf(Type.String()), {
+      description: 'The selected columns of each page. A page without an entry shows the default ones.',
+    }),
+    favourites: listOf(Type.String(), 'Ids of the favourite views.'),
+  },
+  { timeZone: 'Europe/Berlin', columns: { flags: ['checks', 'users'] }, favourites: [] },
+);
+export type Preferences = Static<typeof Preferences>;
+
+export const PreferencesPatch = bodyShape(
+  'PreferencesPatch',
+  {
+    timeZone: Type.Optional(
+      Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: maxZoneName })], {
+        description: timeZone,
+      }),
+    ),
+    columns: Type.Optional(
+      Type.Record(short, Type.Union([Type.Null(), columns]), {
+        description: `Replaces the columns of these pages; \`null\` restores the default ones. At most ${maxColumnPages} pages have an entry.`,
+      }),
+    ),
+    favourites: Type.Optional(favourites),
+  },
+  { timeZone: 'Europe/Berlin' },
+);
+export type PreferencesPatch = Static<typeof PreferencesPatch>;
+
+/** The preferences of a user who has changed none. */
+export const defaultPreferences: Preferences = { timeZone: null, columns: {}, favourites: [] };

@@ -1,0 +1,52 @@
+import { mustExist, tooMany } from '../accounts/checks.ts';
+import { draftPreferences, preferencesOf } from '../accounts/preferences.ts';
+import { ApiError } from '../contract/errors.ts';
+import { maxColumnPages, Preferences, PreferencesPatch } from '../contract/shapes/preferences.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import type { Caller, ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+
+const usersOnly = 'API keys have no preferences';
+
+export const preferences: Group<ManageDeps> = {
+  tag: 'Preferences',
+  description: 'How users want to see the console. Each user has their own.',
+  endpoints: [
+    endpoint('GET /users/me/preferences', {
+      access: { within: 'service', least: 'Viewer' },
+      operationId: 'getPreferences',
+      summary: 'Read your preferences',
+      answers: { 200: jsonAnswer(Preferences, 'The preferences of the user of the token.') },
+      refuses: { forbidden: usersOnly },
+      handle({ directory, caller }) {
+        checkUser(caller);
+        return ok(preferencesOf(mustExist('user', directory.users.get(caller.id))));
+      },
+    }),
+    endpoint('PATCH /users/me/preferences', {
+      access: { within: 'service', least: 'Viewer' },
+      operationId: 'changePreferences',
+      summary: 'Change your preferences',
+      description: 'Changes the given fields. Preferences are neither in the audit log nor in webhooks.',
+      body: PreferencesPatch,
+      answers: { 200: jsonAnswer(Preferences, 'The preferences after the change.') },
+      refuses: {
+        forbidden: usersOnly,
+        plan_limit: tooMany('pages with selected columns', maxColumnPages),
+      },
+      async handle({ directory, caller, body }) {
+        checkUser(caller);
+        const changed = await directory.change((draft) =>
+          draftPreferences(draft, mustExist('user', draft.users.get(caller.id)), body),
+        );
+        return ok(changed);
+      },
+    }),
+  ],
+};
+
+/** @throws {ApiError} `forbidden` */
+function checkUser({ apiKey }: Caller): void {
+  if (apiKey !== undefined) throw new ApiError('forbidden', usersOnly);
+}

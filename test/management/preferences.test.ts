@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { openPeopleFixture } from './people.ts';
+
+const path = '/users/me/preferences';
+const defaults = { timeZone: null, columns: {}, favourites: [] };
+
+test('users have preferences of their own, and change those that they name', async () => {
+  const { as, ada, eve } = await openPeopleFixture();
+  expect(await as(eve, 'GET', path)).toMatchObject({ status: 200, json: defaults });
+  const changed = await as(eve, 'PATCH', path, { timeZone: 'Europe/Berlin', columns: { flags: ['users'] } });
+  const expected = { ...defaults, timeZone: 'Europe/Berlin', columns: { flags: ['users'] } };
+  expect(changed).toMatchObject({ status: 200, json: expected });
+  const more = { columns: { flags: null, ingest: ['checks'] }, favourites: ['view_1'] };
+  expect((await as(eve, 'PATCH', path, more)).json).toEqual({
+    timeZone: 'Europe/Berlin',
+    columns: { ingest: ['checks'] },
+    favourites: ['view_1'],
+  });
+  expect((await as(eve, 'PATCH', path, { timeZone: null })).json).toMatchObject({ timeZone: null });
+  expect((await as(ada, 'GET', path)).json).toEqual(defaults);
+});
+
+test('preferences are no part of a user: neither the answer, nor its version, nor the audit log changes', async () => {
+  const { as, ada, eve } = await openPeopleFixture();
+  const read = async () => [
+    (await as(ada, 'GET', `/users/${eve.user.id}`)).json,
+    (await as(ada, 'GET', '/audit')).json,
+  ];
+  const before = await read();
+  await as(eve, 'PATCH', path, { timeZone: 'Asia/Tokyo' });
+  expect(await read()).toEqual(before);
+});
+
+test.each(['Europe/Atlantis', '+01:00', 'europe berlin', '../etc/passwd'])(
+  'the unknown time zone %s is refused, and named',
+  async (timeZone) => {
+    const { as, eve } = await openPeopleFixture();
+    const refused = await as(eve, 'PATCH', path, { timeZone });
+    expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+    expect(JSON.stringify(refused.json)).toContain(timeZone);
+    expect((await as(eve, 'GET', path)).json).toEqual(defaults);
+  },
+);
+
+test('the size of preferences is limited', async () => {
+  const { as, eve } = await openPeopleFixture();
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `name-${index}`);
+  for (const body of [
+    { favourites: many(101) },
+    { favourites: ['x'.repeat(65)] },
+    { columns: { flags: many(41) } },
+    { timeZone: 'x'.repeat(65) },
+  ])
+    expect(await as(eve, 'PATCH', path, body)).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+  const pages = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ['users']]));
+  expect(await as(eve, 'PATCH', path, { columns: pages(many(20)) })).toMatchObject({ status: 200 });
+  const over = await as(eve, 'PATCH', path, { columns: { more: ['users'] } });
+  expect(over).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+});

@@ -1,0 +1,16 @@
+import type { Recipe, Wanted } from './recipe.ts';
+import type { World } from './world.ts';
+
+const columns = Object.fromEntries(Array.from({ length: 21 }, (_, page) => [`page-${page}`, ['users']]));
+
+/** Answers of the routes of preferences. */
+export const preferencesRecipes: Readonly<Record<string, Recipe>> = {
+  'GET /users/me/preferences forbidden': asApiKey,
+  'PATCH /users/me/preferences forbidden': asApiKey,
+  'PATCH /users/me/preferences plan_limit': async () => ({ body: { columns } }),
+};
+
+/** The same from an API key. */
+async function asApiKey({ tokenOf, home }: World): Promise<Partial<Wanted>> {
+  return { authorization: `Bearer ${await tokenOf(home.keys.Admin)}` };
+}

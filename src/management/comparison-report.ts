@@ -11,7 +11,7 @@ import { outcomeOf } from './comparison-text.ts';
 import { daysText } from './overview-range.ts';
 import { PointBudget } from './report-range.ts';
 import { pickSeries } from './sights.ts';
-import { compare, usualBase, type Variant } from './statistics/compare.ts';
+import { commonDays, compare, usualBase, type Variant } from './statistics/compare.ts';
 import { sampleRatioP } from './statistics/sample-ratio.ts';
 
 export interface ComparisonTask {
@@ -22,6 +22,8 @@ export interface ComparisonTask {
   readonly event: 'used' | 'viewed';
   /** The variant to compare with; `undefined` for the default. */
   readonly base: string | undefined;
+  /** The base of the feature's experiment in this environment, if there is one. */
+  readonly planned?: string | undefined;
   /** The declared weights. */
   readonly split: readonly (readonly [variant: string, weight: number])[] | null;
 }
@@ -38,31 +40,68 @@ export function* comparisonReport(
   unions: UserUnions,
   task: ComparisonTask,
 ): Reading<Comparison> {
-  const { environment, feature, days, event, split } = task;
-  const { variants, users } = yield* readVariants(store, unions, task);
-  const base = variants.some(({ variant }) => variant === task.base) ? task.base : usualBase(variants);
-  const length = days.to - days.from;
+  const { environment, feature, event, split } = task;
+  const counts = yield* readDays(store, task);
+  const base = chooseBase(counts, task);
+  const [days, indices] = periodOf(counts, base, task.days);
+  const { variants, users } = yield* readUsers(unions, environment, counts, { days, indices });
   const compared = base === undefined ? [] : compare(variants, base);
   return {
     environment: environment.name,
     feature,
-    ...(length === 0 ? { from: null, to: null } : daysText(days)),
-    days: length,
+    ...(indices.length === 0 ? { from: null, to: null } : daysText(days)),
+    days: indices.length,
     event,
     base: base ?? null,
-    variants: compared.map(({ lack: _, difference, interval, ...rest }) => ({
+    variants: compared.map(({ lack: _, difference, interval, users, ...rest }) => ({
       ...rest,
+      users: Math.round(users),
       interval: interval && [...interval],
       difference: difference && { ...difference, interval: [...difference.interval] },
     })),
-    ...outcomeOf(compared, base ?? null, length, event),
+    ...outcomeOf(compared, base ?? null, indices.length, event),
     sampleRatio: split && sampleRatio(variants, split),
     severalVariants: severalVariants(variants, users),
   };
 }
 
-/** Reads each variant's users, and its checks and events by day; variants with the most users come first. */
-function* readVariants(store: UsageTables, unions: UserUnions, task: ComparisonTask): Reading<Read> {
+/** The daily counts of a variant. */
+interface DailyCounts {
+  readonly ordinal: number;
+  readonly variant: string;
+  readonly days: readonly { readonly events: number; readonly checks: number }[];
+}
+
+/** The requested base if the feature ever had it, else the planned or usual one of those given in the range. */
+function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): string | undefined {
+  const given = counts.filter(isGiven).map(({ variant }) => variant);
+  if (given.length === 0) return undefined;
+  if (counts.some(({ variant }) => variant === task.base)) return task.base;
+  return given.find((variant) => variant === task.planned) ?? usualBase(given);
+}
+
+function isGiven({ days }: DailyCounts): boolean {
+  return days.some(({ checks }) => checks > 0);
+}
+
+/** The compared days as indices, and the period from the first to the last of them: the only one that the comparison covers. */
+function periodOf(
+  counts: readonly DailyCounts[],
+  base: string | undefined,
+  { from, to }: Days,
+): readonly [days: Days, indices: readonly number[]] {
+  const indices = commonDays(
+    counts.map((each) => ({ ...each, users: 0 })),
+    base ?? '',
+  );
+  const [first, last] = [indices[0], indices.at(-1)];
+  if (first === undefined || last === undefined)
+    return [{ from, to }, Array.from({ length: to - from }, (_, index) => index)];
+  return [{ from: from + first, to: from + last + 1 }, indices];
+}
+
+/** Reads the checks and events of each variant by day. */
+function* readDays(store: UsageTables, task: ComparisonTask): Reading<readonly DailyCounts[]> {
   const { environment, days, event } = task;
   const length = days.to - days.from;
   const series = yield* pickSeries(store, environment.number, (name) =>
@@ -87,10 +126,25 @@ function* readVariants(store: UsageTables, unions: UserUnions, task: ComparisonT
       }
     }),
   );
-  const users = yield* countUniqueUsers(unions, environment.number, days, [ordinals]);
-  const variants = ordinals.map((ordinal) => ({
+  return ordinals.map((ordinal) => ({
+    ordinal,
     variant: series.get(ordinal)!,
     days: byDay.get(ordinal)!,
+  }));
+}
+
+/** Adds each variant's users in the period; variants with the most users come first. */
+function* readUsers(
+  unions: UserUnions,
+  environment: Environment,
+  counts: readonly DailyCounts[],
+  { days, indices }: { readonly days: Days; readonly indices: readonly number[] },
+): Reading<Read> {
+  const ordinals = counts.map(({ ordinal }) => ordinal);
+  const users = yield* countUniqueUsers(unions, environment.number, days, [ordinals]);
+  const variants = counts.map(({ ordinal, variant, days }) => ({
+    variant,
+    days: indices.map((index) => days[index]!),
     users: users.series.get(ordinal) ?? 0,
   }));
   const given = variants.filter(({ users, days }) => users > 0 || days.some(({ checks }) => checks > 0));

@@ -16,6 +16,8 @@ export function outcomeOf(
 ): Outcome {
   if (days === 0) return notEnough('No whole UTC day of this range is over yet.');
   if (base === null) return notEnough('No variant was served on these days.');
+  if (!compared.some(({ variant, checks }) => variant === base && checks > 0))
+    return notEnough(`${base} was not served on these days: select another base.`);
   if (compared.length < 2) return notEnough(`Only ${base} was served on these days.`);
   const differences = compared.filter((each): each is WithDifference => each.difference !== null);
   if (differences.length === 0)
@@ -40,7 +42,7 @@ function missing({ of, variant, has }: Lack, base: string): string {
 }
 
 function sentence({ variant, rate, difference }: WithDifference, base: string, event: 'used' | 'viewed') {
-  const { estimate, interval, pAdjusted, days } = difference;
+  const { estimate, interval, pAdjusted } = difference;
   const isMore = estimate > 0;
   const [low, high] = isMore ? interval : [-interval[1], -interval[0]];
   const led = event === 'used' ? 'a use' : 'a view';
@@ -48,17 +50,15 @@ function sentence({ variant, rate, difference }: WithDifference, base: string, e
   const shown = (share: number) => percent(share, digits);
   return (
     `With ${variant}, ${shown(rate ?? 0)} % of checks led to ${led}, which is ${shown(Math.abs(estimate))} percentage points ` +
-    `${isMore ? 'more' : 'less'} than with ${base} (${shown(low)} to ${shown(high)}, ${chance(pAdjusted)}), over ${days} days.`
+    `${isMore ? 'more' : 'less'} than with ${base} (${shown(low)} to ${shown(high)}, ${chance(pAdjusted)}).`
   );
 }
 
+/** What the figures still allow. Every difference has 0 in its interval. */
 function unclear(differences: readonly WithDifference[]): string {
   const ends = differences.flatMap(({ difference }) => difference.interval.map(Math.abs));
   const most = Math.max(...ends);
-  return (
-    'No clear difference yet: the counts are consistent with no difference, and with one of up to ' +
-    `${percent(most, digitsFor(most))} percentage points.`
-  );
+  return `Inconclusive: anything from no difference to ${percent(most, digitsFor(most))} percentage points.`;
 }
 
 /** The number of digits for a sentence about a difference of this size. */

@@ -55,7 +55,7 @@ itself, and the checks of one person are not treated as independent. docs/semant
         event,
         base: Type.Optional(
           text(
-            'The variant to compare with. The default is the one with the most users, also if this one was not served.',
+            'The variant to compare with. The default is the base of the latest experiment, else `control`, `off`, `disabled` or `false`, else the first by name.',
           ),
         ),
         ...format,

@@ -121,7 +121,11 @@ describe('a comparison', () => {
       base: 'off',
       outcome: 'difference',
     });
-    expect([comparison.to, comparison.days]).toEqual([text(clock.now() - dayMs), 28]);
+    expect([comparison.from, comparison.to, comparison.days]).toEqual([
+      text(clock.now() - days * dayMs),
+      text(clock.now() - dayMs),
+      days,
+    ]);
     const [on, off] = ['on', 'off'].map((name) => variantIn(comparison, name));
     expect(off).toMatchObject({ users: people, checks: days * 1000 + people, difference: null });
     expect(on!.rate).toBeCloseTo(0.6, 1);
@@ -130,15 +134,25 @@ describe('a comparison', () => {
     expect(on!.difference!.interval[0]).toBeGreaterThan(0);
     expect(on!.difference!.pAdjusted).toBeLessThan(0.05);
     expect(comparison.why).toMatch(
-      /^With on, \d+\.\d % of checks led to a use, which is \d+\.\d percentage points more than with off \(\d+\.\d to \d+\.\d, p [=<] 0\.0\d\d\), over 10 days\.$/,
+      /^With on, \d+\.\d % of checks led to a use, which is \d+\.\d percentage points more than with off \(\d+\.\d to \d+\.\d, p [=<] 0\.0\d\d\)\.$/,
     );
   });
 
   it('reports that there is no clear difference, and omits a variant with too few users', async () => {
     const comparison = await compare('same');
-    expect(comparison).toMatchObject({ base: 'on', outcome: 'no_clear_difference' });
-    expect(comparison.why).toMatch(/^No clear difference yet: .* of up to \d+\.\d percentage points\.$/);
+    expect(comparison).toMatchObject({ base: 'off', outcome: 'no_clear_difference' });
+    expect(comparison.why).toMatch(
+      /^Inconclusive: anything from no difference to \d+\.\d percentage points\.$/,
+    );
     expect(variantIn(comparison, 'rare')).toMatchObject({ users: 0, difference: null, interval: null });
+  });
+
+  it('has the same default base in every range, and reports a requested one that was not served', async () => {
+    const yesterday = new Date(clock.now() - dayMs).toISOString();
+    for (const query of [{}, { from: yesterday }]) expect((await compare('same', query)).base).toBe('off');
+    const old = new Date(clock.now() - 20 * dayMs).toISOString();
+    const young = await compare('young', { base: 'off', from: old, to: yesterday });
+    expect(young).toMatchObject({ base: 'off', outcome: 'not_enough' });
   });
 
   it.each<[string, string, Record<string, string>, RegExp]>([

@@ -24,14 +24,14 @@ const Difference = Type.Object({
   interval: interval(
     'Confidence interval of the difference. All intervals hold simultaneously with 95 % confidence.',
   ),
-  days: count('Number of whole UTC days on which both variants were given; the difference covers these.'),
+  days: count('Number of days that the difference covers: those of the whole comparison.'),
   p: probability('p-value: the probability of a difference this large if there is none.'),
   pAdjusted: probability('p-value adjusted for the number of variants (Holm).'),
 });
 
 const ComparedVariant = Type.Object({
   variant: text('Name of the variant.'),
-  users: count('Distinct users who were given it on these days, within 2 %.'),
+  users: count('Distinct users who were given it in this period, within 2 %.'),
   checks: count('Number of checks.'),
   events: count('Number of checks that led to the event.'),
   rate: orNull(number('Events per check; `null` without checks.')),
@@ -65,9 +65,11 @@ export const Comparison = shape(
   {
     environment: text('Name of the environment.'),
     feature: text('Name of the feature.'),
-    from: orNull(day('First whole UTC day; `null` if no day of the range is over.')),
-    to: orNull(day('Last whole UTC day, inclusive.')),
-    days: count('Number of days.'),
+    from: orNull(day('First compared UTC day; `null` if no day of the range is over.')),
+    to: orNull(day('Last compared UTC day, inclusive.')),
+    days: count(
+      'Number of compared days: all figures cover the days on which every comparable variant was given.',
+    ),
     event: oneOf(['used', 'viewed'], 'The event that a check may lead to.'),
     base: orNull(text('Variant that the others are compared with; `null` if none was given.')),
     variants: listOf(ComparedVariant, 'Variants that were given, by number of users.'),
@@ -116,7 +118,7 @@ export const Comparison = shape(
       },
     ],
     outcome: 'difference',
-    why: 'With on, 25.0 % of checks led to a use, which is 5.0 percentage points more than with off (2.6 to 7.4, p = 0.001), over 14 days.',
+    why: 'With on, 25.0 % of checks led to a use, which is 5.0 percentage points more than with off (2.6 to 7.4, p = 0.001).',
     sampleRatio: {
       expected: { off: 0.5, on: 0.5 },
       observed: { off: 0.501, on: 0.499 },

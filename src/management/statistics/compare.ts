@@ -47,27 +47,55 @@ export interface Compared {
   readonly lack: Lack | null;
 }
 
-/** The default base: the variant with the most users, then with the most checks. */
-export function usualBase(variants: readonly Variant[]): string | undefined {
-  const order = variants.map((each) => ({ ...each, ...total(each.days) }));
-  order.sort((a, b) => b.users - a.users || b.checks - a.checks || (a.variant < b.variant ? -1 : 1));
-  return order[0]?.variant;
+/** Names that teams give to the variant without the change. */
+const baseNames = ['control', 'off', 'disabled', 'false'];
+
+/** The default base: the variant named like one, else the first by name. Counts do not matter, so it is the same in every range. */
+export function usualBase(variants: readonly string[]): string | undefined {
+  const rank = (name: string) =>
+    (baseNames.indexOf(name.toLowerCase()) + baseNames.length + 1) % (baseNames.length + 1);
+  const byName = (a: string, b: string) => rank(a) - rank(b) || (a < b ? -1 : 1);
+  return variants.toSorted(byName)[0];
 }
 
-/** Compares each variant with the base. */
-export function compare(variants: readonly Variant[], base: string): Compared[] {
+/**
+ * The days on which the base and all comparable variants have checks, as indices. Every difference covers them. A variant that would
+ * leave less than a week is not comparable: it has too few days. Without a comparable variant, all days.
+ */
+export function commonDays(variants: readonly Variant[], base: string): readonly number[] {
   const against = variants.find(({ variant }) => variant === base);
-  const pairs = variants.map((each) =>
-    each === against || against === undefined ? undefined : commonDays(each, against),
+  const all = (variants[0]?.days ?? []).map((_, index) => index);
+  if (against === undefined) return all;
+  const givenOn = ({ days }: Variant, among: readonly number[]) =>
+    among.filter((index) => days[index]!.checks > 0);
+  const withBase = givenOn(against, all);
+  const others = variants
+    .filter((each) => each !== against && givenOn(each, withBase).length >= needed.days)
+    .toSorted((a, b) => givenOn(b, withBase).length - givenOn(a, withBase).length);
+  if (others.length === 0) return all;
+  return others.reduce((common, each) => {
+    const fewer = givenOn(each, common);
+    return fewer.length >= needed.days ? fewer : common;
+  }, withBase);
+}
+
+/** Compares each variant with the base, over the common days. */
+export function compare(variants: readonly Variant[], base: string): Compared[] {
+  const days = commonDays(variants, base);
+  const sides = variants.map((each) => cut(each, days));
+  const against = sides.find(({ variant }) => variant === base);
+  const lacks = sides.map((side) =>
+    side === against || against === undefined ? undefined : lackOf(side, against),
   );
-  const lacks = pairs.map((pair) => pair && lackOf(pair));
-  const estimates = pairs.map((pair, index) =>
-    pair === undefined || lacks[index] !== undefined ? undefined : differenceOf(...pair),
+  const estimates = sides.map((side, index) =>
+    side === against || against === undefined || lacks[index] !== undefined
+      ? undefined
+      : differenceOf(side, against),
   );
   const tested = estimates.filter((estimate) => estimate !== undefined);
   const pValues = tested.map(pValueOf);
   const adjusted = adjustByHolm(pValues);
-  return variants.map((each, index) => {
+  return sides.map((each, index) => {
     const estimate = estimates[index];
     const rank = estimate === undefined ? -1 : tested.indexOf(estimate);
     const difference = estimate && {
@@ -75,7 +103,7 @@ export function compare(variants: readonly Variant[], base: string): Compared[] 
       interval: intervalOf(estimate, alpha / tested.length),
       p: pValues[rank]!,
       pAdjusted: adjusted[rank]!,
-      days: pairs[index]![0].days.length,
+      days: days.length,
     };
     return {
       ...describe(each, variants.length),
@@ -108,23 +136,21 @@ function given(days: readonly Day[]): number {
   return days.filter(({ checks }) => checks > 0).length;
 }
 
-/** Both sides on the days with checks on both. Users are assumed to be proportional to checks. */
-function commonDays(one: Variant, other: Variant): [Variant, Variant] {
-  const isCommon = (_: Day, index: number) => one.days[index]!.checks > 0 && other.days[index]!.checks > 0;
-  const cut = (side: Variant): Variant => {
-    const days = side.days.filter(isCommon);
-    const part = days.length === 0 ? 0 : total(days).checks / total(side.days).checks;
-    return { ...side, days, users: side.users * part };
-  };
-  return [cut(one), cut(other)];
+/** A variant on some of its days. Users are assumed to be proportional to checks. */
+export function cut(side: Variant, indices: readonly number[]): Variant {
+  if (indices.length === side.days.length) return side;
+  const days = indices.map((index) => side.days[index]!);
+  const all = total(side.days).checks;
+  return { ...side, days, users: all === 0 ? side.users : (side.users * total(days).checks) / all };
 }
 
-function lackOf(pair: readonly [Variant, Variant]): Lack | undefined {
-  const [{ variant, days }] = pair;
-  if (days.length < needed.days) return { of: 'days', variant, has: days.length };
-  for (const { variant, users } of pair)
+function lackOf(side: Variant, against: Variant): Lack | undefined {
+  const { variant, days } = side;
+  const both = days.filter(({ checks }, index) => checks > 0 && against.days[index]!.checks > 0).length;
+  if (both < needed.days) return { of: 'days', variant, has: both };
+  for (const { variant, users } of [side, against])
     if (users < needed.users) return { of: 'users', variant, has: Math.floor(users) };
-  for (const { variant, days } of pair)
+  for (const { variant, days } of [side, against])
     if (total(days).events < needed.events) return { of: 'events', variant, has: total(days).events };
   return undefined;
 }

@@ -15,13 +15,19 @@ function variantOf(variant: string, events: number, users = 1000, given = 14): V
 }
 
 describe('a comparison', () => {
-  it('uses the variant with the most users as the default base', () => {
+  it('uses a variant named off or control as the default base, else the first by name', () => {
+    expect(usualBase(['on', 'off', 'beta'])).toBe('off');
+    expect(usualBase(['a', 'off', 'Control'])).toBe('Control');
+    expect(usualBase(['true', 'False'])).toBe('False');
+    expect(usualBase(['red', 'blue'])).toBe('blue');
+    expect(usualBase([])).toBeUndefined();
+  });
+
+  it('has no difference of the base from itself', () => {
     const variants = [variantOf('on', 200, 900), variantOf('off', 200, 1100), variantOf('beta', 200, 100)];
     const without = (base: string) => compare(variants, base).map(({ difference }) => difference === null);
-    expect(usualBase(variants)).toBe('off');
     expect(without('off')).toEqual([false, true, false]);
     expect(without('beta')).toEqual([false, false, true]);
-    expect(usualBase([])).toBeUndefined();
   });
 
   it.each<[string, Variant, number]>([
@@ -34,8 +40,16 @@ describe('a comparison', () => {
   });
 
   it('covers the days with checks on both sides', () => {
-    const [, compared] = compare([variantOf('a', 200), variantOf('b', 200, 1000, 9)], 'a');
+    const [base, compared] = compare([variantOf('a', 200), variantOf('b', 200, 1000, 9)], 'a');
     expect(compared!.difference!.days).toBe(9);
+    expect([base!.checks, compared!.checks]).toEqual([9000, 9000]);
+  });
+
+  it('covers the same days for each variant, without those of a variant that is new', () => {
+    const variants = [variantOf('a', 200), variantOf('b', 200, 1000, 9), variantOf('c', 200, 1000, 3)];
+    const [a, b, c] = compare(variants, 'a');
+    expect([a!.checks, b!.checks]).toEqual([9000, 9000]);
+    expect(c).toMatchObject({ difference: null, lack: { of: 'days', has: 3 } });
   });
 
   it('corrects for the number of variants', () => {

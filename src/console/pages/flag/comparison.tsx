@@ -44,14 +44,11 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
           value={event}
           onChange={(each) => change({ event: each })}
         />
-        {data !== undefined && data.variants.length > 2 && (
+        {data !== undefined && data.base !== null && data.variants.length > 1 && (
           <label class="flag-base">
-            Against{' '}
-            <select
-              value={data.base ?? ''}
-              onChange={({ currentTarget }) => change({ base: currentTarget.value })}
-            >
-              <OptionList options={data.variants.map(({ variant }) => [variant])} />
+            Base{' '}
+            <select value={data.base} onChange={({ currentTarget }) => change({ base: currentTarget.value })}>
+              <OptionList options={basesOf(data).map((variant) => [variant])} />
             </select>
           </label>
         )}
@@ -67,6 +64,11 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
   );
 }
 
+/** The variants to choose from, by name. The base may not have been given in the range. */
+function basesOf({ base, variants }: Comparison): readonly string[] {
+  return [...new Set([base ?? [], ...variants.map(({ variant }) => variant)].flat())].toSorted();
+}
+
 function Compared({ name, comparison }: { readonly name: string; readonly comparison: Comparison }) {
   const { why, outcome, variants, from, to, days, base } = comparison;
   return (
@@ -75,7 +77,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
       <Warnings comparison={comparison} />
       {variants.length > 1 && (
         <Table
-          caption={`Rates by variant, against ${base}`}
+          caption={`Rates by variant, compared with ${base}`}
           columns={columnsOf(comparison)}
           rows={variants}
           rowKey={({ variant }) => variant}
@@ -84,8 +86,9 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
       )}
       {variants.length > 1 && from !== null && to !== null && (
         <p class="quiet">
-          {days} complete UTC days, {format.days(from, to)}. Variants are compared within each day, and
-          returning users do not count as independent. All ranges together hold with a probability of 95 %.
+          All figures cover the {days} whole UTC days on which the compared variants were served,{' '}
+          {format.days(from, to)}. Variants are compared within each day, and returning users do not count as
+          independent. All intervals together hold with a probability of 95 %.
         </p>
       )}
     </>
@@ -105,7 +108,7 @@ function columnsOf({ base, event }: Comparison): readonly Column<ComparedVariant
     },
     {
       key: 'difference',
-      title: `Against ${base}`,
+      title: `vs ${base}`,
       number: true,
       value: ({ difference }) => difference?.estimate ?? null,
       cell: ({ variant, difference }) => {

@@ -1,14 +1,15 @@
-import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { FeatureDeclaration, RolloutStep, Weight } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
 /** A team's settings of a feature. */
 export type FeatureSettings = Pick<
   FeatureDeclaration,
-  'description' | 'archived' | 'archivedAt' | 'permanent' | 'snoozedUntil' | 'split'
+  'description' | 'archived' | 'archivedAt' | 'permanent' | 'snoozedUntil' | 'split' | 'splitAt' | 'rollout'
 >;
 
-/** The settings that can be changed. The time of archiving follows from them. */
-export type FeaturePatch = Partial<Omit<FeatureSettings, 'archivedAt'>>;
+/** The settings that can be changed. The times of archiving and of the split follow from them. */
+export type FeaturePatch = Partial<Omit<FeatureSettings, 'archivedAt' | 'splitAt'>>;
 
 /** The settings of an undeclared feature. */
 export const defaultSettings: FeatureSettings = {
@@ -18,6 +19,7 @@ export const defaultSettings: FeatureSettings = {
   permanent: false,
   snoozedUntil: null,
   split: null,
+  rollout: null,
 };
 
 /** A stored declaration, completed with settings that earlier versions did not write. */
@@ -25,14 +27,43 @@ export function completeFeature(stored: FeatureDeclaration): FeatureDeclaration 
   return { ...defaultSettings, ...stored };
 }
 
-/** The settings after a change at `now`. @throws {ApiError} `invalid_name` */
+/** The settings after a change at `now`. @throws {ApiError} `invalid_name`, `invalid_time` */
 export function patchSettings<Settings extends FeatureSettings>(
   settings: Settings,
   patch: FeaturePatch,
   now: number,
 ): Settings {
   for (const [variant] of patch.split ?? []) checkSentName('a variant', variant);
-  const patched = { ...settings, ...patch };
+  checkRollout(patch.rollout ?? []);
+  const patched = { ...settings, ...patch, ...(patch.split !== undefined && { splitAt: now }) };
   const archivedAt = patched.archived ? now : null;
   return patched.archived === settings.archived ? patched : { ...patched, archivedAt };
+}
+
+export const rolloutOrder = 'Cannot take rollout: its steps must be in ascending order of time';
+
+function checkRollout(steps: readonly RolloutStep[]): void {
+  for (const [index, { at, split }] of steps.entries()) {
+    for (const [variant] of split) checkSentName('a variant', variant);
+    if (index > 0 && at <= steps[index - 1]!.at) throw new ApiError('invalid_time', rolloutOrder);
+  }
+}
+
+/** The intended split of a feature, and since when it is intended. */
+export interface Intended {
+  readonly split: readonly Weight[];
+  /** `null` if unknown. */
+  readonly since: number | null;
+  /** Whether it is a step of the rollout plan. */
+  readonly planned: boolean;
+}
+
+/** The split that is intended at a time: that of the latest step of the rollout plan, before the first one the feature's own. */
+export function intendedAt(
+  { split, splitAt, rollout }: Pick<FeatureDeclaration, 'split' | 'splitAt' | 'rollout'>,
+  at: number,
+): Intended | null {
+  const step = rollout?.findLast((each) => each.at <= at);
+  if (step !== undefined) return { split: step.split, since: step.at, planned: true };
+  return split && { split, since: splitAt ?? null, planned: false };
 }

@@ -12,7 +12,7 @@ import { daysText } from './overview-range.ts';
 import { PointBudget } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import { commonDays, compare, usualBase, type Variant } from './statistics/compare.ts';
-import { sampleRatioP } from './statistics/sample-ratio.ts';
+import { checkUsers } from './statistics/split.ts';
 
 export interface ComparisonTask {
   readonly environment: Environment;
@@ -151,26 +151,15 @@ function* readUsers(
   return { variants: given.toSorted((a, b) => b.users - a.users), users: users.groups[0] ?? 0 };
 }
 
-/** Below this, the split is not checked: the test could not separate a fault from chance. */
-const least = { users: 100, each: 5 };
-
 function sampleRatio(
   variants: readonly Variant[],
   split: NonNullable<ComparisonTask['split']>,
 ): Comparison['sampleRatio'] {
   const users = new Map(variants.map(({ variant, users }) => [variant, users]));
-  const shares = split.map(([variant, weight]) => ({ variant, weight, users: users.get(variant) ?? 0 }));
-  const all = shares.reduce((sum, { users }) => sum + users, 0);
-  const weights = shares.reduce((sum, { weight }) => sum + weight, 0);
-  const isEnough = shares.every(({ weight }) => (all * weight) / weights >= least.each);
-  if (shares.length < 2 || all < least.users || !isEnough) return null;
-  const p = sampleRatioP(shares, sketchError);
-  return {
-    expected: Object.fromEntries(shares.map(({ variant, weight }) => [variant, weight / weights])),
-    observed: Object.fromEntries(shares.map(({ variant, users }) => [variant, users / all])),
-    p,
-    mismatch: p < 0.001,
-  };
+  const sides = split.map(([variant, weight]) => ({ variant, weight, users: users.get(variant) ?? 0 }));
+  const { intended: expected, actual: observed, p, state } = checkUsers(sides, sketchError);
+  if (sides.length < 2 || p === null || observed === null) return null;
+  return { expected, observed, p, mismatch: state === 'off' };
 }
 
 /** Share of users with several variants that the error of two sketches, each within 2 %, can feign. */

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { intendedAt } from '../accounts/feature-settings.ts';
 import { Comparison } from '../contract/shapes/comparison.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
@@ -82,7 +83,8 @@ itself, and the checks of one person are not treated as independent. docs/semant
         const days = { from: Math.min(Math.floor(first / minutesPerDay), to), to };
         const declaration = directory.featuresOf(application.id).get(feature);
         mustBeKnown(declaration, await deps.sights.of(application, feature));
-        const task = { environment, feature, days, split: declaration?.split ?? null };
+        const split = (declaration && intendedAt(declaration, days.to * dayMs)?.split) ?? null;
+        const task = { environment, feature, days, split };
         const { event, base } = query;
         const made = await deps.reports.make(application.teamId, 'comparison', { ...task, event, base });
         return answerRows(call, made, comparisonColumns, comparedIn);

@@ -1,12 +1,19 @@
 import { ApiError } from '../contract/errors.ts';
+import { FeatureSplit } from '../contract/shapes/split.ts';
 import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
-import { anyEnvironment, findEnvironments } from './environments.ts';
+import { anyEnvironment, findEnvironment, findEnvironments, oneEnvironment } from './environments.ts';
 import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
-import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
+import {
+  type FeatureDeps,
+  mustBeKnown,
+  nearestDeclared,
+  stalenessOf,
+  unknownFeature,
+} from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
 import { undeclared } from './verdict-reasons.ts';
 
@@ -14,9 +21,14 @@ const senderColumns = columnsIn(FeatureSenders, 'items');
 
 const none: FeatureSenders = { items: [], othersLeftOut: false };
 
+/** No split is intended. */
+const noSplit: FeatureSplit = {
+  ...{ intended: {}, actual: null, of: 'checks', state: 'unknown', planned: false, since: null, text: null },
+};
+
 const refuses = { not_found: unknownFeature, backpressure: tooManyReports };
 
-/** `/api/v2/applications/{id}/features/{feature}/senders` and `…/verdict`. */
+/** `/api/v2/applications/{id}/features/{feature}/senders`, `…/verdict` and `…/split`. */
 export const featureVerdict: Group<FeatureDeps> = {
   tag: 'Verdicts',
   description: 'The senders that check a feature, and whether it is still in use.',
@@ -64,6 +76,30 @@ export const featureVerdict: Group<FeatureDeps> = {
         if (said.declared) return ok({ ...said, nearest: null });
         const nearest = nearestDeclared(deps, application, feature);
         return ok({ ...said, nearest, reasons: [...said.reasons, undeclared(nearest)] });
+      },
+    }),
+    endpoint('GET /applications/:id/features/:feature/split', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'readSplit',
+      counted: 'any',
+      summary: 'Read the intended and the actual split of a feature',
+      description:
+        'The intended split is that of the rollout plan at this time, else the declared one. At most 20 seconds old.',
+      query: oneEnvironment.query,
+      answers: { 200: jsonAnswer(FeatureSplit, 'The split.') },
+      refuses: {
+        ...oneEnvironment.refuses,
+        not_found: unknownFeature,
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, application, query, params: { feature } }, deps: FeatureDeps) {
+        const { number } = findEnvironment(application.environments, query.environment);
+        const declaration = directory.featuresOf(application.id).get(feature);
+        mustBeKnown(declaration, await deps.sights.of(application, feature));
+        const declared = declaration === undefined ? [] : [declaration];
+        const task = { environment: number, declared, now: directory.clock.now() };
+        const splits = await deps.reports.make(application.teamId, 'splits', task);
+        return ok(splits.get(feature) ?? noSplit);
       },
     }),
   ],

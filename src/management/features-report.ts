@@ -137,7 +137,7 @@ export function showFeature(
   sight: Sight = neverSeen,
   staleness: Staleness,
 ): UnjudgedFeature {
-  const { description, archived, archivedAt, permanent, snoozedUntil, split } =
+  const { description, archived, archivedAt, permanent, snoozedUntil, split, rollout } =
     declaration ?? defaultSettings;
   const { createdAt = null, updatedAt = null } = declaration ?? {};
   const { firstSeenAt, lastSeenAt } = sight;
@@ -150,6 +150,8 @@ export function showFeature(
     permanent,
     snoozedUntil: timeText(snoozedUntil),
     split: split && Object.fromEntries(split),
+    rollout:
+      rollout?.map(({ at, split }) => ({ at: timeText(at), split: Object.fromEntries(split) })) ?? null,
     stale: isStale(declaration, sight, staleness),
     firstSeenAt: timeText(firstSeenAt),
     lastSeenAt: timeText(lastSeenAt),

@@ -12,10 +12,12 @@ import {
   NewFeature,
   NewNote,
   Note,
+  type RolloutStep,
 } from '../contract/shapes/feature.ts';
 import { flag } from '../contract/shapes/fields.ts';
 import { verdictKinds } from '../contract/verdicts.ts';
 import type { Group } from '../http/endpoint.ts';
+import type { RolloutStep as StoredStep } from '../storage/lmdb/records.ts';
 import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './answers.ts';
 import { endpoint } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
@@ -149,18 +151,24 @@ export const features: Group<FeatureDeps> = {
 
 /** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
 function versionOf(feature: FeatureDetail): object {
-  const { name, description, declared, archived, permanent, snoozedUntil, split } = feature;
+  const { name, description, declared, archived, permanent, snoozedUntil, split, rollout } = feature;
   const { createdAt, updatedAt } = feature;
-  return { name, description, declared, archived, permanent, snoozedUntil, split, createdAt, updatedAt };
+  const settings = { description, declared, archived, permanent, snoozedUntil, split, rollout };
+  return { name, ...settings, createdAt, updatedAt };
 }
 
 /** Converts a patch for the accounts. @throws {ApiError} `invalid_time` */
-function entered({ snoozedUntil, split, ...rest }: FeaturePatch): Patch {
+function entered({ snoozedUntil, split, rollout, ...rest }: FeaturePatch): Patch {
   return {
     ...rest,
     ...(snoozedUntil !== undefined && { snoozedUntil: readTime('snoozedUntil', snoozedUntil) }),
     ...(split !== undefined && { split: split && Object.entries(split) }),
+    ...(rollout !== undefined && { rollout: rollout && rollout.map(enteredStep) }),
   };
+}
+
+function enteredStep({ at, split }: RolloutStep): StoredStep {
+  return { at: readTime('rollout', at), split: Object.entries(split) };
 }
 
 /** `/api/v2/applications/{id}/features/{feature}/notes`. */

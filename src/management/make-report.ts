@@ -24,6 +24,7 @@ import {
 import type { ReportRange } from './report-range.ts';
 import { type SendersTask, sendersReport } from './senders-report.ts';
 import { type PackedJson, packJson } from './shared-results.ts';
+import { SplitCache, type SplitsTask } from './split-report.ts';
 import { usageReport } from './usage-report.ts';
 import { type VerdictTask, verdictReport } from './verdict-report.ts';
 import { Verdicts } from './verdicts.ts';
@@ -54,6 +55,7 @@ export function createReports(store: UsageTables) {
   const verdicts = new Verdicts(store);
   const bases = new OverviewBases(store);
   const unions = new UserUnions(store);
+  const splits = new SplitCache(store, unions);
   return {
     usage: (task: UsageTask) =>
       inJson(through(task, usageReport(store, task.environment, task.range, task.only, unions))),
@@ -65,10 +67,11 @@ export function createReports(store: UsageTables) {
     senders: (task: SendersTask) => sendersReport(store, task),
     verdict: (task: VerdictTask) => verdictReport(store, task),
     sights: (task: SightTask) => sightsOf(store, task),
-    overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases }, task)),
+    overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases, splits }, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
     monthUsage: (task: MonthTask) => monthUsage(store, task),
     prometheus: (task: PrometheusTask) => prometheusReport(store, task),
+    splits: (task: SplitsTask) => splits.of(task),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
     watch: (task: WatchTask) => watchReport(store, task),
     scan: (task: ScanTask) => scan(store, task),

@@ -32,6 +32,7 @@ import { rowsOf } from './overview-rows.ts';
 import { readSights, type Sights, Totals } from './overview-totals.ts';
 import { minuteText } from './report-range.ts';
 import { pickSeries } from './sights.ts';
+import type { SplitCache } from './split-report.ts';
 import { dayMs } from './verdict.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -52,23 +53,26 @@ export interface OverviewTask extends OverviewWanted {
 export interface Remembered {
   readonly verdicts: Verdicts;
   readonly bases: OverviewBases;
+  readonly splits: SplitCache;
 }
 
 /** The overview of an environment, read from one snapshot, with the verdicts of the application. */
 export function* overviewReport(
   store: UsageTables,
-  { verdicts, bases }: Remembered,
+  { verdicts, bases, splits }: Remembered,
   task: OverviewTask,
 ): Reading<Overview> {
   const judged = yield* verdicts.of(task, task.environment.number);
+  const { declared, now } = task;
+  const measured = yield* splits.of({ environment: task.environment.number, declared, now });
   return yield* fromSnapshot(store.lmdb, function* (at) {
-    const { environment, range, now } = task;
+    const { environment, range } = task;
     const [base, sights] = yield* readKnown(store, task, bases, at);
     const counted = yield* countAll(store, task, base, at);
     const ledger = yield* readLedger(store, task, base, at);
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
     const { start, width, length, spark } = gridOf(range);
-    const said = { declared: task.declared, ...judged };
+    const said = { declared, splits: measured, ...judged };
     const features = rowsOf(base.names, counted.totals, sights, said, spark.length);
     const { checks, used, viewed } = counted.totals.series;
     return {

@@ -5,6 +5,7 @@ import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
 import type { Names, Sights, Totals } from './overview-totals.ts';
 import { minuteText } from './report-range.ts';
+import type { Splits } from './split-report.ts';
 import type { AllVerdicts } from './verdicts.ts';
 
 /** Maximum number of variants in a row. */
@@ -12,6 +13,7 @@ const maxVariants = 8;
 
 /** The declarations and verdicts in the rows. */
 interface Said extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
+  readonly splits: Splits;
   readonly declared: readonly FeatureDeclaration[];
 }
 
@@ -23,7 +25,7 @@ export function rowsOf(
   names: Names,
   totals: Totals,
   sights: Sights,
-  { declared, kinds, recentVariants, checksOnlyBy }: Said,
+  { declared, kinds, recentVariants, checksOnlyBy, splits }: Said,
   points: number,
 ): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
@@ -32,6 +34,7 @@ export function rowsOf(
     const declaration = declarations.get(feature);
     const checksOnly = checksOnlyBy.get(feature);
     const recent = recentVariants.get(feature);
+    const split = splits.get(feature);
     return {
       feature,
       checks: variants[number]!.reduce((sum, [, checks]) => sum + checks, 0),
@@ -44,13 +47,14 @@ export function rowsOf(
       ...showDeclaration(declaration),
       verdict: verdictOf(feature, kinds),
       ...(recent !== undefined && { recentVariants: recent }),
+      ...(split && { split }),
       ...(checksOnly && { checksOnly: [...checksOnly] }),
     };
   });
   const known = new Set(names.features);
   const unseen = declared
     .filter(({ name }) => !known.has(name))
-    .map((declaration) => showUnseen(declaration, points, kinds));
+    .map((declaration) => showUnseen(declaration, points, { kinds, splits }));
   return [...seen, ...unseen].filter(isShown).sort(byChecks);
 }
 
@@ -73,13 +77,19 @@ function showVariants(variants: readonly VariantChecks[]): VariantChecks[] {
   return rest > 0 ? [...sorted.slice(0, maxVariants), ['…', rest]] : sorted;
 }
 
-function showUnseen(declaration: FeatureDeclaration, points: number, kinds: Said['kinds']): OverviewFeature {
+function showUnseen(
+  declaration: FeatureDeclaration,
+  points: number,
+  { kinds, splits }: Pick<Said, 'kinds' | 'splits'>,
+): OverviewFeature {
+  const split = splits.get(declaration.name);
   return {
     ...{ feature: declaration.name, checks: 0, used: 0, viewed: 0, variants: [] },
     spark: new Array<number>(points).fill(0),
     ...{ firstSeenAt: null, lastSeenAt: null },
     ...showDeclaration(declaration),
     verdict: verdictOf(declaration.name, kinds),
+    ...(split && { split }),
   };
 }
 

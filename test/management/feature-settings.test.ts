@@ -4,7 +4,16 @@ import { openRegistry } from './registry.ts';
 const textOf = (at: number) => new Date(at).toISOString();
 
 /** The default settings of a feature. */
-const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null };
+const unsaid = {
+  archived: false,
+  archivedAt: null,
+  permanent: false,
+  snoozedUntil: null,
+  split: null,
+  rollout: null,
+};
+
+const step = (at: string, split: object = { on: 1, off: 1 }) => ({ at, split });
 
 const weights = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, 1]));
@@ -26,6 +35,12 @@ test.each<[unknown, string, string?]>([
   [{ split: { on: 1_000_001 } }, 'invalid_body', 'Field split/on must be <= 1000000'],
   [{ split: weights(65) }, 'invalid_body'],
   [{ split: { '': 1 } }, 'invalid_name'],
+  [{ rollout: [] }, 'invalid_body'],
+  [{ rollout: [{ at: '2026-05-01T00:00:00Z' }] }, 'invalid_body'],
+  [{ rollout: [{ at: 'soon', split: { on: 1 } }] }, 'invalid_time'],
+  [{ rollout: [{ at: '2026-05-01T00:00:00Z', split: { '': 1 } }] }, 'invalid_name'],
+  [{ rollout: [step('2026-05-02T00:00:00Z'), step('2026-05-01T00:00:00Z')] }, 'invalid_time'],
+  [{ rollout: Array.from({ length: 21 }, (_, day) => step(textOf(day * 86_400_000))) }, 'invalid_body'],
   [[], 'invalid_body'],
 ])('refuses the change %j', async (patch, code, detail) => {
   const { ask } = await openRegistry();
@@ -43,6 +58,10 @@ test.each<[object, object]>([
     { split: JSON.parse('{"on":0.5,"off":3,"__proto__":1}') },
   ],
   [{ split: weights(64) }, { split: weights(64) }],
+  [
+    { rollout: [step('2026-05-01T02:00:00+02:00', { on: 1, off: 9 }), step('2026-05-08T00:00:00Z')] },
+    { rollout: [step('2026-05-01T00:00:00.000Z', { on: 1, off: 9 }), step('2026-05-08T00:00:00.000Z')] },
+  ],
 ])('a feature keeps the change %j until it is undone', async (patch, shown) => {
   const { ask } = await openRegistry();
   expect((await ask('PATCH', '/features/a', {})).status).toBe(404);

@@ -36,6 +36,7 @@ POST   /applications/:id/features/:feature/notes           401  401   401  401  
 DELETE /applications/:id/features/:feature/notes/:noteId   401  401   401  401    401   403   204  204   204      204      403    403   204
 GET    /applications/:id/features/:feature/senders         401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/features/:feature/verdict         401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/features/:feature/split           401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/features/:feature/comparison      401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/metrics                           401  401   401  401    401   403   200  200   200      200      200    200   200
 PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   403   200  200   200      200      403    403   200

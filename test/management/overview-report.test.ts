@@ -5,6 +5,7 @@ import { queryReader } from '../../src/http/query-reader.ts';
 import { OverviewBases } from '../../src/management/overview-base.ts';
 import { overviewRange, readOverviewRange } from '../../src/management/overview-range.ts';
 import { overviewReport } from '../../src/management/overview-report.ts';
+import { SplitCache } from '../../src/management/split-report.ts';
 import { usageReport } from '../../src/management/usage-report.ts';
 import { Verdicts } from '../../src/management/verdicts.ts';
 import { type Aggregator, createAggregator } from '../../src/storage/commit/aggregator.ts';
@@ -55,7 +56,8 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
   const ranges = readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
   const place = { application: 1, environment, environments: [environment] };
   const task = { ...ranges, ...place, now, staleAfterMs: 30 * dayMs, declared: [], leakedKeys: 0 };
-  return finish(overviewReport(store, { bases, verdicts: new Verdicts(store) }, task));
+  const splits = new SplitCache(store, new UserUnions(store));
+  return finish(overviewReport(store, { bases, splits, verdicts: new Verdicts(store) }, task));
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);

@@ -138,6 +138,7 @@ export const features: Resource = {
       permanent: flag('permanent true|false', 'Permanent: meant to stay'),
       snoozedUntil: flag('snoozed-until TIME', 'Time until which its verdict is postponed', { as: 'time' }),
       split: null,
+      rollout: null,
     }),
   },
   remove: {},

@@ -52,7 +52,9 @@ const SampleRatio = Type.Object({
   expected: byVariant(share('A share.'), 'Expected share of users by variant.'),
   observed: byVariant(share('A share.'), 'Observed share of users by variant.'),
   p: probability('p-value: the probability of a deviation this large if users are split as declared.'),
-  mismatch: flag('Whether the p-value is below 0.001, which indicates a faulty split.'),
+  mismatch: flag(
+    'Whether the p-value is below 0.001 and the deviation at least a percentage point, which indicates a faulty split.',
+  ),
 });
 
 const SeveralVariants = Type.Object({

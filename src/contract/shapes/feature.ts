@@ -27,23 +27,47 @@ const snoozedUntil = Type.Unsafe<string | null>({
   ...Time,
 });
 
-const split = Type.Union(
-  [
-    Type.Null(),
-    Type.Unsafe<Readonly<Record<string, number>>>(
-      Type.Object(
-        {},
-        {
-          patternProperties: { '': Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }) },
-          minProperties: 1,
-          maxProperties: 64,
-        },
-      ),
-    ),
-  ],
+/** A weight for each variant. */
+const weights = Type.Unsafe<Readonly<Record<string, number>>>(
+  Type.Object(
+    {},
+    {
+      patternProperties: { '': Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }) },
+      minProperties: 1,
+      maxProperties: 64,
+    },
+  ),
+);
+
+const split = Type.Union([Type.Null(), weights], {
+  description: 'Intended split of users: a positive weight for each variant. `null` if none is declared.',
+  example: { on: 1, off: 3 },
+});
+
+/** Maximum number of steps of a rollout plan. */
+export const maxRolloutSteps = 20;
+
+const RolloutStep = Type.Object(
   {
-    description: 'Intended split of users: a positive weight for each variant. `null` if none is declared.',
-    example: { on: 1, off: 3 },
+    at: Type.String({ description: 'Time from which the split is intended.', ...Time }),
+    split: Type.Unsafe<Readonly<Record<string, number>>>({
+      ...weights,
+      description: 'Intended split of users: a positive weight for each variant.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type RolloutStep = Static<typeof RolloutStep>;
+
+const rollout = Type.Union(
+  [Type.Null(), Type.Array(RolloutStep, { minItems: 1, maxItems: maxRolloutSteps })],
+  {
+    description:
+      'Planned steps of a rollout, by time. From its time on, the split of a step replaces `split`. `null` if there is no plan.',
+    example: [
+      { at: '2026-02-02T08:00:00.000Z', split: { on: 10, off: 90 } },
+      { at: '2026-02-09T08:00:00.000Z', split: { on: 1 } },
+    ],
   },
 );
 
@@ -96,6 +120,7 @@ const fields = {
   permanent,
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   split,
+  rollout,
   stale: flag(
     'Whether it was neither seen nor declared for a long time. Silence is the only basis; the verdict has others.',
   ),
@@ -113,6 +138,7 @@ const example = {
   permanent: false,
   snoozedUntil: null,
   split: { on: 1, off: 1 },
+  rollout: null,
   stale: false,
   firstSeenAt: exampleTime,
   lastSeenAt: exampleTime,
@@ -182,6 +208,7 @@ export const FeaturePatch = bodyShape(
     permanent: Type.Optional(permanent),
     snoozedUntil: Type.Optional(snoozedUntil),
     split: Type.Optional(split),
+    rollout: Type.Optional(rollout),
   },
   { archived: true },
 );

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 import { mayBeCounting, pointOf } from './reports.ts';
+import { FeatureSplit } from './split.ts';
 import { staleAfterDays, verdictKind } from './verdict.ts';
 
 const unixSeconds = (description: string) => Type.Integer({ minimum: 0, description });
@@ -83,6 +84,7 @@ const OverviewFeature = Type.Object({
   recentVariants: Type.Optional(
     count('Number of variants seen within `staleAfterDays` in all environments, if its verdict is `in_use`.'),
   ),
+  split: Type.Optional(FeatureSplit),
   checksOnly: Type.Optional(
     listOf(
       text('A source, such as Unleash.'),

@@ -128,11 +128,21 @@ export interface FeatureDeclaration {
   readonly snoozedUntil: number | null;
   /** The intended split of users: variants with their weights. */
   readonly split: readonly Weight[] | null;
+  /** When `split` was last changed. Absent from declarations of earlier releases, and without a change. */
+  readonly splitAt?: number;
+  /** The planned steps of a rollout, by time. Absent or `null`: none. */
+  readonly rollout?: readonly RolloutStep[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
 export type Weight = readonly [variant: string, weight: number];
+
+/** From this time on, the split replaces the earlier one. */
+export interface RolloutStep {
+  readonly at: number;
+  readonly split: readonly Weight[];
+}
 
 export interface FeatureNote {
   readonly id: string;

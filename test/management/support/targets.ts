@@ -57,6 +57,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/usage': environment,
   'GET /applications/:id/measurements': environment,
   'GET /applications/:id/features/:feature/comparison': environment,
+  'GET /applications/:id/features/:feature/split': environment,
   'GET /applications/:id/identities/:identity/exposures': environment,
   'DELETE /applications/:id/identities': '?identity=user-7',
   'GET /applications/:id/origin-check': '?origin=https://shop.example',

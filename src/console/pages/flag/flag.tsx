@@ -17,6 +17,7 @@ import { ComparisonSection } from './comparison.tsx';
 import { Notes } from './notes.tsx';
 import { Seen, Senders } from './senders.tsx';
 import { SettingsForm } from './settings-form.tsx';
+import { SplitChip } from './split.tsx';
 import { TrafficSection } from './traffic-section.tsx';
 import { VerdictSection } from './verdict.tsx';
 
@@ -75,6 +76,7 @@ function Head({ place: { application, environment, name }, detail }: HeadProps) 
       <CopyButton text={name} title="Copy the name" />
       {detail && !detail.declared && <span class="pill warn">undeclared</span>}
       {detail?.archived && <span class="pill">archived</span>}
+      {detail && <SplitChip place={{ application, environment, name }} />}
       {detail?.description && <p class="flag-description">{detail.description}</p>}
     </header>
   );

@@ -9,6 +9,7 @@ import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { hasRole } from '../../roles.ts';
 import { changeFlag, DeclareButton, type FlagPlace, flagPath } from './change.tsx';
+import { SplitReason } from './split.tsx';
 import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
 
 const everyMs = 10_000;
@@ -35,6 +36,7 @@ export function VerdictSection({ place, detail }: SectionProps) {
             <li key={reason.text}>{reasonText(reason, format)}</li>
           ),
         )}
+        <SplitReason place={place} />
       </ul>
       <Actions place={place} detail={detail} suggested={data?.actions ?? []} />
     </section>

@@ -1,0 +1,39 @@
+import type { FeatureSplit } from '../../../contract/shapes/split.ts';
+import { withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { splitTitle } from '../overview/split.tsx';
+import { type FlagPlace, flagPath } from './change.tsx';
+
+const everyMs = 20_000;
+
+/** The split of the flag; `undefined` until it is read, and if none is intended. */
+export function useSplit(place: FlagPlace): FeatureSplit | undefined {
+  const { environment } = place;
+  const path = flagPath(place, 'split');
+  const { data } = usePoll<FeatureSplit>(path && withQuery(path, { environment }), everyMs);
+  return data !== undefined && Object.keys(data.intended).length > 0 ? data : undefined;
+}
+
+/** The state of the split beside the name of the flag. */
+export function SplitChip({ place }: { readonly place: FlagPlace }) {
+  const split = useSplit(place);
+  if (split === undefined) return null;
+  const [off = 'split is off'] = split.text?.split(':') ?? [];
+  const words = { ok: 'split as intended', off, unknown: 'split not measured yet' };
+  return (
+    <span class={split.state === 'off' ? 'pill warn' : 'pill'} title={splitTitle(split)}>
+      {words[split.state]}
+    </span>
+  );
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** The split as a reason of the verdict. */
+export function SplitReason({ place }: { readonly place: FlagPlace }) {
+  const split = useSplit(place);
+  if (split === undefined || split.state === 'unknown') return null;
+  return <li>{upperFirst(splitTitle(split))}.</li>;
+}

@@ -1,0 +1,40 @@
+import Type, { type Static } from 'typebox';
+import { flag, oneOf, orNull, shape, text, time } from './fields.ts';
+
+const shares = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, number>>>({
+    type: 'object',
+    additionalProperties: { type: 'number', minimum: 0, maximum: 1 },
+    description,
+  });
+
+/** The intended and the actual split of a feature in an environment. */
+export const FeatureSplit = shape(
+  'FeatureSplit',
+  {
+    intended: shares('Intended share of each variant, according to the rollout plan if there is one. Empty if none is declared.'),
+    actual: orNull(
+      shares(
+        'Actual share of each variant, over the last seven UTC days or since the intended split changed.',
+      ),
+    ),
+    of: oneOf(['users', 'checks'], 'Unit of the actual shares: `checks` if too few users are counted.'),
+    state: oneOf(
+      ['ok', 'off', 'unknown'],
+      '`off`: the actual split differs from the intended one, and neither chance nor the errors of counting explain it. `unknown`: there is too little data.',
+    ),
+    planned: flag('Whether the intended split is a step of the rollout plan.'),
+    since: orNull(time('Time from which this split is intended; `null` if unknown.')),
+    text: orNull(text('The largest deviation in a few words; `null` unless the split is off.')),
+  },
+  {
+    intended: { on: 0.5, off: 0.5 },
+    actual: { on: 0.34, off: 0.66 },
+    of: 'users',
+    state: 'off',
+    planned: true,
+    since: '2026-01-12T08:00:00.000Z',
+    text: 'behind plan: on has 34% of the users instead of 50% since 12 Jan',
+  },
+);
+export type FeatureSplit = Static<typeof FeatureSplit>;

@@ -1,0 +1,70 @@
+import { type Share, sampleRatioP } from './sample-ratio.ts';
+
+/** The numbers of users or checks of a variant, and its intended weight; 0 if it is not intended. */
+export interface Side extends Share {
+  readonly variant: string;
+}
+
+/** A split as measured, with the result of its check. */
+export interface MeasuredSplit {
+  readonly intended: Readonly<Record<string, number>>;
+  /** Shares of all variants that were given; `null` if none was. */
+  readonly actual: Readonly<Record<string, number>> | null;
+  /** p-value of the intended split; `null` if there are too few users. */
+  readonly p: number | null;
+  readonly state: 'ok' | 'off' | 'unknown';
+}
+
+/** Below this, the split is not checked: the test could not separate a fault from chance. */
+const least = { users: 100, each: 5, checks: 1000 };
+
+const significant = 0.001;
+/** A smaller deviation does not matter, however many users make it significant. */
+const practical = { points: 0.01, part: 0.1 };
+/** Checks are not independent, so only a deviation of this many points counts. */
+const pointsOfChecks = 0.05;
+
+/**
+ * Compares the users of each variant with the intended split. It is off if the deviation is neither due to chance nor negligible, or if
+ * other variants have more than a hundredth of the users.
+ * @param sketchError relative standard error of each count
+ */
+export function checkUsers(sides: readonly Side[], sketchError: number): MeasuredSplit {
+  const { shares, intendedSides, intended, actual, all } = sharesOf(sides);
+  const weights = intendedSides.reduce((sum, { weight }) => sum + weight, 0);
+  const given = intendedSides.reduce((sum, { users }) => sum + users, 0);
+  const isEnough = intendedSides.every(({ weight }) => (given * weight) / weights >= least.each);
+  if (all < least.users || !isEnough) return { intended, actual, p: null, state: 'unknown' };
+  const p = intendedSides.length > 1 ? sampleRatioP(intendedSides, sketchError) : 1;
+  const isFar = shares.some(
+    ({ wanted, has }) =>
+      Math.abs(has - wanted) >= practical.points || Math.abs(has - wanted) >= practical.part * wanted,
+  );
+  const others = shares.filter(({ wanted }) => wanted === 0).reduce((sum, { has }) => sum + has, 0);
+  const isOff = (p < significant && isFar) || others >= practical.points;
+  return { intended, actual, p, state: isOff ? 'off' : 'ok' };
+}
+
+/** The same for checks, where users are not counted. One user may cause many of them, so only large deviations count. */
+export function checkChecks(sides: readonly Side[]): MeasuredSplit {
+  const { shares, intended, actual, all } = sharesOf(sides);
+  if (all < least.checks) return { intended, actual, p: null, state: 'unknown' };
+  const isOff = shares.some(({ wanted, has }) => Math.abs(has - wanted) >= pointsOfChecks);
+  return { intended, actual, p: null, state: isOff ? 'off' : 'ok' };
+}
+
+function sharesOf(sides: readonly Side[]) {
+  const all = sides.reduce((sum, { users }) => sum + users, 0);
+  const weights = sides.reduce((sum, { weight }) => sum + weight, 0);
+  const shares = sides.map(({ variant, users, weight }) => ({
+    variant,
+    wanted: weight / weights,
+    has: all === 0 ? 0 : users / all,
+  }));
+  const intendedSides = sides.filter(({ weight }) => weight > 0);
+  const intended = Object.fromEntries(
+    shares.filter(({ wanted }) => wanted > 0).map(({ variant, wanted }) => [variant, wanted]),
+  );
+  const actual = all === 0 ? null : Object.fromEntries(shares.map(({ variant, has }) => [variant, has]));
+  return { shares, intendedSides, intended, actual, all };
+}

@@ -163,7 +163,7 @@ function entered({ snoozedUntil, split, rollout, ...rest }: FeaturePatch): Patch
     ...rest,
     ...(snoozedUntil !== undefined && { snoozedUntil: readTime('snoozedUntil', snoozedUntil) }),
     ...(split !== undefined && { split: split && Object.entries(split) }),
-    ...(rollout !== undefined && { rollout: rollout && rollout.map(enteredStep) }),
+    ...(rollout !== undefined && { rollout: rollout?.map(enteredStep) ?? null }),
   };
 }
 

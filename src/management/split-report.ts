@@ -173,6 +173,12 @@ function splitOf(
   const byUsers = checkUsers(sidesOf(users), sketchError);
   const isByUsers = byUsers.state !== 'unknown';
   const { intended, actual, state }: MeasuredSplit = isByUsers ? byUsers : checkChecks(sidesOf(checks));
-  const shown = { intended, actual, state, planned, of: isByUsers ? ('users' as const) : ('checks' as const) };
+  const shown = {
+    intended,
+    actual,
+    state,
+    planned,
+    of: isByUsers ? ('users' as const) : ('checks' as const),
+  };
   return { ...shown, since: timeText(since), text: splitText(shown, since, now) };
 }

@@ -13,7 +13,8 @@ export function splitText(
   now: number,
 ): string | null {
   if (state !== 'off' || actual === null) return null;
-  const distance = (variant: string) => Math.round((shareOf(actual, variant) - shareOf(intended, variant)) * 1e6);
+  const distance = (variant: string) =>
+    Math.round((shareOf(actual, variant) - shareOf(intended, variant)) * 1e6);
   // With two variants both are equally far; the one that should grow is named.
   const [variant] = Object.keys({ ...actual, ...intended }).toSorted(
     (a, b) => Math.abs(distance(b)) - Math.abs(distance(a)) || distance(a) - distance(b),

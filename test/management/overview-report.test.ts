@@ -8,6 +8,7 @@ import { overviewReport } from '../../src/management/overview-report.ts';
 import { SplitCache } from '../../src/management/split-report.ts';
 import { usageReport } from '../../src/management/usage-report.ts';
 import { Verdicts } from '../../src/management/verdicts.ts';
+import { UserUnions } from '../../src/storage/aggregate/unique-users.ts';
 import { type Aggregator, createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { seriesRef } from '../../src/storage/lmdb/blocks.ts';

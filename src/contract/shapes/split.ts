@@ -12,7 +12,9 @@ const shares = (description: string) =>
 export const FeatureSplit = shape(
   'FeatureSplit',
   {
-    intended: shares('Intended share of each variant, according to the rollout plan if there is one. Empty if none is declared.'),
+    intended: shares(
+      'Intended share of each variant, according to the rollout plan if there is one. Empty if none is declared.',
+    ),
     actual: orNull(
       shares(
         'Actual share of each variant, over the last seven UTC days or since the intended split changed.',

@@ -8,6 +8,7 @@ import { App } from './app.tsx';
 import './theme.ts';
 import { startKeys } from './keys.ts';
 import { SignedIn } from './pages/signed-in.tsx';
+import { startPrinting } from './printing.ts';
 import { showSafeText } from './safe-text.ts';
 import { begin, reportSignIn } from './session.ts';
 import { root } from './settings.ts';
@@ -23,5 +24,6 @@ if (location.pathname === `${root}/console/signed-in`) {
 } else {
   render(<App />, place);
   startKeys();
+  startPrinting();
   void begin();
 }

@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { printing } from '../printing.ts';
+import { holdMiddle, openRow } from './open-row.ts';
 import type { Sort } from './sort.ts';
 import { ariaSort, type Column, SortButton } from './table.tsx';
 import { drawn, moveTo, type View, viewOf } from './window.ts';
@@ -19,13 +21,17 @@ export interface VirtualTableProps<Row> {
   readonly class: string;
 }
 
-/** A table of thousands of rows that renders only the visible ones. The page scrolls it. Arrow keys move, Enter opens. */
+/**
+ * A table of thousands of rows that renders only the visible ones, and all of them on paper. The page scrolls it. Arrow keys
+ * move, Enter or a click opens.
+ */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { caption, columns, rows, rowKey, sort, onSort, onView } = props;
   const body = useRef<HTMLDivElement>(null);
   const { view, rowHeight } = useView(body, rows.length);
   const focus = useRowFocus(body, rows, rowKey, rowHeight);
   const inView = rows.slice(view.first, view.end);
+  const shown = printing.value ? { first: 0, end: rows.length } : view;
   useEffect(() => onView?.(inView), [inView.map(rowKey).join('\n')]);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot position its rows
@@ -50,33 +56,55 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         ref={body}
         role="rowgroup"
         class="vbody"
-        style={{ height: `${rows.length * rowHeight}px` }}
+        {...(printing.value ? {} : { style: { height: `${rows.length * rowHeight}px` } })}
         onKeyDown={focus.onKeyDown}
+        onClick={openRow}
+        onAuxClick={openRow}
+        onMouseDown={holdMiddle}
         onFocusIn={focus.onFocusIn}
       >
-        {drawn(view, focus.active, rows.length).map((index) => {
-          const row = rows[index]!;
-          return (
-            <div
-              key={rowKey(row)}
-              role="row"
-              class="vrow"
-              data-index={index}
-              aria-rowindex={index + 2}
-              tabIndex={index === focus.active ? 0 : -1}
-              style={{ transform: `translateY(${index * rowHeight}px)` }}
-            >
-              {columns.map((column, place) => (
-                <div key={column.key} role={place === 0 ? 'rowheader' : 'gridcell'} class={cellClass(column)}>
-                  {column.cell ? column.cell(row) : column.value?.(row)}
-                </div>
-              ))}
-            </div>
-          );
-        })}
+        {drawn(shown, focus.active, rows.length).map((index) => (
+          <Row
+            key={rowKey(rows[index]!)}
+            row={rows[index]!}
+            columns={columns}
+            index={index}
+            active={index === focus.active}
+            top={printing.value ? undefined : index * rowHeight}
+          />
+        ))}
       </div>
       {/* biome-ignore-end lint/a11y/useFocusableInteractive: as above */}
       {/* biome-ignore-end lint/a11y/useSemanticElements: as above */}
+    </div>
+  );
+}
+
+interface RowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  readonly index: number;
+  readonly active: boolean;
+  /** px; `undefined` on paper, where the rows follow each other. */
+  readonly top: number | undefined;
+}
+
+function Row<Row>({ row, columns, index, active, top }: RowProps<Row>) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as above
+    <div
+      role="row"
+      class="vrow"
+      data-index={index}
+      aria-rowindex={index + 2}
+      tabIndex={active ? 0 : -1}
+      {...(top === undefined ? {} : { style: { transform: `translateY(${top}px)` } })}
+    >
+      {columns.map((column, place) => (
+        <div key={column.key} role={place === 0 ? 'rowheader' : 'gridcell'} class={cellClass(column)}>
+          {column.cell ? column.cell(row) : column.value?.(row)}
+        </div>
+      ))}
     </div>
   );
 }

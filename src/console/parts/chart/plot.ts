@@ -48,6 +48,7 @@ export class Plot {
     this.#size.observe(element);
     this.#stopTheme = onThemeChange(() => {
       this.#palette = paletteOf(element);
+      this.#fit();
       this.#chart.redraw(false);
     });
   }

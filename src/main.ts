@@ -30,6 +30,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   envs: () => onResource('envs'),
   features: () => client(async () => (await import('./cli/scan/run-scan.ts')).features),
   metrics: () => onResource('metrics'),
+  views: () => onResource('views'),
   usage: () => reporting('usage'),
   measurements: () => reporting('measurements'),
   ingest: () => reporting('ingest'),

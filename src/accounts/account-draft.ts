@@ -27,6 +27,7 @@ export type Sequence =
   | 'feature'
   | 'note'
   | 'metric'
+  | 'view'
   | 'webhook'
   | 'identityProvider'
   | 'linkedIdentity'

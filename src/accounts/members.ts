@@ -9,6 +9,7 @@ import type { Directory } from './directory.ts';
 import { identitiesOf, removeIdentity } from './linked-identities.ts';
 import { dropPasskeys } from './passkeys.ts';
 import { checkPlan } from './plans.ts';
+import { dropPrivateViews } from './views.ts';
 
 /** Maximum number of a user's teams. An access token lists all of them, and is rejected if it is too long. */
 export const maxTeams = 100;
@@ -160,6 +161,7 @@ export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
   dropPasskeys(draft, user.id);
   draft.remove('totp', user.id);
+  dropPrivateViews(draft, user.id);
   for (const linked of identitiesOf(draft, user.id)) removeIdentity(draft, linked);
   for (const teamId of user.teams) {
     draft.note('user.deleted', teamId, targetOf(user));

@@ -165,6 +165,7 @@ find anything.
 ${tableNotes}`,
   },
   metrics: entryOf('metrics'),
+  views: entryOf('views'),
   usage: simple(commandOf(reports.usage), tableNotes),
   measurements: simple(commandOf(reports.measurements), tableNotes),
   ingest: simple(

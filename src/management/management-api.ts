@@ -28,6 +28,7 @@ import { type LimitDeps, teams } from './teams.ts';
 import { totp } from './totp.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
+import { views } from './views.ts';
 import { type WebhookDeps, webhooks } from './webhooks.ts';
 
 export type ManagementDeps = ApiKeyDeps &
@@ -47,7 +48,7 @@ export type ManagementDeps = ApiKeyDeps &
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
-  ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
+  ...[applications, environments, views, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
   ...[identities, teams, members, apiKeys, clients, webhooks],
   ...[users, preferences, passkeys, resetLinks, totp, sessions, signInPolicy, identityProviders],

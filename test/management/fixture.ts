@@ -29,6 +29,7 @@ import { sessions } from '../../src/management/sessions.ts';
 import { teams } from '../../src/management/teams.ts';
 import { totp } from '../../src/management/totp.ts';
 import { users } from '../../src/management/users.ts';
+import { views } from '../../src/management/views.ts';
 import { loadConfig } from '../../src/serve/config.ts';
 import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
@@ -93,6 +94,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     deletions,
     applications,
     environments,
+    views,
     keys,
     teams,
     members,

@@ -23,6 +23,10 @@ GET    /applications/:id/origin-check                      401  401   401  401  
 GET    /applications/:id/environments                      401  401   401  401    401   403   200  200   200      200      200    200   200
 POST   /applications/:id/environments                      401  401   401  401    401   403   403  201   403      201      403    403   201
 DELETE /applications/:id/environments/:name                401  401   401  401    401   403   403  204   403      204      403    403   204
+GET    /applications/:id/views                             401  401   401  401    401   403   200  200   200      200      200    200   200
+POST   /applications/:id/views                             401  401   401  401    401   403   201  201   201      201      403    403   201
+PATCH  /applications/:id/views/:viewId                     401  401   401  401    401   403   200  200   200      200      403    403   200
+DELETE /applications/:id/views/:viewId                     401  401   401  401    401   403   204  204   204      204      403    403   204
 GET    /applications/:id/keys                              401  401   401  401    401   403   200  200   200      200      200    200   200
 POST   /applications/:id/keys                              401  401   401  401    401   403   403  201   403      201      403    403   201
 POST   /applications/:id/keys/adopt                        401  401   401  401    401   403   403  201   403      201      403    403   201
@@ -217,7 +221,7 @@ describe.each(cases)('$route', ({ route, name, callAs, status }) => {
 /** Whether the change appears in the part of the audit log that an Admin of the team reads. */
 function isNoted(route: string, id: string): boolean {
   const isElsewhere = id === world.outsider.id || (route === 'POST /teams' && id === world.lead.id);
-  return !route.startsWith('GET') && !route.endsWith('/preferences') && !isElsewhere;
+  return !route.startsWith('GET') && !/preferences|views/.test(route) && !isElsewhere;
 }
 
 const owned = rows.filter(({ route }) => /:id/.test(route));

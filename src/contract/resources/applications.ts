@@ -3,6 +3,7 @@ import { ApplicationPatch, NewApplication } from '../shapes/application.ts';
 import { type } from '../shapes/application-key.ts';
 import { FeaturePatch, NewFeature } from '../shapes/feature.ts';
 import { MetricDeclaration } from '../shapes/metric.ts';
+import { NewView, ViewPatch } from '../shapes/view.ts';
 import { silenceOf, silenceOnly, type VerdictKind, verdictKinds, verdictWord } from '../verdicts.ts';
 import {
   applicationColumns,
@@ -10,6 +11,7 @@ import {
   environmentColumns,
   featureColumns,
   metricColumns,
+  viewColumns,
 } from './columns.ts';
 import { type Field, fieldsOf, flag, teamFlag, valuesOf } from './field.ts';
 import type { Resource } from './resource.ts';
@@ -84,6 +86,37 @@ export const envs: Resource = {
   columns: environmentColumns,
   create: { operand: { name: 'NAME', description: 'Environment name' }, fields: [] },
   remove: { loses: 'All its counts are deleted too' },
+};
+
+const viewQuery = flag('query QUERY', 'Choices on the page: state=new&sort=-checks');
+const viewShared = flag('shared true|false', 'Shared with everyone who can see the application');
+
+export const views: Resource = {
+  name: 'views',
+  one: 'saved view',
+  many: 'saved views',
+  within: 'app',
+  collection: 'views',
+  key: 'id',
+  alias: 'name',
+  columns: viewColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Name of the view' },
+    fields: fieldsOf(NewView, {
+      name: null,
+      page: flag('page PAGE', 'Page of the console'),
+      query: viewQuery,
+      shared: { ...viewShared, more: 'default: false, visible to you only' },
+    }),
+  },
+  update: {
+    fields: fieldsOf(ViewPatch, {
+      name: flag('name NAME', 'New name'),
+      query: viewQuery,
+      shared: viewShared,
+    }),
+  },
+  remove: {},
 };
 
 function onlyIf(what: string, more?: Partial<Field>): Field {

@@ -10,6 +10,7 @@ import type { Metric } from '../shapes/metric.ts';
 import type { SignInClient } from '../shapes/sign-in-client.ts';
 import type { Team } from '../shapes/team.ts';
 import type { Member, User } from '../shapes/user.ts';
+import type { SavedView } from '../shapes/view.ts';
 import type { Delivery, Webhook } from '../shapes/webhook.ts';
 import { verdictWord } from '../verdicts.ts';
 import type { ColumnsOf } from './column.ts';
@@ -41,6 +42,14 @@ export const environmentColumns = {
   name,
   createdAt: 'Created',
 } as const satisfies ColumnsOf<typeof Environment>;
+
+export const viewColumns = {
+  id: 'Id',
+  name,
+  page: 'Page',
+  shared: 'Shared',
+  by: { label: 'By', cut: true },
+} as const satisfies ColumnsOf<typeof SavedView>;
 
 export const featureColumns = {
   name,

@@ -1,4 +1,4 @@
-import { apps, envs, features, keys, metrics } from './applications.ts';
+import { apps, envs, features, keys, metrics, views } from './applications.ts';
 import { identityProviders } from './identity-providers.ts';
 import type { Resource } from './resource.ts';
 import { apiKeys, audit, clients, deletions, members, teams, users } from './teams.ts';
@@ -11,6 +11,7 @@ export const resources = {
   envs,
   features,
   metrics,
+  views,
   users,
   teams,
   members,

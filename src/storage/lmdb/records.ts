@@ -6,6 +6,7 @@ import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry
 import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import type { Preferences } from '../../contract/shapes/preferences.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
+import type { NewView } from '../../contract/shapes/view.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
@@ -214,6 +215,18 @@ export interface Application {
   readonly rate: number | null;
   readonly burst: number | null;
   readonly environments: readonly Environment[];
+  /** The saved views of the console. Absent without any. */
+  readonly views?: readonly StoredView[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A view of a page of the console that a user has saved. */
+export interface StoredView extends Required<NewView> {
+  readonly id: string;
+  readonly number: number;
+  /** Id of the user or API key. It may be deleted. */
+  readonly author: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

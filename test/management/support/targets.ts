@@ -25,6 +25,7 @@ const makers: Readonly<Record<string, Maker>> = {
   keyId: (world, base) => make(world, base, { type: 'Mobile' }, 'id'),
   feature: (world, base) => make(world, base, { name: 'checkout' }, 'name'),
   noteId: (world, base) => make(world, base, { text: 'Rollout' }, 'id'),
+  viewId: (world, base) => make(world, base, { name: 'New flags', page: 'flags', shared: true }, 'id'),
   async metric(world, base) {
     await ask(world, 'PUT', `${base}/purchases`, { kind: 'counter' });
     return 'purchases';

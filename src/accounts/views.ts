@@ -1,0 +1,100 @@
+import { ApiError } from '../contract/errors.ts';
+import { maxViews, type NewView, type ViewPatch } from '../contract/shapes/view.ts';
+import type { Application, StoredView } from '../storage/lmdb/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import { checkLimit, checkName, mustExist } from './checks.ts';
+import type { Directory } from './directory.ts';
+import { newId } from './secrets.ts';
+
+export const onlyAuthor = 'Only its author can make a shared view private';
+
+/** The views of an application that a caller sees: those that are shared, and their own. */
+export function viewsOf({ views = [] }: Application, caller: string): readonly StoredView[] {
+  return views.filter(({ shared, author }) => shared || author === caller);
+}
+
+/**
+ * Saves a view. Views are choices of display, so they are not in the audit log.
+ * @param author id of the caller
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
+ */
+export function createView(
+  directory: Directory,
+  applicationId: string,
+  author: string,
+  { name, page, query = '', shared = false }: NewView,
+): Promise<StoredView> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const views = application.views ?? [];
+    checkName('a view', name);
+    checkLimit('saved views of an application', views.length + 1, maxViews);
+    const now = directory.clock.now();
+    const number = draft.takeNumber('view');
+    const own = { id: newId('view', directory.randomBytes), number, author, createdAt: now, updatedAt: now };
+    const view: StoredView = { ...own, name, page, query, shared };
+    put(draft, application, [...views, view]);
+    return view;
+  });
+}
+
+/**
+ * Changes a view that the caller sees.
+ * @throws {ApiError} `not_found`, `invalid_name`, `forbidden`
+ */
+export function patchView(
+  directory: Directory,
+  applicationId: string,
+  caller: string,
+  id: string,
+  patch: ViewPatch,
+): Promise<StoredView> {
+  return directory.change((draft) => {
+    const { application, view } = find(draft, applicationId, caller, id);
+    if (patch.name !== undefined) checkName('a view', patch.name);
+    if (patch.shared === false && view.author !== caller) throw new ApiError('forbidden', onlyAuthor);
+    const changed = { ...view, ...patch, updatedAt: directory.clock.now() };
+    put(
+      draft,
+      application,
+      application.views!.map((each) => (each.id === id ? changed : each)),
+    );
+    return changed;
+  });
+}
+
+/** Deletes a view that the caller sees. @throws {ApiError} `not_found` */
+export function deleteView(
+  directory: Directory,
+  applicationId: string,
+  caller: string,
+  id: string,
+): Promise<void> {
+  return directory.change((draft) => {
+    const { application } = find(draft, applicationId, caller, id);
+    put(
+      draft,
+      application,
+      application.views!.filter((each) => each.id !== id),
+    );
+  });
+}
+
+/** Drafts the deletion of the private views of a user, which nobody else sees. */
+export function dropPrivateViews(draft: AccountDraft, userId: string): void {
+  for (const application of [...draft.applications.values()]) {
+    const { views = [] } = application;
+    const left = views.filter(({ shared, author }) => shared || author !== userId);
+    if (left.length < views.length) put(draft, application, left);
+  }
+}
+
+function find(draft: AccountDraft, applicationId: string, caller: string, id: string) {
+  const application = mustExist('application', draft.applications.get(applicationId));
+  const view = viewsOf(application, caller).find((each) => each.id === id);
+  return { application, view: mustExist('view', view) };
+}
+
+function put(draft: AccountDraft, application: Application, views: readonly StoredView[]): void {
+  draft.put('applications', application.id, { ...application, views });
+}

@@ -1,0 +1,65 @@
+import Type, { type Static } from 'typebox';
+import { bodyShape, exampleTime, flag, name as nameOf, oneOf, orNull, shape, text, time } from './fields.ts';
+
+/** The pages of an environment whose choices can be saved. */
+export const viewPages = ['flags', 'experiments', 'cleanup', 'activity', 'metrics', 'ingest'] as const;
+export type ViewPage = (typeof viewPages)[number];
+
+/** Maximum number of saved views of an application. */
+export const maxViews = 100;
+
+const name = nameOf('Its name.');
+
+const page = oneOf(viewPages, 'Page of an environment.');
+
+const queryText =
+  'Choices on the page, as the query of its address without `?`: `state=new&sort=-checks`. The environment is not part of a view.';
+const query = Type.String({
+  maxLength: 2000,
+  pattern: "^[-\\w.~%!$'()*+,;:@/?=&]*$",
+  description: queryText,
+});
+
+const shared = flag(
+  'Whether everyone who can see the application sees it. A private view is visible to its author only.',
+);
+
+const example = { name: 'New flags', page: 'flags', query: 'state=new&sort=-checks', shared: true } as const;
+
+export const SavedView = shape(
+  'SavedView',
+  {
+    id: text('Id.'),
+    name,
+    page,
+    query: text(queryText),
+    shared,
+    by: orNull(text('E-mail address of its author, or name of the API key; `null` if it was deleted.')),
+    mine: flag('Whether the caller is its author.'),
+    createdAt: time('Time of creation.'),
+    updatedAt: time('Time of the last change.'),
+  },
+  {
+    id: `view_${'0'.repeat(23)}9`,
+    ...example,
+    by: 'ada@shop.example',
+    mine: true,
+    createdAt: exampleTime,
+    updatedAt: exampleTime,
+  },
+);
+export type SavedView = Static<typeof SavedView>;
+
+export const NewView = bodyShape(
+  'NewView',
+  { name, page, query: Type.Optional(query), shared: Type.Optional(shared) },
+  example,
+);
+export type NewView = Static<typeof NewView>;
+
+export const ViewPatch = bodyShape(
+  'ViewPatch',
+  { name: Type.Optional(name), query: Type.Optional(query), shared: Type.Optional(shared) },
+  { name: 'New flags', query: 'state=new' },
+);
+export type ViewPatch = Static<typeof ViewPatch>;

@@ -1,0 +1,81 @@
+import type { Accounts } from '../accounts/accounts.ts';
+import { missing, nameRule, tooMany } from '../accounts/checks.ts';
+import { createView, deleteView, onlyAuthor, patchView, viewsOf } from '../accounts/views.ts';
+import { maxViews, NewView, SavedView, ViewPatch } from '../contract/shapes/view.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import type { StoredView } from '../storage/lmdb/records.ts';
+import { created, done, made, page, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { pageOf, paging } from './lists.ts';
+
+/** `/api/v2/applications/{id}/views`: what users want to find again in the console. */
+export const views: Group<ManageDeps> = {
+  tag: 'Saved views',
+  description:
+    'Choices on a page of the console, saved under a name. A view is private, or shared with everyone who can see the application.',
+  endpoints: [
+    endpoint('GET /applications/:id/views', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'listViews',
+      summary: 'List the saved views of an application',
+      query: paging,
+      answers: { 200: page(SavedView, 'Shared views and your own ones, the oldest first.') },
+      handle: ({ directory, caller, application, query }) =>
+        ok(pageOf(viewsOf(application, caller.id), query, (view) => showView(directory, view, caller.id))),
+    }),
+    endpoint('POST /applications/:id/views', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'saveView',
+      summary: 'Save a view',
+      description: 'It is private by default.',
+      body: NewView,
+      answers: { 201: made(SavedView, 'The view.') },
+      refuses: {
+        invalid_name: nameRule('a view'),
+        plan_limit: tooMany('saved views of an application', maxViews),
+      },
+      async handle({ directory, caller, application: { id }, body }) {
+        const view = await createView(directory, id, caller.id, body);
+        return created(['applications', id, 'views', view.id], showView(directory, view, caller.id));
+      },
+    }),
+    endpoint('PATCH /applications/:id/views/:viewId', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'changeView',
+      summary: 'Change a saved view',
+      body: ViewPatch,
+      answers: { 200: jsonAnswer(SavedView, 'The view after the change.') },
+      refuses: { not_found: missing('view'), forbidden: onlyAuthor, invalid_name: nameRule('a view') },
+      async handle({ directory, caller, application, params, body }) {
+        const view = await patchView(directory, application.id, caller.id, params.viewId, body);
+        return ok(showView(directory, view, caller.id));
+      },
+    }),
+    endpoint('DELETE /applications/:id/views/:viewId', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'deleteView',
+      summary: 'Delete a saved view',
+      answers: { 204: done('It is deleted.') },
+      refuses: { not_found: missing('view') },
+      handle: ({ directory, caller, application, params }) =>
+        deleteView(directory, application.id, caller.id, params.viewId),
+    }),
+  ],
+};
+
+function showView(
+  { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
+  view: StoredView,
+  caller: string,
+): SavedView {
+  const { id, name, page, query, shared, author, createdAt, updatedAt } = view;
+  return {
+    ...{ id, name, page, query, shared },
+    by: users.get(author)?.email ?? apiKeys.get(author)?.name ?? null,
+    mine: author === caller,
+    createdAt: timeText(createdAt),
+    updatedAt: timeText(updatedAt),
+  };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { maxViews } from '../../src/contract/shapes/view.ts';
+import { openPeopleFixture } from './people.ts';
+
+const newFlags = { name: 'New flags', page: 'flags', query: 'state=new&sort=-checks' };
+
+async function openViews() {
+  const { application, ...fixture } = await openPeopleFixture();
+  return { ...fixture, application, path: `/applications/${application.id}/views` };
+}
+
+test('a private view is visible to its author only, and a shared one to everyone', async () => {
+  const { as, ada, eve, path } = await openViews();
+  const own = await as(ada, 'POST', path, newFlags);
+  expect(own).toMatchObject({
+    status: 201,
+    json: { ...newFlags, shared: false, by: ada.user.email, mine: true },
+  });
+  const { id } = own.json as { id: string };
+  expect((await as(eve, 'GET', path)).json).toMatchObject({ items: [] });
+  for (const method of ['PATCH', 'DELETE'] as const)
+    expect(await as(eve, method, `${path}/${id}`, {})).toMatchObject({ status: 404 });
+  const shared = await as(ada, 'PATCH', `${path}/${id}`, { shared: true, name: 'New' });
+  expect(shared).toMatchObject({ status: 200, json: { name: 'New', query: newFlags.query, shared: true } });
+  expect((await as(eve, 'GET', path)).json).toMatchObject({ items: [{ id, name: 'New', mine: false }] });
+});
+
+test('Users change and delete shared views of others, but only the author makes one private', async () => {
+  const { as, ada, eve, path } = await openViews();
+  const made = await as(ada, 'POST', path, { ...newFlags, shared: true });
+  const view = `${path}/${(made.json as { id: string }).id}`;
+  expect(await as(eve, 'PATCH', view, { query: 'state=new' })).toMatchObject({
+    status: 200,
+    json: { query: 'state=new', by: ada.user.email },
+  });
+  expect(await as(eve, 'PATCH', view, { shared: false })).toMatchObject({
+    status: 403,
+    json: { code: 'forbidden' },
+  });
+  expect(await as(eve, 'DELETE', view)).toMatchObject({ status: 204 });
+  expect((await as(ada, 'GET', path)).json).toMatchObject({ items: [] });
+});
+
+test('a deleted user takes their private views along, and leaves the shared ones', async () => {
+  const { as, ada, eve, path, application, directory } = await openViews();
+  await as(eve, 'POST', path, newFlags);
+  await as(eve, 'POST', path, { ...newFlags, name: 'Ours', shared: true });
+  expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 204 });
+  expect((await as(ada, 'GET', path)).json).toMatchObject({
+    items: [{ name: 'Ours', by: null, mine: false }],
+  });
+  expect(directory.applications.get(application.id)?.views).toHaveLength(1);
+});
+
+test('the number and the size of views are limited, and a view is no address', async () => {
+  const { as, eve, path } = await openViews();
+  for (let count = 0; count < maxViews; count += 1) await as(eve, 'POST', path, newFlags);
+  expect(await as(eve, 'POST', path, newFlags)).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+  for (const wrong of [
+    { query: 'x'.repeat(2001) },
+    { query: 'state=<script>' },
+    { query: 'state=new#other' },
+    { page: 'settings' },
+    { page: 'https://evil.example' },
+    { query: undefined, url: 'https://evil.example' },
+  ])
+    expect(await as(eve, 'POST', path, { ...newFlags, ...wrong })).toMatchObject({
+      status: 400,
+      json: { code: 'invalid_body' },
+    });
+});

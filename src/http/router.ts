@@ -35,6 +35,8 @@ interface Endpoint {
 
 /** Observers of requests. They must not throw. */
 export interface RouterHooks {
+  /** Answers a path that no route has; without it, with a problem document. */
+  readonly notFound?: Handler;
   /** Called for every failure that is not a refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
   readonly totals?: RequestTotals;
@@ -58,7 +60,11 @@ const noParams: Params = Object.freeze(Object.create(null));
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
   const { totals = new RequestTotals(), ids, slow, accessLog, clock = systemClock } = hooks;
   const { fixed, patterns } = collect(routes, totals);
-  const nowhere: Endpoint = { handle: () => notFound, names: [], totals: totals.row('any', 'none') };
+  const nowhere: Endpoint = {
+    handle: hooks.notFound ?? (() => notFound),
+    names: [],
+    totals: totals.row('any', 'none'),
+  };
 
   function call(request: Request, endpoint: Endpoint, resource: Resource | undefined) {
     if (endpoint.names.length === 0) return endpoint.handle(request, noParams);
@@ -137,7 +143,8 @@ function answeredWith(
   return { method, route, status, code, ms, bytes, requestId };
 }
 
-const notFound = problem(new ApiError('not_found', 'No route has this path'));
+/** The answer for a path that no route has. */
+export const notFound = problem(new ApiError('not_found', 'No route has this path'));
 /** The client has disconnected: this reply is counted, but not sent. */
 const unread: Reply = { status: 400 };
 

@@ -18,12 +18,12 @@ import type { TokenTotals } from '../auth/tokens/token-totals.ts';
 import { createValidation, isStillValid } from '../auth/tokens/validate-token.ts';
 import { VerifiedTokens } from '../auth/tokens/verified-tokens.ts';
 import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
-import { consolePages } from '../console/host/pages.ts';
+import { consolePages, missingPage } from '../console/host/pages.ts';
 import type { ConsoleSettings } from '../contract/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { problem } from '../http/problem.ts';
-import type { Route } from '../http/types.ts';
+import type { Handler, Route } from '../http/types.ts';
 import { whenCurrent } from '../http/when-current.ts';
 import { ImportedParts } from '../ingest/reports/imported-parts.ts';
 import { description } from '../management/document.ts';
@@ -38,13 +38,13 @@ import { metricsDocument, metricsHost } from './metrics-host.ts';
 import { publicUrls } from './public-urls.ts';
 import type { ServiceStatus } from './service-status.ts';
 
-/** All routes by host. The listeners must be bound: their ports may be part of the public URLs. */
+/** All routes by host, and what answers other paths. The listeners must be bound: their ports may be part of the public URLs. */
 export function routesOf(
   parts: Core,
   bound: BoundListeners,
   status: ServiceStatus,
   totals: TokenTotals,
-): Record<Host, readonly Route[]> {
+): { readonly routes: Record<Host, readonly Route[]>; readonly missing: Handler } {
   const urls = publicUrls(parts.config, bound.listeners);
   const tokens = tokenParts(parts, urls.auth, urls.api, totals);
   const settings = {
@@ -55,11 +55,12 @@ export function routesOf(
     grpcAddress: authority(bound.grpc.host, bound.grpc.port),
     retention: parts.retention,
   };
-  return {
+  const routes = {
     auth: authRoutes(parts, tokens),
     api: apiRoutes(parts, tokens, settings, status),
     metrics: metricsRoutes(parts, urls.metrics),
   };
+  return { routes, missing: missingPage(parts.bundle, settings) };
 }
 
 /** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */

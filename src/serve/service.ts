@@ -113,7 +113,7 @@ function routersOf(
   traces: RequestTraces | undefined,
 ): Map<readonly Served[], Dispatch> {
   const { listeners } = bound;
-  const routes = routesOf(core, bound, status, totals.tokens);
+  const { routes, missing } = routesOf(core, bound, status, totals.tokens);
   const hooks = { ...hooksOf(core), totals: totals.requests, ...(traces && { traces }) };
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The service's metrics are for operators, and the metrics host may be open to everyone.
@@ -128,7 +128,8 @@ function routersOf(
     listeners.map(({ hosts }) => {
       const own = hosts.flatMap((each) => (each === 'ops' ? [] : routes[each]));
       const operations = hosts.includes(host) ? forOperators : healthRoutes;
-      return [hosts, createRouter([...operations, ...own], hooks)];
+      const notFound = hosts.includes('api') ? { notFound: missing } : {};
+      return [hosts, createRouter([...operations, ...own], { ...hooks, ...notFound })];
     }),
   );
 }

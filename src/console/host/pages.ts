@@ -6,22 +6,20 @@
 import { Html, html } from '../../auth/pages/html.ts';
 import type { ConsoleSettings } from '../../contract/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
-import type { Reply } from '../../http/types.ts';
+import { typeFor } from '../../http/negotiation.ts';
+import { notFound } from '../../http/router.ts';
+import type { Handler, Reply } from '../../http/types.ts';
 import { type ConsoleBundle, consoleFiles } from './files.ts';
 
-/** The paths of the console. The page routes by itself, and shows "Not found" for shortened or extended paths. */
+/** The paths of the console. The page routes by itself. */
 const paths = [
   '/',
   '/audit',
-  '/apps',
   '/apps/:application',
   '/apps/:application/:environment',
   '/apps/:application/:environment/:page',
-  '/apps/:application/:environment/:page/:more',
   '/settings',
   '/settings/:page',
-  '/settings/:page/:more',
-  '/console',
   '/console/signed-in',
 ];
 
@@ -32,24 +30,40 @@ export function consolePages(bundle: ConsoleBundle): Group<ConsoleSettings> {
       method: 'GET',
       path,
       access: { credential: 'None', who: 'Everybody; the page asks them to sign in' },
-      bind(settings) {
-        const replies = new Map(
-          Object.keys(bundle.pages).map((page) => [page, pageReply(bundle, settings, page)]),
-        );
-        const other = pageReply(bundle, settings);
-        const [, first = ''] = path.split('/');
-        return (_, { page = first }) => replies.get(first === 'apps' ? page : first) ?? other;
-      },
+      bind: (settings) => pageHandler(path, bundle, settings),
     }),
   );
   return { tag: 'Console', description: 'The web console.', endpoints: [...pages, ...consoleFiles(bundle)] };
 }
 
+function pageHandler(path: string, bundle: ConsoleBundle, settings: ConsoleSettings): Handler {
+  const [, first = ''] = path.split('/');
+  if (first === 'console') return always(pageReply(bundle, settings));
+  if (first !== 'apps') return always(pageReply(bundle, settings, first));
+  const replies = new Map(Object.keys(bundle.pages).map((page) => [page, pageReply(bundle, settings, page)]));
+  const missing = missingPage(bundle, settings);
+  return (request, params) => replies.get(params['page'] ?? 'apps') ?? missing(request, params);
+}
+
+const always = (reply: Reply) => () => reply;
+
+/** Answers a path that does not exist: a browser gets the console, which shows "Not found", and others a problem document. */
+export function missingPage(bundle: ConsoleBundle, settings: ConsoleSettings): Handler {
+  const page = pageReply(bundle, settings);
+  const headers = { ...page.headers, vary: 'Accept' };
+  const missing: Reply = { ...page, status: 404, code: 'not_found', headers };
+  return (request) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const type = typeFor(request.header('accept'), ['application/problem+json', 'text/html']);
+    return isRead && type === 'text/html' ? missing : notFound;
+  };
+}
+
 /** @param page whose scripts load with the document */
-function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings, page = ''): Reply {
+function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings, page?: string): Reply {
   const root = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
   const file = (name: string) => `${root}/console/files/${name}`;
-  const hints = (bundle.pages[page] ?? [])
+  const hints = (page === undefined ? [] : (bundle.pages[page] ?? []))
     .filter((name) => name !== bundle.script)
     .map((name) => html`<link rel="modulepreload" href="${file(name)}">`);
   const document = html`<!doctype html>

@@ -18,13 +18,12 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 describe('the document', () => {
   test.each([
     '/',
-    '/apps',
+    '/apps/app_1',
     '/apps/app_1/Production/flags?range=7d',
     '/apps/app_1/Pre%20production/flag?name=..',
-    '/apps/a/b/c/d',
+    '/audit',
     '/settings',
-    '/settings/you/more',
-    '/console',
+    '/settings/you',
     '/console/signed-in',
   ])('is at %s', async (path) => {
     const answer = await get(path);
@@ -32,6 +31,37 @@ describe('the document', () => {
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
   });
+
+  test('loads the scripts of its page at once', async () => {
+    const page = await (await get('/apps/app_1/Production/flag?name=x')).text();
+    const hinted = [...page.matchAll(/rel="modulepreload" href="\/console\/files\/([^"]+)"/g)];
+    const scripts = bundle.pages['flag']!.filter((name) => name !== bundle.script);
+    expect(hinted.map(([, name]) => name)).toEqual(scripts);
+    for (const name of scripts) expect((await get(`/console/files/${name}`)).status, name).toBe(200);
+  });
+
+  describe.each(['/nope', '/apps', '/apps/a/b/nope', '/apps/a/b/flags/more', '/api/v2/nope'])(
+    '%s',
+    (path) => {
+      test('shows "Not found" to a browser', async () => {
+        const answer = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+        expect(answer.status).toBe(404);
+        expect(answer.headers.get('vary')).toBe('Accept');
+        expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+        expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
+      });
+
+      test.each(['*/*', 'application/json', 'application/problem+json, text/html;q=0.9'])(
+        'is refused as a problem for Accept: %s',
+        async (accept) => {
+          const answer = await get(path, { accept });
+          expect(answer.status).toBe(404);
+          expect(answer.headers.get('content-type')).toBe('application/problem+json');
+          expect(await answer.json()).toMatchObject({ code: 'not_found' });
+        },
+      );
+    },
+  );
 
   test('may run only its own script, call only the configured hosts, and not be framed', async () => {
     const policy = (await get('/')).headers.get('content-security-policy') ?? '';

@@ -63,10 +63,14 @@ function renamed(text: string, names: ReadonlyMap<string, string>): string {
 function compress(name: string, text: string): Chunk {
   const type = mediaTypes[extname(name)];
   if (type === undefined) throw new Error(`Cannot serve ${name}: unknown media type`);
-  const bytes = Buffer.from(text);
+  return compressed(name, type, Buffer.from(text));
+}
+
+/** A file as it is embedded in the executable. */
+export function compressed(name: string, type: string, bytes: Buffer): Chunk {
   const gzip = gzipSync(bytes, { level: 9 });
-  const brotli = brotliCompressSync(bytes).toString('base64');
-  return { file: { name, type, gzip: gzip.toString('base64'), brotli }, bytes: gzip.length };
+  const brotli = type.startsWith('image/') ? {} : { brotli: brotliCompressSync(bytes).toString('base64') };
+  return { file: { name, type, gzip: gzip.toString('base64'), ...brotli }, bytes: gzip.length };
 }
 
 /** @throws {Error} if it is not a script */

@@ -4,10 +4,11 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BuildMetafile, BunPlugin } from 'bun';
+import type { BuildArtifact, BuildMetafile, BunPlugin } from 'bun';
 import type { ConsoleBundle } from '../../src/console/host/files.ts';
 import { type Chunk, finish, sizeOf } from './chunks.ts';
 import { notePackages } from './contents.ts';
+import { buildDocs } from './docs.ts';
 
 /** A row of `src/console/routes.ts`, whose types are those of browsers. */
 interface BuiltRoute {
@@ -69,7 +70,7 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<C
   });
   if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));
   notePackages(output.metafile, inside);
-  const chunks = await finish(output.outputs);
+  const chunks = await finish([...output.outputs, ...(await buildTheme(root))]);
   const metafile = output.metafile!;
   const named = (name: string) => chunks.get(name)!;
   const own = staticImports(metafile, './main.js');
@@ -80,12 +81,21 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<C
   });
   const style = named('./main.css');
   report([...chunks.values()], style, pages);
+  const docs = buildDocs(root, style.file.name, named('./theme.js').file.name);
   return {
+    docs,
     script: named('./main.js').file.name,
     style: style.file.name,
     pages: Object.fromEntries(pages.map(([page, of]) => [page, of.map(({ file }) => file.name)])),
     files: [...chunks.values()].map(({ file }) => file),
   };
+}
+
+/** The script of the docs. It is not a module, so that it runs before the page is drawn. */
+async function buildTheme(root: string): Promise<readonly BuildArtifact[]> {
+  const entrypoints = [`${root}/src/console/docs/theme.ts`];
+  const { outputs } = await Bun.build({ entrypoints, target: 'browser', format: 'iife' });
+  return outputs;
 }
 
 /** The chunk that a route loads. @throws {Error} if the route does not import a file */

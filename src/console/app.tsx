@@ -49,8 +49,8 @@ export function App() {
   );
 }
 
-/** Links that the browser does not load: all except those to pages of the auth host, which may have the same origin. */
-const ownPages = /^(?!.*\/connect\/)/;
+/** Links that the browser does not load: all except those to the docs, and to the auth host, which may have the same origin. */
+const ownPages = /^(?!.*\/(connect\/|docs($|\/)))/;
 
 /** The figures of the open page come first. */
 const loadPagesAfterMs = 2000;

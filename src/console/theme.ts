@@ -1,10 +1,9 @@
 import { effect, signal } from '@preact/signals';
+import { themeKey } from './theme-key.ts';
 
 /** The themes by name. */
 export const themes = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
 export type Theme = keyof typeof themes;
-
-const key = 'flagmeter-theme';
 
 export const theme = signal<Theme>(read());
 
@@ -16,7 +15,7 @@ effect(() => {
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
   try {
-    localStorage.setItem(key, chosen);
+    localStorage.setItem(themeKey, chosen);
   } catch {
     // Without storage the choice lasts until the page is closed.
   }
@@ -24,7 +23,7 @@ export function chooseTheme(chosen: Theme): void {
 
 function read(): Theme {
   try {
-    const stored = localStorage.getItem(key);
+    const stored = localStorage.getItem(themeKey);
     return stored !== null && Object.hasOwn(themes, stored) ? (stored as Theme) : 'system';
   } catch {
     return 'system';

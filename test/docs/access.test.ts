@@ -13,7 +13,7 @@ import { description } from '../../src/management/document.ts';
 import { managementApi } from '../../src/management/management-api.ts';
 import { metricsDocument, metricsHost } from '../../src/serve/metrics-host.ts';
 
-const pages = consolePages({ script: '', style: '', pages: {}, files: [] });
+const pages = consolePages({ script: '', style: '', pages: {}, files: [], docs: { pages: [], files: [] } });
 
 const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
   ['Base', [...managementApi, tokenInvalidation, description, pages, consoleSession, exposition]],

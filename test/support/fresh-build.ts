@@ -4,15 +4,7 @@ import { isStale } from '../../scripts/test/stale.ts';
 
 const root = join(import.meta.dirname, '../..');
 const inputs = [
-  ...[
-    'src',
-    'docs/examples/unleash',
-    'native',
-    'build.ts',
-    'scripts/build',
-    'package.json',
-    'package-lock.json',
-  ],
+  ...['src', 'docs', 'README.md', 'native', 'build.ts', 'scripts/build', 'package.json', 'package-lock.json'],
   ...['src', 'types', 'package.json'].map((name) => `clients/openfeature/${name}`),
 ];
 const outputs = [

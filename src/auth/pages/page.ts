@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Reply } from '../../http/types.ts';
 import { Html, html } from './html.ts';
+import { icon } from './icon.ts';
 import { style } from './style.ts';
 
 export interface Page {
@@ -40,11 +41,6 @@ const styleHash = hashOf(style);
 /** Three figures at a flagpole. */
 const mark = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5"
 stroke-linecap="round" aria-hidden="true"><path d="M4 3v18M9 5h11M9 10h7M9 15h3"/></svg>`;
-
-const icon =
-  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22 fill=%22none%22 ' +
-  'stroke=%22%235b6ee6%22 stroke-width=%223%22 stroke-linecap=%22round%22%3E' +
-  '%3Cpath d=%22M4 3v18M9 5h11M9 10h7M9 15h3%22/%3E%3C/svg%3E';
 
 /** A complete page: no script but its own, no external resources, not framed, not cached. */
 export function pageReply({

@@ -10,15 +10,24 @@ export interface ConsoleBundle {
   /** The scripts of each page, by its name in `src/console/routes.ts`. */
   readonly pages: Readonly<Record<string, readonly string[]>>;
   readonly files: readonly BundledFile[];
+  readonly docs: DocsBundle;
+}
+
+/** The docs. Names are paths below `/docs`; that of the contents is empty. */
+export interface DocsBundle {
+  readonly pages: readonly BundledFile[];
+  /** Images, examples and `titles.json`: the title, the page and the address of each section. */
+  readonly files: readonly BundledFile[];
 }
 
 export interface BundledFile {
-  /** Contains a hash of the content. */
+  /** That of a file of the console contains a hash of the content. */
   readonly name: string;
   readonly type: string;
   /** Base64. */
   readonly gzip: string;
-  readonly brotli: string;
+  /** Absent for images, which are compressed already. */
+  readonly brotli?: string;
 }
 
 /** The endpoints of the files of a bundle. Names change with the content, so that browsers may cache them forever. */
@@ -27,16 +36,13 @@ export function consoleFiles({ files }: ConsoleBundle): readonly Endpoint<unknow
     method: 'GET',
     path: `/console/files/${file.name}`,
     access: { credential: 'None', who: 'Everybody' },
-    bind: () => sender(file),
+    bind: () => sender(file, { 'cache-control': 'public, max-age=31536000, immutable' }),
   }));
 }
 
-function sender({ type, gzip, brotli }: BundledFile): Handler {
-  const headers = {
-    'content-type': type,
-    'cache-control': 'public, max-age=31536000, immutable',
-    vary: 'Accept-Encoding',
-  };
+/** Sends a file in the coding that the client prefers. */
+export function sender({ type, gzip, brotli }: BundledFile, more: Readonly<Record<string, string>>): Handler {
+  const headers = { ...more, 'content-type': type, vary: 'Accept-Encoding' };
   const encoded = (encoding: string, body: Buffer): Reply => ({
     status: 200,
     headers: { ...headers, 'content-encoding': encoding },
@@ -44,12 +50,13 @@ function sender({ type, gzip, brotli }: BundledFile): Handler {
   });
   const compressed = Buffer.from(gzip, 'base64');
   const replies = {
-    br: encoded('br', Buffer.from(brotli, 'base64')),
+    ...(brotli !== undefined && { br: encoded('br', Buffer.from(brotli, 'base64')) }),
     gzip: encoded('gzip', compressed),
   };
+  const codings = Object.keys(replies) as (keyof typeof replies)[];
   return (request) => {
-    const encoding = codingFor(request.header('accept-encoding'), ['br', 'gzip']);
-    if (encoding !== undefined) return replies[encoding];
-    return { status: 200, headers, body: gunzipSync(compressed) };
+    const encoding = codingFor(request.header('accept-encoding'), codings);
+    const reply = encoding && replies[encoding];
+    return reply ?? { status: 200, headers, body: gunzipSync(compressed) };
   };
 }

@@ -1,0 +1,224 @@
+/**
+ * Renders the docs for the console (`/docs`): one page for each document, lists of the examples, and the files that the docs link to.
+ * All links are relative, so that the pages also work below a path of a host. `docs-page.ts` has the HTML around a document.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { Marked, type Tokens } from 'marked';
+import type { BundledFile, DocsBundle } from '../../src/console/host/files.ts';
+import { compressed } from './chunks.ts';
+import { type DocsEntry, docsPage, escaped } from './docs-page.ts';
+
+/** Documents outside `docs`, by the name of their page. */
+const others: Readonly<Record<string, string>> = {
+  changelog: 'CHANGELOG.md',
+  contributing: 'CONTRIBUTING.md',
+  'openfeature-package': 'clients/openfeature/README.md',
+  'security-policy': 'SECURITY.md',
+};
+
+/** Folders whose files are served as they are, and whether they have a page that lists them. */
+const folders = [
+  { folder: 'docs/examples', isListed: true },
+  { folder: 'proto', isListed: true },
+  { folder: 'docs/alerts', isListed: false },
+  { folder: 'docs/dashboards', isListed: false },
+  { folder: 'docs/images', isListed: false },
+];
+
+const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.json': 'application/json' };
+
+/** The docs of a tree: what is served at which address. */
+interface Site {
+  readonly root: string;
+  /** Address below `/docs` of each path of the repository; empty for the contents. */
+  readonly addresses: ReadonlyMap<string, string>;
+  /** Rows of the table of contents in the README. */
+  readonly contents: readonly DocsEntry[];
+  /** Names of the style sheet and the script among the files of the console. */
+  readonly style: string;
+  readonly script: string;
+}
+
+/**
+ * @param style name of the console's style sheet
+ * @param script name of the script that applies the chosen theme
+ * @throws {Error} if a link leads nowhere
+ */
+export function buildDocs(root: string, style: string, script: string): DocsBundle {
+  const site: Site = { root, addresses: addressesIn(root), contents: contentsOf(root), style, script };
+  const documents = [...site.addresses].filter(([path]) => path.endsWith('.md') && path !== 'README.md');
+  const rendered = documents.map(([path, address]) => render(site, path, address));
+  const pages = [...rendered.map(({ page }) => page), contentsPage(site), ...listings(site)];
+  const files = [...site.addresses].filter(([path]) => isFile(root, path) && !path.endsWith('.md'));
+  const titles = rendered.flatMap(({ titles }) => titles);
+  return {
+    pages,
+    files: [
+      ...files.map(([path, address]) => asIs(root, path, address)),
+      compressed('titles.json', 'application/json', Buffer.from(JSON.stringify(titles))).file,
+    ],
+  };
+}
+
+const isFile = (root: string, path: string) => statSync(join(root, path)).isFile();
+
+function addressesIn(root: string): ReadonlyMap<string, string> {
+  const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const found = new Map([['README.md', '']]);
+  for (const name of documents.sort()) found.set(`docs/${name}`, basename(name, '.md'));
+  for (const [name, path] of Object.entries(others)) found.set(path, name);
+  for (const { folder, isListed } of folders) {
+    const inside = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).sort();
+    for (const path of ['', ...inside].map((name) => join(folder, name)))
+      if (isListed || isFile(root, path)) found.set(path, path.replace(/^docs\//, ''));
+  }
+  return found;
+}
+
+/** The documents in the table of the README: `| [docs/x.md](docs/x.md) | what is in it |`. */
+function contentsOf(root: string): readonly DocsEntry[] {
+  const rows = readFileSync(join(root, 'README.md'), 'utf8').matchAll(
+    /^\| \[docs\/(.+)\.md\]\(.*?\) \| (.*) \|$/gm,
+  );
+  return Array.from(rows, ([, name = '', note = '']) => ({
+    name,
+    title: titleOf(root, `docs/${name}.md`),
+    note,
+  }));
+}
+
+function titleOf(root: string, path: string): string {
+  const [, title = path] = /^# (.*)$/m.exec(readFileSync(join(root, path), 'utf8')) ?? [];
+  return title.replaceAll('`', '');
+}
+
+/** A document, and the titles of its sections for the search of the console. */
+function render(site: Site, path: string, address: string) {
+  const headings: { title: string; anchor: string; depth: number }[] = [];
+  const anchors = new Map<string, number>();
+  const up = upFrom(address);
+  const marked = new Marked({ gfm: true });
+  marked.use({
+    renderer: {
+      heading({ tokens, depth }: Tokens.Heading) {
+        const content = this.parser.parseInline(tokens);
+        const title = this.parser.parseInline(tokens, this.parser.textRenderer);
+        const anchor = unique(anchorOf(title), anchors);
+        headings.push({ title, anchor, depth });
+        return `<h${depth} id="${anchor}">${content}</h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        const content = this.parser.parseInline(tokens);
+        const target = resolve(site, path, href);
+        return target === undefined
+          ? content
+          : `<a href="${escaped(isAbsolute(target) ? target : up + target)}">${content}</a>`;
+      },
+      image({ href, text }: Tokens.Image) {
+        return `<img src="${escaped(up + resolve(site, path, href)!)}" alt="${escaped(text)}" loading="lazy">`;
+      },
+      code({ text }: Tokens.Code) {
+        return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
+      },
+    },
+  });
+  const body = String(marked.parse(readFileSync(join(site.root, path), 'utf8')))
+    .replaceAll('<table>', '<div class="table-scroll" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>');
+  const [first] = headings;
+  const title = first?.title ?? address;
+  return {
+    page: pageFile(
+      site,
+      address,
+      title,
+      body,
+      headings.filter(({ depth }) => depth === 2),
+    ),
+    titles: headings
+      .filter(({ depth }) => depth <= 2)
+      .map((heading) => ({
+        title: heading.title,
+        page: title,
+        to: heading === first ? address : `${address}#${heading.anchor}`,
+      })),
+  };
+}
+
+/** The anchor of a heading, as on GitHub. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function unique(anchor: string, taken: Map<string, number>): string {
+  const count = taken.get(anchor) ?? 0;
+  taken.set(anchor, count + 1);
+  return count === 0 ? anchor : `${anchor}-${count}`;
+}
+
+/**
+ * The address of a link's target, from the root of the console; `undefined` for a file that is not served.
+ * @throws {Error} if the target does not exist
+ */
+function resolve({ root, addresses }: Site, from: string, href: string): string | undefined {
+  if (isAbsolute(href)) return href;
+  const [path = '', anchor] = href.split('#');
+  const target = path === '' ? from : join(dirname(from), path);
+  if (!existsSync(join(root, target))) throw new Error(`${from} links to ${href}, which does not exist`);
+  const address = addresses.get(target.replace(/\/$/, ''));
+  if (address === undefined) return undefined;
+  return `docs${address && '/'}${address}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+const isAbsolute = (href: string) => /^[a-z]+:/.test(href);
+
+/** From a page below `/docs` to the root of the console. */
+function upFrom(address: string): string {
+  return address === '' ? './' : '../'.repeat(address.split('/').length);
+}
+
+function contentsPage(site: Site): BundledFile {
+  const rows = site.contents.map(
+    ({ name, title, note }) =>
+      `<li><a href="./docs/${name}">${escaped(title)}</a><span>${escaped(note)}</span></li>`,
+  );
+  return pageFile(
+    site,
+    '',
+    'Documentation',
+    `<h1>Documentation</h1>\n<ul class="docs-contents">${rows.join('\n')}</ul>`,
+    [],
+  );
+}
+
+/** The files of each folder. */
+function listings(site: Site): readonly BundledFile[] {
+  const all = [...site.addresses];
+  const inside = all.filter(([path]) => !isFile(site.root, path));
+  return inside.map(([folder, address]) => {
+    const items = all
+      .filter(([path]) => dirname(path) === folder)
+      .map(([path, to]) => `<li><a href="${upFrom(address)}docs/${to}">${escaped(basename(path))}</a></li>`);
+    return pageFile(site, address, address, `<h1>${escaped(address)}</h1>\n<ul>${items.join('\n')}</ul>`, []);
+  });
+}
+
+function pageFile(
+  { contents, style, script }: Site,
+  address: string,
+  title: string,
+  body: string,
+  sections: readonly { readonly title: string; readonly anchor: string }[],
+): BundledFile {
+  const page = { contents, style, script, name: address, up: upFrom(address), title, body, sections };
+  return compressed(address, 'text/html; charset=utf-8', Buffer.from(docsPage(page))).file;
+}
+
+function asIs(root: string, path: string, address: string): BundledFile {
+  const type = mediaTypes[extname(path)] ?? 'text/plain; charset=utf-8';
+  return compressed(address, type, readFileSync(join(root, path))).file;
+}

@@ -1,0 +1,8 @@
+/* Applies the theme chosen in the console to a page of the docs, before the page is drawn. */
+import { themeKey } from '../theme-key.ts';
+
+try {
+  document.documentElement.dataset['theme'] = localStorage.getItem(themeKey) ?? 'system';
+} catch {
+  // Without storage, the page has the theme of the system.
+}

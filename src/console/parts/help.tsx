@@ -1,0 +1,27 @@
+import { root } from '../settings.ts';
+
+interface HelpProps {
+  /** Page of the docs, and the anchor of a section: `semantics#the-verdict`. A test checks that it exists. */
+  readonly to: string;
+  /** The term that the section explains. */
+  readonly children: string;
+}
+
+/** A term with a link to the docs. They open in another tab, so that the page stays as it is. */
+export function Help({ to, children }: HelpProps) {
+  return (
+    <>
+      {children}
+      <a
+        class="help"
+        href={`${root}/docs/${to}`}
+        target="_blank"
+        rel="noopener"
+        aria-label={`Help: ${children}`}
+        title={`Help: ${children}`}
+      >
+        ?
+      </a>
+    </>
+  );
+}

@@ -1,0 +1,2 @@
+/** Where the browser stores the chosen theme. */
+export const themeKey = 'flagmeter-theme';

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { bundle, type LocalService, startLocal } from '../../support/service.ts';
+
+let service: LocalService;
+
+beforeAll(async () => {
+  service = await startLocal();
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(new URL(path, `http://${service.http}`), { headers });
+
+/** The served pages by their paths. */
+async function servedPages(): Promise<ReadonlyMap<string, string>> {
+  const paths = bundle.docs.pages.map(({ name }) => (name === '' ? '/docs' : `/docs/${name}`));
+  return new Map(
+    await Promise.all(paths.map(async (path) => [path, await (await get(path)).text()] as const)),
+  );
+}
+
+function idsOf(page: string): readonly string[] {
+  return Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id = '']) => id);
+}
+
+describe('the docs', () => {
+  test('are HTML that runs no script but its own', async () => {
+    const answer = await get('/docs/semantics');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;",
+    );
+    expect(policy).not.toContain('unsafe');
+    expect(await answer.text()).toMatch(/<h2 id="the-verdict">The verdict<\/h2>/);
+  });
+
+  test('list every document of the README', async () => {
+    const contents = await (await get('/docs')).text();
+    for (const name of ['quickstart', 'console', 'semantics', 'architecture'])
+      expect(contents).toContain(`<li><a href="./docs/${name}">`);
+  });
+
+  test('have no page of an unknown name', async () => {
+    expect((await get('/docs/nothing', { accept: 'text/html' })).status).toBe(404);
+    expect((await get('/docs/nothing')).headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  test('link to existing pages, sections, images and files', async () => {
+    const pages = await servedPages();
+    const links = [...pages].flatMap(([path, page]) =>
+      Array.from(page.matchAll(/<[^>]+ (?:href|src)="([^"]+)"/g), ([, link = '']) => ({
+        path,
+        link,
+        url: new URL(link.replaceAll('&amp;', '&'), `http://${service.http}${path}`),
+      })),
+    );
+    const own = links.filter(({ url }) => url.host === service.http);
+    expect(own.length).toBeGreaterThan(1000);
+    const statuses = new Map<string, number>();
+    for (const { url } of own)
+      if (!statuses.has(url.pathname)) statuses.set(url.pathname, (await get(url.pathname)).status);
+    const broken = own.filter(({ url: { pathname, hash } }) => {
+      if (statuses.get(pathname) !== 200) return true;
+      return hash !== '' && pages.has(pathname) && !idsOf(pages.get(pathname)!).includes(hash.slice(1));
+    });
+    expect(broken.map(({ path, link }) => `${path}: ${link}`)).toEqual([]);
+    for (const [path, page] of pages) expect(page, path).not.toMatch(/<(script(?! src)|iframe|style)/);
+  });
+
+  test('have the sections that help links of the console lead to', async () => {
+    const folder = join(import.meta.dirname, '../../../src/console');
+    const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const targets = sources
+      .filter((name) => name.endsWith('.tsx'))
+      .flatMap((name) => {
+        const text = readFileSync(join(folder, name), 'utf8');
+        return Array.from(text.matchAll(/<Help\s+to="([^"]+)"/g), ([, to = '']) => ({ name, to }));
+      });
+    const pages = await servedPages();
+    const missing = targets.filter(({ to }) => {
+      const [page = '', anchor] = to.split('#');
+      const html = pages.get(`/docs/${page}`);
+      return html === undefined || (anchor !== undefined && !idsOf(html).includes(anchor));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test('list their titles for the search', async () => {
+    const titles = (await (await get('/docs/titles.json')).json()) as unknown[];
+    expect(titles).toContainEqual({ title: 'The verdict', page: 'Semantics', to: 'semantics#the-verdict' });
+  });
+});

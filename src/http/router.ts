@@ -59,12 +59,9 @@ const noParams: Params = Object.freeze(Object.create(null));
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
   const { totals = new RequestTotals(), ids, slow, accessLog, clock = systemClock } = hooks;
+  const otherPath = hooks.notFound ?? (() => notFound);
   const { fixed, patterns } = collect(routes, totals);
-  const nowhere: Endpoint = {
-    handle: hooks.notFound ?? (() => notFound),
-    names: [],
-    totals: totals.row('any', 'none'),
-  };
+  const nowhere: Endpoint = { handle: otherPath, names: [], totals: totals.row('any', 'none') };
 
   function call(request: Request, endpoint: Endpoint, resource: Resource | undefined) {
     if (endpoint.names.length === 0) return endpoint.handle(request, noParams);

@@ -90,8 +90,11 @@ function addKey(
   return key;
 }
 
+/** Maximum number of revoked keys that an application keeps. */
+const maxRevoked = 20;
+
 /**
- * Revokes a key. The next packet with it is rejected.
+ * Revokes a key. The next packet with it is rejected. The application keeps what identifies it.
  * @throws {ApiError} `not_found`
  */
 export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
@@ -102,6 +105,10 @@ export function deleteKey(directory: Directory, applicationId: string, keyId: st
       draft.keysOf(applicationId).find(({ id }) => id === keyId),
     );
     draft.remove('applicationKeys', key.hash);
+    const { applicationId: _, hash, text, ...kept } = key;
+    const revoked = { ...kept, revokedAt: directory.clock.now() };
+    const revokedKeys = [...(application.revokedKeys ?? []), revoked].slice(-maxRevoked);
+    draft.put('applications', applicationId, { ...application, revokedKeys });
     draft.note('key.deleted', application.teamId, targetOf(key));
   });
 }

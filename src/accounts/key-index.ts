@@ -85,7 +85,7 @@ export class KeyIndex {
 }
 
 /** Oldest key first. */
-export function byAge(keys: Iterable<ApplicationKey>): ApplicationKey[] {
+export function byAge<Key extends Pick<ApplicationKey, 'number'>>(keys: Iterable<Key>): Key[] {
   return [...keys].sort((a, b) => a.number - b.number);
 }
 

@@ -51,9 +51,12 @@ export function useQuery() {
   };
 }
 
+/** In place of the id of a key: all leaked ones. */
+export const leakedKey = 'leaked';
+
 /**
  * The address of an application's settings. Below `/apps/:app` an environment could be called "settings".
- * @param key id of a key, whose row is highlighted
+ * @param key id of a key, or `leakedKey`: its row is highlighted
  */
 export function applicationSettingsAddress(app: string, key?: string): string {
   return withQuery(address('settings', 'application'), { app, key });

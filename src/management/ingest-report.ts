@@ -28,7 +28,9 @@ export const ingest: Group<ReportingDeps> = {
       query: {
         environment: Type.Optional(text('Only this environment.')),
         unnamed: Type.Optional(
-          flag('With `environment`: include mint requests, and messages that named no existing environment.'),
+          flag(
+            'With `environment`: also list mint requests, and messages that named no existing environment.',
+          ),
         ),
         ...range,
         ...format,
@@ -37,14 +39,17 @@ export const ingest: Group<ReportingDeps> = {
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
       handle(call, { reports }: ReportingDeps) {
         const { directory, application, query } = call;
-        const { number, environments } = application;
+        const { number, environments, revokedKeys = [] } = application;
         const { environment: name, unnamed = false } = query;
         const only = name === undefined ? undefined : findEnvironment(environments, name);
         const now = directory.clock.now();
         const inHours = { ...query, step: 'hour' } as const;
         const { from, to } = readReportRange(inHours, now, notRolledUp, rowsWanted(call) && anyLength);
         const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
-        const task = { application: { number, environments }, only, unnamed, hours };
+        const keys = [...revokedKeys, ...directory.keysOf(application.id)].map(
+          ({ id, name }) => [id, name] as const,
+        );
+        const task = { application: { number, environments }, only, unnamed, hours, keys };
         return answerReport(call, reports, 'ledger', task);
       },
     }),

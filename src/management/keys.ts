@@ -1,6 +1,8 @@
+import Type from 'typebox';
 import { adoptedBefore, adoptKey, createKey, deleteKey, tokenRule } from '../accounts/application-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
+import { byAge } from '../accounts/key-index.ts';
 import { overPlan } from '../accounts/plans.ts';
 import {
   AdoptedToken,
@@ -9,9 +11,10 @@ import {
   NewApplicationKey,
   type Warning,
 } from '../contract/shapes/application-key.ts';
+import { flag } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import type { KeyRefusals, ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
+import type { KeyRefusals, RevokedKey, ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -26,10 +29,14 @@ export const keys: Group<ManageDeps> = {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'listKeys',
       summary: 'List the keys of an application',
-      query: paging,
+      query: { ...paging, revoked: Type.Optional(flag('List the latest 20 revoked keys instead.')) },
       answers: { 200: page(ApplicationKey, 'The oldest key comes first.') },
       handle: ({ directory, application, query }) =>
-        ok(pageOf(directory.keysOf(application.id), query, (key) => show(directory, key))),
+        ok(
+          query.revoked
+            ? pageOf(byAge(application.revokedKeys ?? []), query, showRevoked)
+            : pageOf(directory.keysOf(application.id), query, (key) => show(directory, key)),
+        ),
     }),
     endpoint('POST /applications/:id/keys', {
       access: { within: 'application', least: 'Admin', recent: true },
@@ -90,6 +97,20 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
     lastUsedAt: timeText(directory.lastUsedAt(key)),
     refused: showRefused(directory.refusalsOf(key)),
     warnings: warningsOf(directory.leakedAt(key)),
+  };
+}
+
+/** A revoked key, without its text. */
+function showRevoked(key: RevokedKey): ApplicationKey {
+  const { id, type, name, prefix, environment, createdAt, lastUsedAt, refused, leakedAt, revokedAt } = key;
+  return {
+    ...{ id, type, name, prefix },
+    ...(environment !== undefined && { environment }),
+    createdAt: timeText(createdAt),
+    lastUsedAt: timeText(lastUsedAt),
+    refused: showRefused(refused),
+    warnings: warningsOf(leakedAt),
+    revokedAt: timeText(revokedAt),
   };
 }
 

@@ -20,6 +20,8 @@ export interface LedgerTask {
   /** Whether to include the rows without an environment. */
   readonly unnamed: boolean;
   readonly hours: Hours;
+  /** Ids and names of keys, for the examples. */
+  readonly keys: readonly (readonly [id: string, name: string])[];
 }
 
 /** Hours since the epoch, `from` included, `to` excluded. */
@@ -71,41 +73,59 @@ function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.totals.lastAt - a.totals.lastAt;
 }
 
-function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): IngestReport {
-  const { environments } = application;
-  const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
-  const total = (outcome: LedgerOutcome) =>
-    rows.reduce((sum, { subject, totals }) => sum + (subject.outcome === outcome ? totals.count : 0), 0);
+function describe(task: LedgerTask, rows: readonly ReportedRow[]): IngestReport {
+  const { only, hours } = task;
+  const names = namesIn(task);
+  const unnamed = rows.filter(({ subject }) => subject.environment === null);
+  const counted = only === undefined ? rows : rows.filter(({ subject }) => subject.environment !== null);
   const entries = [...rows].sort(byUrgency).slice(0, maxEntries);
   return {
     environment: only?.name ?? null,
     from: timeText(hours.from * 3_600_000),
     to: timeText(hours.to * 3_600_000),
-    accepted: total('accepted'),
-    refused: total('refused'),
-    noted: total('noted'),
+    ...totalsOf(counted),
+    unnamed: totalsOf(unnamed),
     entries: entries.map((row) => describeRow(row, names)),
     entriesLeftOut: rows.length - entries.length,
   };
 }
 
-function describeRow(
-  { subject, totals }: ReportedRow,
-  names: ReadonlyMap<number | null, string>,
-): LedgerEntry {
+function totalsOf(rows: readonly ReportedRow[]): IngestReport['unnamed'] {
+  const of = (outcome: LedgerOutcome) =>
+    rows.reduce((sum, { subject, totals }) => sum + (subject.outcome === outcome ? totals.count : 0), 0);
+  return { accepted: of('accepted'), refused: of('refused'), noted: of('noted') };
+}
+
+interface Names {
+  readonly environments: ReadonlyMap<number | null, string>;
+  readonly keys: ReadonlyMap<string | undefined, string>;
+}
+
+/** The names of the environments and keys in the rows of a report. */
+export function namesIn({ application, keys }: Pick<LedgerTask, 'application' | 'keys'>): Names {
+  const environments = application.environments.map(({ number, name }) => [number, name] as const);
+  return { environments: new Map(environments), keys: new Map(keys) };
+}
+
+/** An example with the name of its key, unless the key is unknown. */
+export function withKeyName(example: LedgerTotal['example'], { keys }: Names): LedgerEntry['example'] {
+  const keyName = keys.get(example?.keyId);
+  return example === null || keyName === undefined ? example : { ...example, keyName };
+}
+
+function describeRow({ subject, totals }: ReportedRow, names: Names): LedgerEntry {
   const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
   const sender = { userAgent, instance };
-  const { count, lastAt, example } = totals;
   return {
-    environment: names.get(environment) ?? null,
+    environment: names.environments.get(environment) ?? null,
     transport,
     route,
     sender,
     outcome,
     status,
     code,
-    count,
-    lastAt: timeText(lastAt),
-    example,
+    count: totals.count,
+    lastAt: timeText(totals.lastAt),
+    example: withKeyName(totals.example, names),
   };
 }

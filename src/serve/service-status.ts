@@ -4,6 +4,7 @@ import type { BackupStatus } from '../storage/backup/schedule.ts';
 import type { NodeStatus, UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { Core } from './core.ts';
 import { readinessOf } from './readiness.ts';
+import { RecentRates, rounded } from './recent-rates.ts';
 
 /** Period of the rates, ms. */
 const windowMs = 10_000;
@@ -14,6 +15,7 @@ export class ServiceStatus {
   readonly #requests: RequestTotals;
   /** Totals of the last seconds, oldest first. */
   readonly #past: Totals[];
+  readonly #recent = new RecentRates();
 
   constructor(core: Core, requests: RequestTotals) {
     this.#core = core;
@@ -24,6 +26,13 @@ export class ServiceStatus {
   /** Records the current totals. Call it every second. */
   look(): void {
     const now = totalsOf(this.#core, this.#requests);
+    const before = this.#past.at(-1)!;
+    this.#recent.add({
+      at: this.#core.clock.now(),
+      elapsed: now.at - before.at,
+      accepted: now.packets - before.packets + now.reports - before.reports,
+      refused: now.refused - before.refused,
+    });
     this.#past.push(now);
     while (this.#past.length > 1 && now.at - this.#past[1]!.at >= windowMs) this.#past.shift();
   }
@@ -40,6 +49,7 @@ export class ServiceStatus {
       packetsPerSecond: rate('packets'),
       reportsPerSecond: rate('reports'),
       refusedPerSecond: rate('refused'),
+      recent: this.#recent.show(),
       queue: {
         waiting: intake.monitor.packets,
         limit: config.queueHighPackets,
@@ -81,10 +91,6 @@ function rateBetween(before: Totals, now: Totals): (total: keyof Totals) => numb
 
 function sumOf(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 function showBackup(status: BackupStatus | undefined): Status['backup'] {

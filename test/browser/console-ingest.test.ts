@@ -58,7 +58,7 @@ test('shows the count, the latest example and the remedy of each reason', async 
 
 test('shows the live state of the server', async () => {
   const { page } = await console_.visit(ingest());
-  const figure = page.locator('.ingest-figure', { hasText: 'Packets a second' }).locator('dd');
+  const figure = page.locator('.ingest-figure', { hasText: 'Packets per second' }).locator('dd');
   await figure.waitFor();
   const accepted = page
     .locator('.ingest-sums')
@@ -69,7 +69,26 @@ test('shows the live state of the server', async () => {
   await shop.packet({ checkout: { on: [1] } });
   await expect.poll(async () => Number(await accepted.textContent())).toBe(before + 1);
   await expect.poll(async () => Number(await figure.textContent())).toBeGreaterThan(0);
-  await page.locator('.ingest-figure', { hasText: 'Takes data' }).getByText('Yes').waitFor();
+  await page.locator('.ingest-figure', { hasText: 'Accepts data' }).getByText('Yes').waitFor();
+});
+
+test('plots the minutes before the page was opened', async () => {
+  const { page } = await console_.visit(ingest());
+  const chart = page.locator('figure', { hasText: 'Accepted per second' }).first();
+  await chart.getByText('Show as a table').click();
+  const rows = chart.getByRole('row');
+  // The packet of the first lines was sent before.
+  await expect
+    .poll(async () => (await rows.allInnerTexts()).some((row) => /[1-9]/.test(row.split('\t')[1] ?? '')))
+    .toBe(true);
+  await shop.packet({ checkout: { on: [1] } });
+});
+
+test('names the key of a refusal, which leads to its row', async () => {
+  const { page } = await console_.visit(ingest());
+  const fact = page.locator('.ingest-example').filter({ hasText: 'https://copy.example' });
+  await fact.getByRole('link', { name: 'Frontend' }).click();
+  await page.locator('tr[aria-current]', { hasText: /Frontend.*4, last.*origin not allowed/ }).waitFor();
 });
 
 test('the address contains the filters, and the CSV file the filtered rows', async () => {

@@ -89,10 +89,10 @@ describe('keys', () => {
     const fresh = await dialog.locator('code').innerText();
     expect(fresh).not.toBe(old);
     await dialog.getByRole('button', { name: 'I have stored it' }).click();
-    await page.getByRole('dialog', { name: 'Change over' }).waitFor();
+    await page.getByRole('dialog', { name: 'Switch to the new key' }).waitFor();
     expect(await report(old)).toBe(200);
     expect(await report(fresh)).toBe(200);
-    await dialog.getByText('something still sends with it').waitFor();
+    await dialog.getByText('Something still sends with it').waitFor();
     await dialog
       .getByRole('row', { name: 'New' })
       .getByText(/now|ago/)
@@ -101,10 +101,12 @@ describe('keys', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await report(old)).toBe(404);
     expect(await report(fresh)).toBe(200);
-    await expect.poll(() => page.getByRole('row', { name: 'Server' }).count()).toBe(1);
+    const rows = (table: string) => page.getByRole('table', { name: table, exact: true }).getByRole('row');
+    await expect.poll(() => rows('Keys').filter({ hasText: 'Server' }).count()).toBe(1);
+    await rows('Revoked keys').filter({ hasText: 'Server' }).waitFor();
   });
 
-  test('shows that a Backend key has leaked, with the remedy', async () => {
+  test('shows that a Backend key has leaked, with its refused messages and the remedy', async () => {
     const { page } = await open('Leaky');
     const k = await createBackendKey(page, 'Oops');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -114,9 +116,18 @@ describe('keys', () => {
     expect(answer.status).toBe(404);
     await page.reload();
     const note = page.getByRole('note');
-    await note.getByText('The Backend key Oops is no longer secret').waitFor();
+    await note.getByText('The Backend key Oops has leaked').waitFor();
+    await note.getByText('1 message with it was refused').waitFor();
+    const row = page.getByRole('row', { name: /Oops Backend .* never 1, last .*: leaked/ });
+    await row.waitFor();
+    expect(await row.getAttribute('aria-current')).toBeNull();
+    await page.goto(`${page.url()}&key=leaked`);
+    await page.locator('tr[aria-current]', { hasText: 'Oops' }).waitFor();
     await note.getByRole('button', { name: 'Replace the key Oops' }).click();
-    await page.getByRole('dialog', { name: 'Rotate the key Oops' }).waitFor();
+    await page
+      .getByRole('dialog', { name: 'Rotate the key Oops' })
+      .getByText(/Oops was never accepted, but 1 message with it was refused \(leaked\)/)
+      .waitFor();
   });
 });
 

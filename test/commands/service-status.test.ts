@@ -91,3 +91,29 @@ test('reports why the service accepts nothing', () => {
   health.ready = false;
   expect(status.now()).toMatchObject({ ready: false, reason: 'the store cannot take data; see the log' });
 });
+
+test('has the rates of the last ten minutes, from the start of the process', () => {
+  const { clock, status, take, pass, ledger } = openCounters();
+  expect(status.now().recent).toMatchObject({ width: 5, accepted: [], refused: [] });
+  for (let second = 0; second < 10; second += 1) {
+    take(4);
+    pass(1);
+  }
+  ledger.attributed.set('rate_limited', 10);
+  pass(5);
+  expect(status.now().recent).toEqual({
+    start: '2026-01-02T03:04:05.000Z',
+    width: 5,
+    accepted: [4, 4, 0.8, 0],
+    refused: [0, 0, 2, 0],
+  });
+  take(20);
+  clock.advance(20_000); // The event loop was blocked: the rates are of the whole time.
+  status.look();
+  expect(status.now().recent.accepted.slice(3)).toEqual([0, 1, 1, 1, 1]);
+  pass(3600);
+  expect(status.now().recent.accepted).toHaveLength(120);
+  clock.advance(600_000); // The machine was suspended.
+  status.look();
+  expect(status.now().recent.accepted).toHaveLength(1);
+});

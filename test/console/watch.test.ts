@@ -27,7 +27,13 @@ function entry(more: Partial<LedgerEntry>): LedgerEntry {
 }
 
 function ledger(...entries: LedgerEntry[]): IngestReport {
-  const counts = { accepted: 0, refused: 0, noted: 0, entriesLeftOut: 0 };
+  const counts = {
+    accepted: 0,
+    refused: 0,
+    noted: 0,
+    unnamed: { accepted: 0, refused: 0, noted: 0 },
+    entriesLeftOut: 0,
+  };
   return { environment: 'Production', from: at(-3600), to: at(3600), ...counts, entries };
 }
 

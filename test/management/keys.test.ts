@@ -89,6 +89,34 @@ test('a key is listed with its refused messages and their reasons', async () => 
   expect((await call('GET', path)).json.items).toMatchObject([{ lastUsedAt: null, refused }]);
 });
 
+test('a revoked key stays recognisable, without its text', async () => {
+  const { call, path, clock, directory } = await open();
+  const made = (await call('POST', path, { type: 'Frontend', name: 'Old shop' })).json;
+  directory.markRefused(directory.findKey(made.key) as KeyHolder, 'origin_not_allowed');
+  await directory.flush();
+  expect((await call('GET', `${path}?revoked=true`)).json.items).toEqual([]);
+  await call('DELETE', `${path}/${made.id}`);
+  const { json, text } = await call('GET', `${path}?revoked=true`);
+  const at = new Date(clock.now()).toISOString();
+  const { id, type, name, createdAt } = made;
+  expect(json.items).toEqual([
+    {
+      ...{ id, type, name, createdAt, prefix: made.key.slice(0, 12), lastUsedAt: null, warnings: [] },
+      refused: { count: 1, lastAt: at, reasons: [{ code: 'origin_not_allowed', count: 1 }] },
+      revokedAt: at,
+    },
+  ]);
+  expect(text).not.toContain(made.key);
+  for (let times = 0; times < 21; times += 1) {
+    const { id } = (await call('POST', path, { type: 'Mobile', name: `${times}` })).json;
+    await call('DELETE', `${path}/${id}`);
+  }
+  const names = (await call('GET', `${path}?revoked=true`)).json.items.map(
+    (key: { name: string }) => key.name,
+  );
+  expect(names).toEqual(Array.from({ length: 20 }, (_, index) => `${index + 1}`));
+});
+
 test('a key cannot be deleted through another application', async () => {
   const { call, path, directory } = await open();
   const made = (await call('POST', path, { type: 'Mobile' })).json;

@@ -93,7 +93,7 @@ test('origin-check predicts the answer to a packet', async () => {
   await read(`/applications/${id}/origin-check`, 400);
 });
 
-test('the ledger of an environment can include messages without one', async () => {
+test('the ledger of an environment lists messages without one apart, and agrees with the overview', async () => {
   const id = await createApplication(service.http, access, { name: 'misspelt' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
   for (const e of ['Production', 'Staging', 'Prodction'])
@@ -105,10 +105,13 @@ test('the ledger of an environment can include messages without one', async () =
   expect(await read(`${path}&unnamed=true`)).toMatchObject({
     environment: 'Production',
     accepted: 1,
-    refused: 1,
+    refused: 0,
+    unnamed: { accepted: 0, refused: 1, noted: 0 },
     entries: [
-      { code: 'unknown_environment', example: { environment: 'Prodction' } },
+      { code: 'unknown_environment', example: { environment: 'Prodction', keyName: 'Mobile' } },
       { outcome: 'accepted' },
     ],
   });
+  const overview = `/applications/${id}/overview?environment=Production`;
+  expect(await read(overview)).toMatchObject({ totals: { accepted: 1, refused: 0 } });
 });

@@ -103,7 +103,7 @@ export function reportsOf(store: UsageTables, now: number, features: readonly st
     ]),
     json(reports.features({ environments: named, declared: [], only: {} as never, page, ...staleness })),
     json(reports.metrics({ environments, declared: [], only: undefined, page })),
-    json(reports.ledger({ application: ledgerOf, only: undefined, unnamed: true, hours })),
+    json(reports.ledger({ application: ledgerOf, only: undefined, unnamed: true, hours, keys: [] })),
     ...features.map((feature) => finish(reports.senders({ environments: named, feature, now }))),
     ...features.map((feature) => {
       return finish(reports.verdict({ environments: named, declared: [], feature, ...staleness }));

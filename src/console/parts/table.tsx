@@ -32,13 +32,15 @@ export interface TableProps<Row> {
   readonly csv?: string;
   /** Shown instead of a table without rows. */
   readonly empty?: ComponentChildren;
+  /** Whether the address names this row: it is highlighted, and scrolled into view. */
+  readonly target?: (row: Row) => boolean;
   /** Shows each row as a block of lines on a phone: for rows that are things rather than figures. */
   readonly stacked?: boolean;
 }
 
 /** A table of up to some hundred rows. `VirtualTable` is for more. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty, stacked } = props;
+  const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty, stacked, target } = props;
   const own = useSignal<Sort>(props.sort ?? '');
   const sort = onSort === undefined ? own.value : (props.sort ?? '');
   const keep = (next: Sort) => {
@@ -64,7 +66,7 @@ export function Table<Row>(props: TableProps<Row>) {
           </thead>
           <tbody>
             {sorted.map((row) => (
-              <tr key={rowKey(row)}>
+              <tr key={rowKey(row)} {...(target?.(row) && targetRow)}>
                 {columns.map((each) => (
                   <td key={each.key} class={classOf(each)} data-title={each.title}>
                     {each.cell ? each.cell(row) : each.value?.(row)}
@@ -78,6 +80,12 @@ export function Table<Row>(props: TableProps<Row>) {
     </div>
   );
 }
+
+const targetRow = {
+  class: 'target-row',
+  'aria-current': true,
+  ref: (row: HTMLElement | null) => row?.scrollIntoView({ block: 'center' }),
+} as const;
 
 interface HeadProps<Row> {
   readonly column: Column<Row>;

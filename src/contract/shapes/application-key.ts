@@ -58,6 +58,7 @@ export const ApplicationKey = shape(
     lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
     refused: Refused,
     warnings: listOf(Warning, 'Problems of the key.'),
+    revokedAt: Type.Optional(time('Time of the revocation; only in the list of revoked keys.')),
   },
   {
     id: exampleIds.key,

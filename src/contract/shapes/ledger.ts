@@ -6,6 +6,7 @@ const Example = Type.Partial(
     environment: text('Environment in the request.'),
     origin: text('`Origin` header.'),
     keyId: text('Id of the application key.'),
+    keyName: text('Name of the key. Absent if the key is not known any more.'),
     keyPrefix: text('First characters of the key.'),
     keyType: oneOf(['Frontend', 'Mobile', 'Backend'], 'Type of the key.'),
     detail: text('The error, as in the answer.'),
@@ -39,9 +40,20 @@ export const IngestReport = shape(
     environment: orNull(text('Environment, as requested; `null` for the whole application.')),
     from: time('Start, inclusive: a whole hour.'),
     to: time('End, exclusive: a whole hour.'),
-    accepted: count('Accepted packets and reports.'),
-    refused: count('Refused packets and reports.'),
+    accepted: count('Accepted packets and reports of the environment.'),
+    refused: count('Refused packets and reports that named the environment.'),
     noted: count('Notes about accepted packets and reports.'),
+    unnamed: Type.Object(
+      {
+        accepted: count('Accepted packets, reports and mint requests.'),
+        refused: count('Refused ones.'),
+        noted: count('Notes about accepted ones.'),
+      },
+      {
+        description:
+          'Messages that named no existing environment, and mint requests, if the report includes them. The totals above contain them only in a report without `environment`.',
+      },
+    ),
     entries: listOf(LedgerEntry, 'Refusals first, then notes; the latest first.'),
     entriesLeftOut: count('Number of entries left out.'),
   },
@@ -52,6 +64,7 @@ export const IngestReport = shape(
     accepted: 1200,
     refused: 3,
     noted: 0,
+    unnamed: { accepted: 0, refused: 0, noted: 0 },
     entries: [
       {
         environment: 'Production',
@@ -66,6 +79,7 @@ export const IngestReport = shape(
         example: {
           origin: 'https://shop.test',
           keyId: exampleIds.key,
+          keyName: 'Web',
           keyPrefix: 'fm_fe_000000',
           keyType: 'Frontend',
           detail: 'The application does not allow this origin',

@@ -67,6 +67,15 @@ export const ServiceStatus = shape(
     packetsPerSecond: number('Accepted packets of all applications, per second.'),
     reportsPerSecond: number('Accepted usage and metrics reports by any transport, per second.'),
     refusedPerSecond: number('Refused packets, reports and mint requests, per second.'),
+    recent: Type.Object(
+      {
+        start: time('Start of the first bucket: at the earliest, the start of the process.'),
+        width: count('Width of a bucket in seconds.'),
+        accepted: listOf(Type.Number(), 'Accepted packets and reports, per second.'),
+        refused: listOf(Type.Number(), 'Refused packets, reports and mint requests, per second.'),
+      },
+      { description: 'The last ten minutes of the answering server, in buckets; the last one has begun.' },
+    ),
     queue: Type.Object({
       waiting: count('Packets and reports waiting for the disk.'),
       limit: count('Maximum that may wait. Beyond it, they are refused with 503.'),
@@ -95,6 +104,7 @@ export const ServiceStatus = shape(
     packetsPerSecond: 412.5,
     reportsPerSecond: 2.1,
     refusedPerSecond: 0.2,
+    recent: { start: exampleTime, width: 5, accepted: [410.2, 415.6], refused: [0, 0.4] },
     queue: { waiting: 3, limit: 10_000, oldestMs: 0.8 },
     commits: { total: 120_345, perSecond: 96.4, meanMs: 0.9, failed: 0 },
     ready: true,

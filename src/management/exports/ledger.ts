@@ -4,7 +4,7 @@ import { type LedgerEntry, ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import { fromSnapshot, readEach } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { timeText } from '../answers.ts';
-import type { LedgerTask } from '../ledger-report.ts';
+import { type LedgerTask, namesIn, withKeyName } from '../ledger-report.ts';
 import { columnsIn } from './columns.ts';
 import type { RowWriter } from './row-writer.ts';
 import { type Rows, rowsOf } from './rows.ts';
@@ -15,16 +15,11 @@ export const ledgerColumns = {
 };
 
 /** The ledger by hour, the earliest first. Each hour is read from one snapshot. */
-export function* ledgerRows(
-  store: UsageTables,
-  { application, only, unnamed, hours }: LedgerTask,
-  writer: RowWriter,
-): Rows {
-  const names = new Map<number | null, string>(
-    application.environments.map((each) => [each.number, each.name]),
-  );
+export function* ledgerRows(store: UsageTables, task: LedgerTask, writer: RowWriter): Rows {
+  const { application, only, unnamed, hours } = task;
+  const names = namesIn(task);
   const isWanted = ({ subject: { environment } }: LedgerEntry) =>
-    only === undefined || (names.has(environment) ? environment === only.number : unnamed);
+    only === undefined || (names.environments.has(environment) ? environment === only.number : unnamed);
   for (let hour = hours.from; hour < hours.to; hour += 1) {
     const entries = yield* fromSnapshot(store.lmdb, function* (at) {
       const found: LedgerEntry[] = [];
@@ -37,11 +32,18 @@ export function* ledgerRows(
   }
 }
 
-function cellsOf(
-  { hour, subject, count, lastAt, example }: LedgerEntry,
-  names: ReadonlyMap<number | null, string>,
-) {
+function cellsOf({ hour, subject, count, lastAt, example }: LedgerEntry, names: ReturnType<typeof namesIn>) {
   const { environment, transport, route, userAgent, instance, outcome, status, code } = subject;
-  const of = [timeText(hour * 3_600_000), names.get(environment) ?? null, transport, route];
-  return [...of, userAgent, instance, outcome, status, code, count, timeText(lastAt), example];
+  const of = [timeText(hour * 3_600_000), names.environments.get(environment) ?? null, transport, route];
+  return [
+    ...of,
+    userAgent,
+    instance,
+    outcome,
+    status,
+    code,
+    count,
+    timeText(lastAt),
+    withKeyName(example, names),
+  ];
 }

@@ -217,6 +217,8 @@ export interface Application {
   readonly environments: readonly Environment[];
   /** The saved views of the console. Absent without any. */
   readonly views?: readonly StoredView[];
+  /** The latest revoked keys, the earliest first. Absent if none was revoked since the release that keeps them. */
+  readonly revokedKeys?: readonly RevokedKey[];
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -229,6 +231,11 @@ export interface StoredView extends Required<NewView> {
   readonly author: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** What is kept of a revoked key, to recognise what still sends it. */
+export interface RevokedKey extends Omit<ApplicationKey, 'applicationId' | 'hash' | 'text'> {
+  readonly revokedAt: number;
 }
 
 /** A key in packets and reports, looked up by SHA-256. Only a browser-safe key's text is stored. */

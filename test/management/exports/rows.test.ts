@@ -161,6 +161,7 @@ test('the rows of the ledger are hourly and add up to the report', async () => {
     only: undefined,
     unnamed: false,
     hours,
+    keys: [],
   };
   const { rows, csv } = exported(store, 'ledger', task);
   expect(

@@ -1,34 +1,41 @@
 import { applicationKeyColumns } from '../../../contract/resources/columns.ts';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
-import { address } from '../../address.ts';
+import { address, leakedKey, useQuery } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { format } from '../../format.ts';
+import { format, plural } from '../../format.ts';
 import { Ago } from '../../parts/columns.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
+import type { CreateButtonProps } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { useDialog } from '../../parts/dialog.tsx';
 import { Choices, Field } from '../../parts/form.tsx';
+import { ListTable, type ListTableProps } from '../../parts/list-table.tsx';
 import { isAdmin, Part } from '../settings/part.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
 import { createKey, type KeyType, keyTypes, shownKey } from './key-types.ts';
-import { LastUse, RotateKey } from './rotate-key.tsx';
+import { LastUse, Refusals } from './key-use.tsx';
+import { RotateKey } from './rotate-key.tsx';
 
 /** The keys of an application. */
 export function Keys({ application: { id, environments } }: { readonly application: Application }) {
   const list = useList<ApplicationKey>(resource('applications', id, 'keys'));
+  const revoked = useList<ApplicationKey>(resource('applications', id, 'keys'), { revoked: true });
+  const named = useQuery().query['key'];
+  const isNamed = (key: ApplicationKey) => key.id === named || (named === leakedKey && isLeaked(key));
   const dialog = useDialog();
   const close = () => {
     dialog.close();
     void list.reload();
+    void revoked.reload();
   };
   const rotate = (old: ApplicationKey) =>
     dialog.open(<RotateKey application={id} old={old} onClose={close} />);
   return (
     <Part title="Keys">
       <p class="quiet">
-        Packets and reports contain a key, which identifies the application.{' '}
+        Each packet and report contains a key, which identifies the application.{' '}
         {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}
       </p>
       {list.items?.map((key) => (
@@ -38,7 +45,8 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         list={list}
         caption="Keys"
         rowKey={({ id }) => id}
-        empty="No key yet: no packet can be sent."
+        target={isNamed}
+        empty="No keys yet. Senders need one."
         columns={columns}
         actions={(key) => (
           <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(key)}>
@@ -49,27 +57,47 @@ export function Keys({ application: { id, environments } }: { readonly applicati
           title: `Delete the key ${key.name}`,
           action: 'Delete the key',
           done: `The key ${key.name} is deleted`,
-          onConfirm: () => call('DELETE', resource('applications', id, 'keys', key.id)),
+          onConfirm: async () => {
+            await call('DELETE', resource('applications', id, 'keys', key.id));
+            await revoked.reload();
+          },
           children: (
             <>
-              <p>Its packets and reports are refused from now on. This cannot be undone.</p>
+              <p>Packets and reports with it are refused from now on. This cannot be undone.</p>
               <LastUse of={key} />
             </>
           ),
         })}
-        create={{
-          primary: true,
-          label: 'Create a key',
-          codes: { plan_limit: 'name' },
-          create: async (data) => {
-            const { name, type } = Object.fromEntries(data);
-            return shownKey(await createKey(id, type as KeyType, String(name)));
-          },
-          children: newKeyFields,
-        }}
+        create={creation(id)}
       />
+      <RevokedKeys list={revoked} target={isNamed} />
       {dialog.element}
     </Part>
+  );
+}
+
+function creation(application: string): Omit<CreateButtonProps, 'onDone'> {
+  return {
+    primary: true,
+    label: 'Create a key',
+    codes: { plan_limit: 'name' },
+    create: async (data) => {
+      const { name, type } = Object.fromEntries(data);
+      return shownKey(await createKey(application, type as KeyType, String(name)));
+    },
+    children: newKeyFields,
+  };
+}
+
+type RevokedKeysProps = Pick<ListTableProps<ApplicationKey>, 'list' | 'target'>;
+
+function RevokedKeys(table: RevokedKeysProps) {
+  if (!table.list.items?.length) return null;
+  return (
+    <>
+      <h3>Revoked keys</h3>
+      <ListTable stacked caption="Revoked keys" rowKey={({ id }) => id} columns={revokedColumns} {...table} />
+    </>
   );
 }
 
@@ -99,25 +127,53 @@ const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
   ),
   createdAt: true,
   lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
+  refused: (key) => <Refusals of={key} />,
 });
+
+const revokedColumns = columnsOf<ApplicationKey>(
+  { ...applicationKeyColumns, revokedAt: 'Revoked' },
+  {
+    id: false,
+    name: true,
+    type: true,
+    warnings: false,
+    prefix: ({ prefix }) => <code>{prefix}…</code>,
+    createdAt: false,
+    lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
+    refused: (key) => <Refusals of={key} />,
+    revokedAt: ({ revokedAt = null }) => <Ago at={revokedAt} />,
+  },
+);
+
+function isLeaked({ warnings }: ApplicationKey): boolean {
+  return warnings.some(({ code }) => code === 'leaked');
+}
 
 interface LeakProps {
   readonly leaked: ApplicationKey;
   readonly onRotate: () => void;
 }
 
-function Leak({ leaked: { warnings, name }, onRotate }: LeakProps) {
+function Leak({ leaked, onRotate }: LeakProps) {
+  const { warnings, name, refused } = leaked;
   const leak = warnings.find(({ code }) => code === 'leaked');
   if (leak === undefined) return null;
   return (
     <div class="settings-leak" role="note">
-      <h3>The Backend key {name} is no longer secret</h3>
+      <h3>The Backend key {name} has leaked</h3>
       <p>
-        A browser or an app sent it in a packet on {format.time(leak.at)}. Its users can read it, send reports
-        and mint identities.
+        A web page or an app sent it in a packet on {format.time(leak.at)}. Whoever can read it there can send
+        reports and mint identities.{' '}
+        {refused.count > 0 && (
+          <>
+            {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused, the
+            last one <Ago at={refused.lastAt} />.
+          </>
+        )}
       </p>
       <p>
-        What to do: use a Frontend or Mobile key there. Then replace the key on your servers, and delete it.
+        <strong>What to do:</strong> use a Frontend or Mobile key in the page or app. Then rotate this key on
+        your servers.
       </p>
       {isAdmin() && (
         <button type="button" class="danger" onClick={onRotate}>

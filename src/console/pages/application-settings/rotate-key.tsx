@@ -2,12 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { now } from '../../clock.ts';
 import { Ago } from '../../parts/columns.tsx';
 import { Secret } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { createKey, shownKey } from './key-types.ts';
+import { LastUse, Refusals } from './key-use.tsx';
 
 export interface RotateKeyProps {
   readonly application: string;
@@ -28,9 +28,10 @@ export function RotateKey(props: RotateKeyProps) {
     <Dialog title={`Rotate the key ${old.name}`} onClose={onClose}>
       <ol>
         <li>Create a new {old.type} key. The old one keeps working.</li>
-        <li>Change your senders to the new key. This page shows when each key was last used.</li>
-        <li>Delete the old key once it is no longer used.</li>
+        <li>Configure the new key in your senders. This dialog shows the last use of each key.</li>
+        <li>Delete the old key once nothing sends it.</li>
       </ol>
+      <LastUse of={old} />
       <Form
         submit="Create the new key"
         done="The new key is created"
@@ -49,13 +50,14 @@ function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made
   const oldNow = data?.items.find(({ id }) => id === old.id) ?? old;
   const newNow = data?.items.find(({ id }) => id === made.id);
   return (
-    <Dialog title={`Change over to the new key ${made.name}`} onClose={onClose}>
-      <p>Both keys work. Change your senders to the new one; this page updates every few seconds.</p>
+    <Dialog title={`Switch to the new key ${made.name}`} onClose={onClose}>
+      <p>Both keys work. Configure the new one in your senders. The table updates every few seconds.</p>
       <table>
         <thead>
           <tr>
             <th scope="col">Key</th>
-            <th scope="col">Last used</th>
+            <th scope="col">Last accepted</th>
+            <th scope="col">Refused</th>
           </tr>
         </thead>
         <tbody>
@@ -77,7 +79,7 @@ function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made
         <button type="button" onClick={onClose}>
           Keep both for now
         </button>
-        <span class="quiet">You can delete the old one in the list of keys later.</span>
+        <span class="quiet">You can delete the old key later, in the list of keys.</span>
       </p>
     </Dialog>
   );
@@ -92,25 +94,7 @@ function KeyRow({ words, of: key }: { readonly words: string; readonly of: Appli
       <td>
         <Ago at={key?.lastUsedAt ?? null} never="not yet" />
       </td>
+      <td>{key && <Refusals of={key} />}</td>
     </tr>
-  );
-}
-
-/** A key that was used this recently counts as in use, ms. */
-const recentMs = 15 * 60_000;
-
-/** The last use of a key, and whether the key is still in use. */
-export function LastUse({ of: { lastUsedAt, name } }: { readonly of: ApplicationKey }) {
-  if (lastUsedAt === null) return <p>{name} has never been used.</p>;
-  if (now.value - Date.parse(lastUsedAt) < recentMs)
-    return (
-      <p class="warn">
-        {name} was last used <Ago at={lastUsedAt} />: something still sends with it.
-      </p>
-    );
-  return (
-    <p>
-      {name} was last used <Ago at={lastUsedAt} />.
-    </p>
   );
 }

@@ -1,6 +1,4 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { Cluster, ServiceStatus } from '../../../contract/shapes/status.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -9,62 +7,70 @@ import { Chart } from '../../parts/chart/chart.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { Recent, recentWidth } from './recent.ts';
 
-/** Kept while the reader visits other pages. */
-const recent = new Recent();
+const everyMs = 2000;
 
-/** The current state of the server, and its last minutes. */
+/** The current state of the server, and its last ten minutes. */
 export function Now() {
-  const { data, error } = usePoll<ServiceStatus>(resource('status'), recentWidth * 1000);
-  const series = useSignal(recent.series);
-  useEffect(() => {
-    if (data === undefined) return;
-    recent.add(data);
-    series.value = recent.series;
-  }, [data]);
+  const { data, error } = usePoll<ServiceStatus>(resource('status'), everyMs);
   if (data === undefined)
     return error === undefined ? <p class="waiting">Loading …</p> : <Reason error={error} />;
-  const { start, count, taken, refused } = series.value;
+  const { recent, cluster } = data;
+  const node = cluster?.nodes.find(({ directory }) => directory === cluster.node);
   return (
     <section class="stack" aria-labelledby="ingest-now">
-      <h2 id="ingest-now">This server, now</h2>
-      <p class="quiet">All applications, averaged over the last ten seconds.</p>
+      <h2 id="ingest-now">{node === undefined ? 'This server, now' : `Node ${node.name}, now`}</h2>
+      <p class="quiet">
+        All applications, averaged over the last ten seconds.
+        {node !== undefined && ' Every node counts what it receives itself.'}
+      </p>
       <Figures status={data} />
-      <Chart
-        title="Accepted and refused a second, since you opened the console"
-        buckets={{ start, width: recentWidth, count }}
-        series={[
-          { label: 'Accepted a second', values: taken, tone: 1 },
-          { label: 'Refused a second', values: refused, tone: 2 },
-        ]}
-        kind="lines"
-        format={format.full}
-        height={160}
-      />
-      {data.cluster && <Nodes cluster={data.cluster} />}
+      {recent.accepted.length > 1 && (
+        <Chart
+          title={`Accepted and refused per second, ${sinceWords(recent)}`}
+          buckets={{
+            start: Date.parse(recent.start) / 1000,
+            width: recent.width,
+            count: recent.accepted.length,
+          }}
+          series={[
+            { label: 'Accepted per second', values: recent.accepted, tone: 1 },
+            { label: 'Refused per second', values: recent.refused, tone: 2 },
+          ]}
+          kind="lines"
+          format={format.full}
+          height={160}
+        />
+      )}
+      {cluster && <Nodes cluster={cluster} />}
     </section>
   );
+}
+
+/** The period of the chart: less than ten minutes after a start of the server. */
+function sinceWords({ start, width, accepted }: ServiceStatus['recent']): string {
+  const seconds = width * accepted.length;
+  return seconds >= 600 ? 'last 10 minutes' : `since the server started at ${format.clockSeconds(start)}`;
 }
 
 function Figures({ status }: { readonly status: ServiceStatus }) {
   const { packetsPerSecond, reportsPerSecond, refusedPerSecond, queue, commits, ready, reason } = status;
   return (
     <dl class="ingest-figures">
-      <Figure name="Packets a second">{format.full(packetsPerSecond)}</Figure>
-      <Figure name="Reports a second">{format.full(reportsPerSecond)}</Figure>
-      <Figure name="Refused a second" tone={refusedPerSecond > 0 ? 'bad' : undefined}>
+      <Figure name="Packets per second">{format.full(packetsPerSecond)}</Figure>
+      <Figure name="Reports per second">{format.full(reportsPerSecond)}</Figure>
+      <Figure name="Refused per second" tone={refusedPerSecond > 0 ? 'bad' : undefined}>
         {format.full(refusedPerSecond)}
       </Figure>
       <Figure name="Waiting for the disk" tone={queue.waiting * 2 > queue.limit ? 'bad' : undefined}>
         {format.full(queue.waiting)}
         <span class="quiet"> of {format.full(queue.limit)}</span>
       </Figure>
-      <Figure name="Commits a second">
+      <Figure name="Commits per second">
         {format.full(commits.perSecond)}
         {commits.meanMs !== null && <span class="quiet"> {format.full(commits.meanMs)} ms each</span>}
       </Figure>
-      <Figure name="Takes data" tone={ready ? 'good' : 'bad'}>
+      <Figure name="Accepts data" tone={ready ? 'good' : 'bad'}>
         {ready ? 'Yes' : `No: ${reason}`}
       </Figure>
     </dl>
@@ -106,7 +112,7 @@ const columns: readonly Column<Cluster['nodes'][number]>[] = [
   { key: 'version', title: 'Version', value: ({ version }) => version },
   { key: 'state', title: 'State', value: ({ state }) => state },
   timeColumn('lastBeat', 'Last heartbeat'),
-  { key: 'lag', title: 'Lag', number: true, value: ({ lag }) => lag },
+  { key: 'lag', title: 'Lag, entries', number: true, value: ({ lag }) => lag },
   {
     key: 'spool',
     title: 'Spool, KiB',

@@ -1,7 +1,8 @@
 /*
  * src/console/pages/ingest: accepted and refused packets and reports. page.tsx assembles the sections: now.tsx has the state of the
- * server, reasons.tsx the reasons of refusals with their remedies, and senders.tsx the senders. reasons.ts and recent.ts compute.
+ * server, reasons.tsx the reasons of refusals with their remedies, keys.tsx the keys, and senders.tsx the senders. reasons.ts computes.
  */
+import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import type { IngestReport } from '../../../contract/shapes/ledger.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
 import { resource, withQuery } from '../../api/client.ts';
@@ -13,6 +14,7 @@ import { Pending } from '../../parts/failure.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { boundsQuery } from '../../range.ts';
+import { Keys, useKeys } from './keys.tsx';
 import { Now } from './now.tsx';
 import { Reasons } from './reasons.tsx';
 import { Senders, Unattributed } from './senders.tsx';
@@ -20,6 +22,7 @@ import { Senders, Unattributed } from './senders.tsx';
 /** The ingest of an environment. */
 export function IngestPage({ application: app, environment: env }: InEnvironment) {
   const { bounds, everyMs } = useRange();
+  const keys = useKeys(app);
   const query = { environment: env, unnamed: true, ...boundsQuery(bounds) };
   const { data, error } = usePoll<IngestReport>(
     withQuery(resource('applications', app, 'ingest'), query),
@@ -32,8 +35,8 @@ export function IngestPage({ application: app, environment: env }: InEnvironment
         <RangePicker />
       </header>
       <Now />
-      <Ledger app={app} env={env} ledger={data} error={error} />
-      <Unattributed />
+      <Ledger app={app} env={env} ledger={data} error={error} keys={keys} />
+      <Unattributed app={app} keys={keys} />
     </div>
   );
 }
@@ -46,9 +49,10 @@ interface PlaceProps {
 interface LedgerProps extends PlaceProps {
   readonly ledger: IngestReport | undefined;
   readonly error: unknown;
+  readonly keys: readonly ApplicationKey[];
 }
 
-function Ledger({ app, env, ledger, error }: LedgerProps) {
+function Ledger({ app, env, ledger, error, keys }: LedgerProps) {
   if (ledger === undefined) return <Pending error={error} />;
   return (
     <>
@@ -67,14 +71,31 @@ function Ledger({ app, env, ledger, error }: LedgerProps) {
           </span>
         </p>
         <p class="quiet">
-          Packets and reports of {env}, in whole hours from {format.time(ledger.from)} to{' '}
-          {format.time(ledger.to)}. Refusals include requests without an environment of the application.
+          Packets and reports for {env}, in whole hours from {format.time(ledger.from)} to{' '}
+          {format.time(ledger.to)}.
         </p>
+        <Unnamed counts={ledger.unnamed} />
         <Hours app={app} env={env} />
       </section>
       <Reasons entries={ledger.entries} app={app} />
+      <Keys app={app} keys={keys} />
       <Senders entries={ledger.entries} leftOut={ledger.entriesLeftOut} env={env} />
     </>
+  );
+}
+
+/** Messages that count for no environment. */
+function Unnamed({ counts: { accepted, refused } }: { readonly counts: IngestReport['unnamed'] }) {
+  if (accepted + refused === 0) return null;
+  const parts = [
+    accepted > 0 && `${format.full(accepted)} accepted (requests for instance ids)`,
+    refused > 0 && `${format.full(refused)} refused`,
+  ];
+  return (
+    <p class="quiet">
+      Not included, because they named no environment of this application:{' '}
+      {format.list(parts.filter((part) => part !== false))}. They are listed below.
+    </p>
   );
 }
 

@@ -90,6 +90,12 @@ export function adviceOn(code: string): Note {
   return { meaning: sentence(meaning), remedy: sentence(reason.remedy) };
 }
 
+/** On `unknown_key` with a key of the application. */
+export const leakAdvice: Note = {
+  meaning: 'A web page or an app sent a Backend key, which its users can read: the key has leaked.',
+  remedy: 'Use a Frontend or Mobile key there. Then replace the Backend key on your servers, and delete it.',
+};
+
 function sentence(text: string): string {
   return `${text.replaceAll('`', '')}.`;
 }

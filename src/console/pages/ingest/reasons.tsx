@@ -1,8 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import { applicationSettingsAddress, useQuery } from '../../address.ts';
 import { format, plural } from '../../format.ts';
 import { Ago } from '../../parts/columns.tsx';
-import { adviceOn, type Reason, reasonsOf } from './reasons.ts';
+import { KeyLink } from './keys.tsx';
+import { adviceOn, leakAdvice, type Reason, reasonsOf } from './reasons.ts';
 
 interface ReasonsProps {
   readonly app: string;
@@ -31,7 +33,7 @@ export function Reasons({ app, entries }: ReasonsProps) {
 function Card({ app, reason }: { readonly app: string; readonly reason: Reason }) {
   const { change } = useQuery();
   const { code, outcome, status, count, lastAt, senders } = reason;
-  const { meaning, remedy } = adviceOn(code);
+  const { meaning, remedy } = code === 'unknown_key' ? leakAdvice : adviceOn(code);
   const show = () => change({ reason: code, outcome: undefined, sender: undefined }, true);
   return (
     <li class={`panel ${outcome === 'refused' ? 'panel-bad' : 'panel-warn'}`}>
@@ -44,7 +46,7 @@ function Card({ app, reason }: { readonly app: string; readonly reason: Reason }
       <p>
         <strong>What to do:</strong> {remedy}
       </p>
-      <Example reason={reason} />
+      <Example app={app} reason={reason} />
       <p class="quiet">
         <code>{code}</code> {outcome === 'refused' && `answered ${status} · `}
         {outcome === 'noted' && '· '}
@@ -64,24 +66,40 @@ function Card({ app, reason }: { readonly app: string; readonly reason: Reason }
   );
 }
 
+interface ExampleProps {
+  readonly app: string;
+  readonly reason: Reason;
+}
+
 /** Details of the last one, to find the sender. */
-function Example({ reason: { last, senders, example } }: { readonly reason: Reason }) {
-  const facts: [name: string, value: string | undefined][] = [
+function Example({ app, reason: { last, senders, example } }: ExampleProps) {
+  const { keyId, keyName, keyPrefix, keyType } = example ?? {};
+  const facts: [name: string, value: ComponentChildren][] = [
     ['From', senders[0]?.name],
     ['Origin', example?.origin],
     ['Environment', example?.environment ?? last.environment ?? undefined],
-    ['Key', example?.keyPrefix === undefined ? undefined : `${example.keyPrefix}… (${example.keyType})`],
+    [
+      'Key',
+      keyId !== undefined && keyName !== undefined ? (
+        <>
+          <KeyLink app={app} of={{ id: keyId, name: keyName }} /> ({keyType})
+        </>
+      ) : (
+        keyPrefix !== undefined && `${keyPrefix}… (${keyType})`
+      ),
+    ],
     ['Answer', example?.detail],
   ];
   return (
     <dl class="ingest-example">
-      {facts.map(([name, value]) =>
-        value === undefined ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
+      {facts.map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
       )}
     </dl>
   );

@@ -1,3 +1,4 @@
+import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import type {
   LedgerEntry,
   UnattributedRefusal,
@@ -11,6 +12,7 @@ import { countColumn, Program, timeColumn } from '../../parts/columns.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { hasRole } from '../../roles.ts';
+import { KeyLink } from './keys.tsx';
 import { adviceOn, filtered, senderName } from './reasons.ts';
 
 interface SendersProps {
@@ -122,20 +124,26 @@ export function useUnattributed(pause = everyMs): readonly UnattributedRefusal[]
   return usePoll<UnattributedReport>(path, pause).data?.items ?? [];
 }
 
+interface UnattributedProps {
+  readonly app: string;
+  /** The keys that are shown by name. */
+  readonly keys: readonly ApplicationKey[];
+}
+
 /** Refusals of requests with an unknown key or an unreadable body. */
-export function Unattributed() {
+export function Unattributed({ app, keys }: UnattributedProps) {
   const items = useUnattributed();
   if (items.length === 0) return null;
   return (
     <section class="stack">
       <h2>Refused, without an application</h2>
       <p class="quiet">
-        The latest kinds since the server started: requests with unknown keys or unreadable bodies. Is one of
-        them yours?
+        The latest kinds since the server started: requests with unknown or revoked keys, and unreadable
+        bodies. One of them may be yours.
       </p>
       <Table
         caption="Refused, without an application"
-        columns={unattributedColumns}
+        columns={unattributedColumns(app, keys)}
         rows={items}
         rowKey={({ count, at, ...kind }) => JSON.stringify(kind)}
         csv="ingest-of-no-application"
@@ -144,7 +152,10 @@ export function Unattributed() {
   );
 }
 
-const unattributedColumns: readonly Column<UnattributedRefusal>[] = [
+const unattributedColumns = (
+  app: string,
+  keys: readonly ApplicationKey[],
+): readonly Column<UnattributedRefusal>[] => [
   {
     key: 'code',
     title: 'Reason',
@@ -155,7 +166,11 @@ const unattributedColumns: readonly Column<UnattributedRefusal>[] = [
     key: 'key',
     title: 'Key',
     value: ({ keyPrefix }) => keyPrefix,
-    cell: ({ keyPrefix }) => (keyPrefix === null ? '–' : <code>{keyPrefix}…</code>),
+    cell: ({ keyPrefix }) => {
+      const key = keys.find(({ prefix }) => prefix === keyPrefix);
+      if (key !== undefined) return <KeyLink app={app} of={key} />;
+      return keyPrefix === null ? '–' : <code>{keyPrefix}…</code>;
+    },
   },
   { key: 'origin', title: 'Origin', value: ({ origin }) => origin },
   { key: 'environment', title: 'Environment', value: ({ environment }) => environment },

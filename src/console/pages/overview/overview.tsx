@@ -4,7 +4,7 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
-import { applicationSettingsAddress, useQuery } from '../../address.ts';
+import { applicationSettingsAddress, leakedKey, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format, plural } from '../../format.ts';
@@ -162,7 +162,7 @@ function StateLine({ app, overview, state, onChoose }: StateLineProps) {
       ))}
       {leakedKeys > 0 && (
         <li>
-          <a class="pill overview-state overview-leak" href={`${applicationSettingsAddress(app)}#keys`}>
+          <a class="pill overview-state overview-leak" href={applicationSettingsAddress(app, leakedKey)}>
             {plural(leakedKeys, 'key')} leaked
           </a>
         </li>

@@ -1,0 +1,53 @@
+import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
+import { now } from '../../clock.ts';
+import { format, plural } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
+
+/** A key that was used this recently counts as in use, ms. */
+const recentMs = 15 * 60_000;
+
+/** The reason of most refusals of a key: `leaked`, `origin not allowed`. */
+export function reasonOf({ refused: { reasons } }: ApplicationKey): string {
+  const code = reasons[0]?.code ?? '';
+  // No other packet with a known key is refused with this code.
+  return code === 'unknown_key' ? 'leaked' : code.replaceAll('_', ' ');
+}
+
+/** The refused messages of a key: `521, last 3 minutes ago: leaked`. */
+export function Refusals({ of: key }: { readonly of: ApplicationKey }) {
+  const { count, lastAt } = key.refused;
+  if (count === 0) return <>–</>;
+  return (
+    <span>
+      <strong class="bad">{format.full(count)}</strong>, last <Ago at={lastAt} />: {reasonOf(key)}
+    </span>
+  );
+}
+
+/** The last use of a key and its refusals, and whether something still sends with it. */
+export function LastUse({ of: key }: { readonly of: ApplicationKey }) {
+  const { name, lastUsedAt, refused } = key;
+  if (lastUsedAt === null && refused.count === 0) return <p>Nothing was ever sent with {name}.</p>;
+  const isRecent = [lastUsedAt, refused.lastAt].some(
+    (at) => at !== null && now.value - Date.parse(at) < recentMs,
+  );
+  return (
+    <p class={isRecent ? 'warn' : undefined}>
+      {lastUsedAt === null ? (
+        `${name} was never accepted`
+      ) : (
+        <>
+          {name} was last accepted <Ago at={lastUsedAt} />
+        </>
+      )}
+      {refused.count > 0 && (
+        <>
+          {lastUsedAt === null ? ', but ' : ', and '}
+          {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused (
+          {reasonOf(key)}), the last one <Ago at={refused.lastAt} />
+        </>
+      )}
+      .{isRecent && ' Something still sends with it.'}
+    </p>
+  );
+}

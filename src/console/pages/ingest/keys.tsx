@@ -1,0 +1,82 @@
+import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
+import { applicationSettingsAddress } from '../../address.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { format } from '../../format.ts';
+import { Ago, agoColumn } from '../../parts/columns.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { reasonOf } from '../application-settings/key-use.tsx';
+
+const everyMs = 10_000;
+
+/** The keys of an application, and then the latest revoked ones. */
+export function useKeys(app: string): readonly ApplicationKey[] {
+  const path = resource('applications', app, 'keys');
+  const read = (query: object) =>
+    usePoll<{ readonly items: readonly ApplicationKey[] }>(withQuery(path, { limit: 200, ...query }), everyMs)
+      .data?.items ?? [];
+  return [...read({}), ...read({ revoked: true })];
+}
+
+interface KeysProps {
+  readonly app: string;
+  readonly keys: readonly ApplicationKey[];
+}
+
+/** Last use and refusals of each key. */
+export function Keys({ app, keys }: KeysProps) {
+  const name: Column<ApplicationKey> = {
+    key: 'name',
+    title: 'Key',
+    value: ({ name }) => name,
+    cell: (key) => <KeyLink app={app} of={key} />,
+  };
+  return (
+    <section class="stack">
+      <h2>Keys</h2>
+      <p class="quiet">For all environments, since each key was created.</p>
+      <Table
+        caption="Keys"
+        columns={[name, ...columns]}
+        rows={keys}
+        rowKey={({ id }) => id}
+        csv="ingest-keys"
+        empty="No keys yet. Senders need one."
+      />
+    </section>
+  );
+}
+
+const columns: readonly Column<ApplicationKey>[] = [
+  { key: 'type', title: 'Type', value: ({ type }) => type },
+  agoColumn('lastUsedAt', 'Last accepted'),
+  {
+    key: 'refused',
+    title: 'Refused',
+    number: true,
+    value: ({ refused }) => refused.count,
+    cell: ({ refused }) => format.full(refused.count),
+  },
+  {
+    key: 'refusedAt',
+    title: 'Last refused',
+    value: ({ refused }) => refused.lastAt,
+    cell: ({ refused }) => <Ago at={refused.lastAt} />,
+  },
+  { key: 'reason', title: 'Main reason', value: reasonOf },
+];
+
+interface KeyLinkProps {
+  readonly app: string;
+  readonly of: Pick<ApplicationKey, 'id' | 'name' | 'revokedAt'>;
+}
+
+/** The name of a key, which leads to its row in the settings. */
+export function KeyLink({ app, of: { id, name, revokedAt } }: KeyLinkProps) {
+  return (
+    <>
+      <a href={applicationSettingsAddress(app, id)}>{name}</a>
+      {revokedAt !== undefined && <span class="quiet"> (revoked)</span>}
+    </>
+  );
+}

@@ -110,17 +110,17 @@ export class AccountDraft implements Accounts, Draft {
   /**
    * Writes an entry about the change into the audit log.
    * @param teamId the team that may read it
-   * @param proof how a sign-in was proven
+   * @param details how a sign-in was proven, or what has changed
    */
   note(
     action: AuditAction,
     teamId: string | null,
     target: AuditEntry['target'],
-    proof: Pick<AuditEntry, 'factors' | 'provider' | 'reason'> = {},
+    details: Pick<AuditEntry, 'factors' | 'provider' | 'reason' | 'applicationId' | 'changes'> = {},
   ): void {
     const number = this.takeNumber('audit');
     const { at, actor } = this.#authorship;
-    this.put('audit', auditKey(number), { number, at, actor, action, teamId, target, ...proof });
+    this.put('audit', auditKey(number), { number, at, actor, action, teamId, target, ...details });
   }
 
   /** Announces an event to the webhooks of a team. */

@@ -86,7 +86,8 @@ function addKey(
     ...shown,
   };
   draft.put('applicationKeys', key.hash, key);
-  draft.note('key.created', application.teamId, targetOf(key));
+  const changes = [{ field: 'type', from: null, to: key.type }];
+  draft.note('key.created', application.teamId, targetOf(key), { applicationId: application.id, changes });
   return key;
 }
 
@@ -109,7 +110,7 @@ export function deleteKey(directory: Directory, applicationId: string, keyId: st
     const revoked = { ...kept, revokedAt: directory.clock.now() };
     const revokedKeys = [...(application.revokedKeys ?? []), revoked].slice(-maxRevoked);
     draft.put('applications', applicationId, { ...application, revokedKeys });
-    draft.note('key.deleted', application.teamId, targetOf(key));
+    draft.note('key.deleted', application.teamId, targetOf(key), { applicationId });
   });
 }
 

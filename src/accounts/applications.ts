@@ -1,6 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Application, Deletion } from '../storage/lmdb/records.ts';
 import { ofTeam } from './accounts.ts';
+import { changesBetween } from './changed-fields.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import { declarationKey } from './declarations.ts';
 import { requestDeletion } from './deletions.ts';
@@ -73,7 +74,8 @@ export function patchApplication(
     const patched = entered({ ...application, ...patch, updatedAt: directory.clock.now() });
     checkSettings(patched);
     draft.put('applications', id, patched);
-    draft.note('application.changed', patched.teamId, targetOf(patched));
+    const changes = changesBetween(application, patched);
+    draft.note('application.changed', patched.teamId, targetOf(patched), changes);
     return patched;
   });
 }

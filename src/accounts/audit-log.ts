@@ -9,13 +9,24 @@ export function auditKey(number: number): string {
 
 /** An entry, as shown to its readers. */
 export function showEntry(entry: AuditEntry): ShownEntry {
-  const { number, at, actor, action, teamId, target, factors, provider, reason } = entry;
+  const { number, at, actor, action, teamId, target, factors, provider, reason, changes } = entry;
+  const applicationId = applicationOf(entry);
   return {
     ...{ id: String(number), at: new Date(at).toISOString(), actor, action, teamId, target },
     ...(factors !== undefined && { factors: [...factors] }),
     ...(provider !== undefined && { provider }),
     ...(reason !== undefined && { reason }),
+    ...(applicationId !== undefined && { applicationId }),
+    ...(changes !== undefined && { changes: [...changes] }),
   };
+}
+
+/** The kinds of targets whose id is that of their application. */
+const byApplication = ['application', 'environment', 'feature', 'metric'];
+
+/** The application that an entry is about; `undefined` if it is about none, or about a key in an earlier release. */
+export function applicationOf({ applicationId, target }: AuditEntry): string | undefined {
+  return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }
 
 /**

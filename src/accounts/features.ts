@@ -1,6 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
+import { changesBetween } from './changed-fields.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
@@ -52,7 +53,8 @@ export function patchFeature(
     if (Object.keys(patch).length === 0) return feature;
     const patched = { ...patchSettings(feature, patch, now), updatedAt: now };
     draft.put('features', declarationKey(applicationId, name), patched);
-    draft.note('feature.changed', application.teamId, declarationTarget('feature', application, name));
+    const target = declarationTarget('feature', application, name);
+    draft.note('feature.changed', application.teamId, target, changesBetween(feature, patched));
     return patched;
   });
 }
@@ -91,6 +93,7 @@ function declare(
     updatedAt: now,
   };
   draft.put('features', declarationKey(application.id, name), feature);
-  draft.note('feature.declared', application.teamId, declarationTarget('feature', application, name));
+  const target = declarationTarget('feature', application, name);
+  draft.note('feature.declared', application.teamId, target, changesBetween(defaultSettings, settings));
   return feature;
 }

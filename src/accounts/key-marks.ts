@@ -94,7 +94,7 @@ function announceLeak(draft: AccountDraft, key: ApplicationKey, at: number): voi
   const application = draft.applications.get(key.applicationId);
   if (application === undefined) return;
   const { id, name, prefix } = key;
-  draft.note('key.leaked', application.teamId, { type: 'key', id, name });
+  draft.note('key.leaked', application.teamId, { type: 'key', id, name }, { applicationId: application.id });
   draft.announce('key.leaked', application.teamId, {
     application: { id: application.id, name: application.name },
     key: { id, name, prefix },

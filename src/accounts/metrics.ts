@@ -1,8 +1,12 @@
 import type { MetricDeclaration } from '../storage/lmdb/records.ts';
+import { changesBetween } from './changed-fields.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
+
+/** How a metric without a declaration is read. */
+const undeclared: MetricSettings = { kind: 'counter', unit: null };
 
 export type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
@@ -30,7 +34,8 @@ export function declareMetric(
     const metric: MetricDeclaration = { ...declared, kind, unit, updatedAt: now };
     draft.put('metrics', declarationKey(applicationId, name), metric);
     const action = known === undefined ? 'metric.declared' : 'metric.changed';
-    draft.note(action, application.teamId, declarationTarget('metric', application, name));
+    const changes = changesBetween(known ?? undeclared, { kind, unit });
+    draft.note(action, application.teamId, declarationTarget('metric', application, name), changes);
     return metric;
   });
 }

@@ -15,6 +15,9 @@ const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Safari', /\bVersion\/(\d{1,4})\S* (?:Mobile\/\S+ )?Safari\//],
 ];
 
+/** The name of a browser of any other family. */
+export const unknownBrowser = 'Browser';
+
 /** Maximum length that is read of a `User-Agent`. */
 const longest = 500;
 
@@ -43,4 +46,9 @@ export function programText(userAgent: string): string {
   const numbers = /^v?(\d+(?:\.\d+)?)/.exec(said ?? '')?.[1];
   if (program === '') return userAgent;
   return numbers === undefined ? program : `${program} ${numbers}`;
+}
+
+/** Whether a recorded sender is a browser. Any other is a program of a team. */
+export function isBrowser(name: string): boolean {
+  return name === unknownBrowser || browsers.some(([each]) => each === name);
 }

@@ -1,4 +1,4 @@
-import { browserOf, type Program, productOf } from '../contract/programs.ts';
+import { browserOf, type Program, productOf, unknownBrowser } from '../contract/programs.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../storage/commit/series-dictionary.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
@@ -173,7 +173,7 @@ const nameless = 'unnamed';
 /** The sender of a packet with this `User-Agent`. */
 export function packetSender(userAgent = ''): Sender {
   const found = userAgent.startsWith('Mozilla/')
-    ? (browserOf(userAgent) ?? { name: 'Browser', version: undefined })
+    ? (browserOf(userAgent) ?? { name: unknownBrowser, version: undefined })
     : namedProduct(userAgent);
   const version = /^v?(\d{1,4})(?!\d)/.exec(found.version ?? '')?.[1] ?? null;
   return { name: found.name, version, transport: 'http', route: 'telemetry' };

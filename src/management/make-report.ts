@@ -7,6 +7,7 @@ import { type ScanTask, scan } from '../storage/lmdb/scan.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { WatchTask } from '../webhooks/findings.ts';
+import { ActivityFeed, type ActivityTask } from './activity/report.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
 import { fieldsOf } from './freshly.ts';
@@ -56,6 +57,7 @@ export function createReports(store: UsageTables) {
   const bases = new OverviewBases(store);
   const unions = new UserUnions(store);
   const splits = new SplitCache(store, unions);
+  const feed = new ActivityFeed(store);
   return {
     usage: (task: UsageTask) =>
       inJson(through(task, usageReport(store, task.environment, task.range, task.only, unions))),
@@ -72,6 +74,7 @@ export function createReports(store: UsageTables) {
     monthUsage: (task: MonthTask) => monthUsage(store, task),
     prometheus: (task: PrometheusTask) => prometheusReport(store, task),
     splits: (task: SplitsTask) => splits.of(task),
+    activity: (task: ActivityTask) => inJson(feed.page(task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
     watch: (task: WatchTask) => watchReport(store, task),
     scan: (task: ScanTask) => scan(store, task),

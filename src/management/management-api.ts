@@ -1,4 +1,5 @@
 import type { Group } from '../http/endpoint.ts';
+import { type ActivityDeps, activity } from './activity/endpoint.ts';
 import { type ApiKeyDeps, apiKeys } from './api-keys.ts';
 import { applications } from './applications.ts';
 import { type AuditDeps, audit } from './audit.ts';
@@ -31,7 +32,8 @@ import { users } from './users.ts';
 import { views } from './views.ts';
 import { type WebhookDeps, webhooks } from './webhooks.ts';
 
-export type ManagementDeps = ApiKeyDeps &
+export type ManagementDeps = ActivityDeps &
+  ApiKeyDeps &
   AuditDeps &
   FeatureDeps &
   IdentityDeps &
@@ -52,5 +54,5 @@ export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[metrics, overview, reports, prometheus, ingest, imports],
   ...[identities, teams, members, apiKeys, clients, webhooks],
   ...[users, preferences, passkeys, resetLinks, totp, sessions, signInPolicy, identityProviders],
-  ...[deletions, audit, status, unattributed],
+  ...[deletions, activity, audit, status, unattributed],
 ];

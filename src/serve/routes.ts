@@ -27,6 +27,7 @@ import { problem } from '../http/problem.ts';
 import type { Handler, Route } from '../http/types.ts';
 import { whenCurrent } from '../http/when-current.ts';
 import { ImportedParts } from '../ingest/reports/imported-parts.ts';
+import { RecentChanges } from '../management/activity/recent-changes.ts';
 import { description } from '../management/document.ts';
 import { type ManagementDeps, managementApi } from '../management/management-api.ts';
 import { SharedResults } from '../management/shared-results.ts';
@@ -139,6 +140,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),
+    recentChanges: new RecentChanges(accounts),
     imports: new ImportedParts({ ...core.counting, retention, usageStore: core.usageStore }),
     sights: new SharedSights(reports, (people) => core.usageStore.freshen(people)),
     forget: (application, identity) => instances.forget(application, identity),

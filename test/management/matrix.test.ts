@@ -47,6 +47,7 @@ PUT    /applications/:id/metrics/:metric                   401  401   401  401  
 DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   403   204  204   204      204      403    403   204
 GET    /applications/:id/overview                          401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/overview/users                    401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/activity                          401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/usage                             401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/measurements                      401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/prometheus                        401  401   401  401    401   403   200  200   200      200      200    200   200

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { actorTypes } from '../audit.ts';
 import { factors } from '../factors.ts';
+import { ChangedField } from './activity.ts';
 import { exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
 export const AuditEntry = shape(
@@ -29,6 +30,17 @@ export const AuditEntry = shape(
     ),
     provider: Type.Optional(text('Name of the identity provider of a sign-in, if it came from one.')),
     reason: Type.Optional(text('Code of the reason why a sign-in with an identity provider was refused.')),
+    applicationId: Type.Optional(
+      text(
+        'Id of the application that the target belongs to. Entries of earlier versions lack that of keys.',
+      ),
+    ),
+    changes: Type.Optional(
+      listOf(
+        ChangedField,
+        'The changed settings. Absent if none are recorded, as in entries of earlier versions.',
+      ),
+    ),
   },
   {
     id: '17',

@@ -110,19 +110,25 @@ export function deleteLedger(store: UsageTables, application: number, before: nu
   removeRange(store.ledger, range);
 }
 
-/** The rows of an application with `from ≤ hour < to`, latest hour first. */
+/**
+ * The rows of an application with `from ≤ hour < to`, latest hour first.
+ * @param only the outcome of the rows; all by default. Other rows are skipped without being decoded
+ */
 export function* ledgerEntries(
   store: UsageTables,
   application: number,
   from: number,
   to: number,
   at?: Snapshot,
+  only?: LedgerOutcome,
 ): Generator<LedgerEntry> {
   // A reverse range includes its start, and the key of an hour without a digest sorts before the rows of that hour.
   const [start, end] = [pairKey(application, to), pairKey(application, from)];
   const range = { start, end, reverse: true, ...readAt(at) };
   for (const { key, value } of store.ledger.getRange(range)) {
+    if (only !== undefined && !value.includes(`"${only}"`)) continue;
     const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
+    if (only !== undefined && subject[3] !== only) continue;
     yield { hour: key.readUInt32BE(4), subject: readSubject(subject), count, lastAt, example };
   }
 }

@@ -2,6 +2,7 @@ import type { Factor } from '../../contract/factors.ts';
 import type { KeyScope } from '../../contract/key-scopes.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
+import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
 import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import type { Preferences } from '../../contract/shapes/preferences.ts';
@@ -186,13 +187,16 @@ export interface Deletion {
 export type Actor = Readonly<ShownEntry['actor']>;
 
 /** One entry of the audit log, with the fields that its readers see. It is never changed. */
-export interface AuditEntry extends Readonly<Omit<ShownEntry, 'id' | 'at' | 'actor' | 'target' | 'factors'>> {
+export interface AuditEntry
+  extends Readonly<Omit<ShownEntry, 'id' | 'at' | 'actor' | 'target' | 'factors' | 'changes'>> {
   /** Ascending in order of creation. */
   readonly number: number;
   readonly at: number;
   readonly actor: Actor;
   readonly target: Readonly<ShownEntry['target']>;
   readonly factors?: readonly Factor[];
+  /** Absent if none are recorded, as in entries of earlier releases. */
+  readonly changes?: readonly ChangedField[];
 }
 
 export interface Environment {

@@ -1,0 +1,48 @@
+import type { ChangedField } from '../contract/shapes/activity.ts';
+
+/** Fields that every change sets, and those that another one implies. */
+const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt']);
+
+/** Maximum length of a value, and number of values. */
+const longest = 300;
+const most = 20;
+
+/**
+ * The differences between two versions of the settings of an application, feature or metric, for the audit log. Never call it with
+ * a record that has a secret.
+ */
+export function changesBetween(before: object, after: object): { readonly changes: readonly ChangedField[] } {
+  const old = new Map<string, unknown>(Object.entries(before));
+  const changes = Object.entries(after).flatMap(([field, value]): ChangedField[] => {
+    if (implied.has(field)) return [];
+    const [from, to] = [textOf(field, old.get(field)), textOf(field, value)];
+    return from === to ? [] : [{ field, from, to }];
+  });
+  return { changes: changes.slice(0, most) };
+}
+
+/** A value as text; `null` if it is not set. */
+function textOf(field: string, value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const text = Array.isArray(value) ? value.map(itemText).join(', ') : plainText(field, value);
+  if (text === '') return null;
+  return text.length <= longest
+    ? text
+    : `${Array.from(text)
+        .slice(0, longest - 1)
+        .join('')}…`;
+}
+
+function plainText(field: string, value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number' && /(At|Until)$/.test(field)) return new Date(value).toISOString();
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** An item of a list, such as an origin, or a variant with its weight. */
+function itemText(item: unknown): string {
+  if (Array.isArray(item)) return item.map(String).join(' ');
+  if (typeof item !== 'object' || item === null) return String(item);
+  const { name, id } = item as { readonly name?: string; readonly id?: string };
+  return name ?? id ?? JSON.stringify(item);
+}

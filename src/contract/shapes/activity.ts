@@ -1,0 +1,55 @@
+import Type, { type Static } from 'typebox';
+import { activityKindNames } from '../activity.ts';
+import { actorTypes } from '../audit.ts';
+import { exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+
+/** A changed setting, with its values as text. */
+export const ChangedField = Type.Object({
+  field: text('Name of the setting, or of the variant.'),
+  from: orNull(text('Value before; `null` if it was not set.')),
+  to: orNull(text('Value after; `null` if it is not set.')),
+});
+export type ChangedField = Static<typeof ChangedField>;
+
+export const ActivityItem = shape(
+  'ActivityItem',
+  {
+    id: text('Id. The same fact has the same id in each answer.'),
+    at: time('Time of the change.'),
+    kind: oneOf(activityKindNames, 'What happened.'),
+    environment: orNull(text('Name of the environment; `null` if it concerns all of them.')),
+    feature: orNull(text('Name of the feature; `null` if it concerns none.')),
+    subject: orNull(text('Name of the key, sender, variant or metric that it concerns.')),
+    text: text('What happened, without the name of the feature.'),
+    by: Type.Unsafe<{ type: (typeof actorTypes)[number]; name: string | null } | null>({
+      ...Type.Object({
+        type: oneOf(actorTypes, 'Kind of the author.'),
+        name: orNull(
+          text(
+            'E-mail address of the user or name of the API key; `null` if the caller may not know it: see docs/access.md.',
+          ),
+        ),
+      }),
+      type: ['object', 'null'],
+      description: 'Who made the change; `null` for a change in the data.',
+    }),
+    changes: listOf(ChangedField, 'The changed settings, or the shares of variants.'),
+    until: orNull(time('The end of a period, such as of refusals; `null` if it lasts, or has no length.')),
+  },
+  {
+    id: 'split_moved-6b1f0c8a52d94e07',
+    at: exampleTime,
+    kind: 'split_moved',
+    environment: 'Production',
+    feature: 'checkout',
+    subject: 'on',
+    text: 'Split moved: on 50 % → 80 %, off 50 % → 20 %',
+    by: null,
+    changes: [
+      { field: 'on', from: '50 %', to: '80 %' },
+      { field: 'off', from: '50 %', to: '20 %' },
+    ],
+    until: null,
+  },
+);
+export type ActivityItem = Static<typeof ActivityItem>;

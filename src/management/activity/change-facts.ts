@@ -1,0 +1,82 @@
+import { applicationOf } from '../../accounts/audit-log.ts';
+import type { ActivityKind } from '../../contract/activity.ts';
+import type { AuditedThing } from '../../contract/audit.ts';
+import type { ChangedField } from '../../contract/shapes/activity.ts';
+import type { AuditEntry, FeatureNote } from '../../storage/lmdb/records.ts';
+import type { Fact } from './facts.ts';
+
+/** The things in the audit log whose changes are in the feed. They belong to an application. */
+const changedThings: Partial<
+  Readonly<Record<AuditedThing, { readonly kind: ActivityKind; readonly noun: string }>>
+> = {
+  application: { kind: 'application_changed', noun: 'Application' },
+  environment: { kind: 'environment_changed', noun: 'Environment' },
+  key: { kind: 'key_changed', noun: 'Key' },
+  feature: { kind: 'flag_changed', noun: 'Flag' },
+  metric: { kind: 'metric_changed', noun: 'Metric' },
+};
+
+/** Actions that the feed shows by other facts: notes at the time to which they refer, leaks by the key. */
+const shownOtherwise: readonly string[] = ['feature.noted', 'key.leaked'];
+
+/** Whether the feed shows an entry of the audit log. */
+export function isChange(entry: AuditEntry): boolean {
+  return (
+    thingOf(entry) !== undefined &&
+    !shownOtherwise.includes(entry.action) &&
+    applicationOf(entry) !== undefined
+  );
+}
+
+/** What the caller may know about an author. */
+export type ShowActor = (actor: AuditEntry['actor']) => NonNullable<Fact['by']>;
+
+/** A change by a person, from the audit log. */
+export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
+  const { number, at, action, target, actor, changes = [] } = entry;
+  const { kind, noun } = thingOf(entry)!;
+  const done = action.slice(action.indexOf('.') + 1).replaceAll('-', ' ');
+  return {
+    kind,
+    at,
+    key: number,
+    environment: target.type === 'environment' ? target.name : null,
+    feature: target.type === 'feature' ? target.name : null,
+    subject: target.name,
+    text: textOf(target.type === 'feature' ? '' : `${noun} ${target.name} `, done, changes),
+    by: showActor(actor),
+    changes: [...changes],
+  };
+}
+
+/** A note of a feature, at the time to which it refers. */
+export function noteFact(feature: string, note: FeatureNote, by: Fact['by']): Fact {
+  const { id, at, environment, text } = note;
+  return { kind: 'note', at, key: [id], environment, feature, text: `Note: ${text}`, by: by ?? null };
+}
+
+function thingOf({ action }: AuditEntry) {
+  return changedThings[action.slice(0, action.indexOf('.')) as AuditedThing];
+}
+
+/** "Archived", "Changed: permanent no → yes" or "Metric latency changed: unit – → ms". */
+function textOf(subject: string, done: string, changes: readonly ChangedField[]): string {
+  const [first] = changes;
+  if (changes.length === 1 && first?.field === 'archived')
+    return capital(`${subject}${first.to === 'yes' ? 'archived' : 'restored from the archive'}`);
+  const details = changes.map(({ field, from, to }) =>
+    done === 'changed'
+      ? `${wordsOf(field)} ${from ?? 'none'} → ${to ?? 'none'}`
+      : `${wordsOf(field)} ${to ?? 'none'}`,
+  );
+  return capital(`${subject}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
+}
+
+/** "allowed origins" for `allowedOrigins`. */
+function wordsOf(field: string): string {
+  return field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,121 @@
+import { criticalValue } from './distributions.ts';
+
+/** Daily figures, such as the shares of the variants of a feature. */
+export interface DailyLevels {
+  /** For each figure its values by day; `NaN` for a day that is not compared. */
+  readonly values: readonly Float64Array[];
+  /** For each figure the variance by day that counting alone explains. */
+  readonly noise: readonly Float64Array[];
+  /** Minimum distance between two levels. */
+  readonly least: number;
+}
+
+/** A change of level that lasts. */
+export interface LevelShift {
+  /** The first day that differs from the days before. */
+  readonly day: number;
+  /** The mean of each figure before and after. */
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
+/** Days of the level before. Two weeks contain each weekday twice. */
+const before = { least: 3, most: 14 };
+/** Days that the new level must last. */
+const lasting = 2;
+/** Maximum distance in days between the last day before and the last day after. */
+const maxSpan = 7;
+
+/**
+ * The probability of a shift where there is none, for one figure and day. A thousand features with three variants have some
+ * 300 000 figures in 100 days.
+ */
+const alpha = 1e-6;
+
+const critical = Array.from({ length: before.most + lasting }, (_, degrees) =>
+  degrees === 0 ? Number.POSITIVE_INFINITY : criticalValue(alpha, degrees),
+);
+
+/**
+ * Finds the days on which figures moved to another level. The days before and the days after are compared by Student's t-test
+ * with a common variance, which is at least that of counting. One day between them is left out: it may have both levels.
+ * Days are read in order, and a shift depends on the next two days only, so later days do not change it.
+ */
+export function levelShifts(levels: DailyLevels): readonly LevelShift[] {
+  const days = comparedDays(levels);
+  const shifts: LevelShift[] = [];
+  for (let start = 0, at = before.least; at + lasting < days.length; at += 1) {
+    if (at - start < before.least) continue;
+    const shift = shiftAt(levels, days, Math.max(start, at - before.most), at);
+    if (shift === undefined) continue;
+    shifts.push(shift);
+    start = at + 1;
+  }
+  return shifts;
+}
+
+function comparedDays({ values: [first] }: DailyLevels): readonly number[] {
+  const days: number[] = [];
+  first?.forEach((value, day) => {
+    if (!Number.isNaN(value)) days.push(day);
+  });
+  return days;
+}
+
+interface Compared {
+  readonly from: number;
+  readonly to: number;
+  /** Standard deviation of a day. */
+  readonly deviation: number;
+  readonly isClear: boolean;
+}
+
+/** The shift between the days from `start` to `at` and the days after `at`, if there is one. */
+function shiftAt(
+  levels: DailyLevels,
+  days: readonly number[],
+  start: number,
+  at: number,
+): LevelShift | undefined {
+  if (days[at + lasting]! - days[at - 1]! > maxSpan) return undefined;
+  const compared: Compared[] = [];
+  for (let figure = 0; figure < levels.values.length; figure += 1)
+    compared.push(compare(levels, figure, days, start, at));
+  if (!compared.some(({ isClear }) => isClear)) return undefined;
+  const hasMoved = compared.some(({ isClear, from, to, deviation }, figure) => {
+    if (!isClear) return false;
+    const value = levels.values[figure]![days[at]!]!;
+    return Math.abs(value - from) > Math.max(3 * deviation, 0.15 * Math.abs(to - from));
+  });
+  return {
+    day: days[hasMoved ? at : at + 1]!,
+    from: compared.map(({ from }) => from),
+    to: compared.map(({ to }) => to),
+  };
+}
+
+function compare(
+  { values, noise, least }: DailyLevels,
+  figure: number,
+  days: readonly number[],
+  start: number,
+  at: number,
+): Compared {
+  const value = (index: number) => values[figure]![days[index]!]!;
+  const [count, all] = [at - start, at - start + lasting];
+  let [from, to, explained, squares] = [0, 0, 0, 0];
+  for (let index = start; index < at; index += 1) from += value(index) / count;
+  for (let index = at + 1; index <= at + lasting; index += 1) to += value(index) / lasting;
+  const distance = Math.abs(to - from);
+  // Most days end here.
+  if (distance < least) return { from, to, deviation: 0, isClear: false };
+  for (let index = start; index <= at + lasting; index += 1) {
+    if (index === at) continue;
+    squares += (value(index) - (index < at ? from : to)) ** 2;
+    explained += noise[figure]![days[index]!]! / all;
+  }
+  const deviation = Math.sqrt(Math.max(squares / (all - 2), explained));
+  const error = deviation * Math.sqrt(1 / count + 1 / lasting);
+  const lasts = Math.abs(value(at + 1) - value(at + lasting)) <= distance / 2;
+  return { from, to, deviation, isClear: lasts && distance >= critical[all - 2]! * error };
+}

@@ -90,11 +90,11 @@ describe('the figures', () => {
 
   test('select the figure of the chart, which the address contains', async () => {
     const { page } = await console.visit(addressOf(shop));
-    await page.getByRole('application', { name: 'Checks by hour' }).waitFor();
+    await page.getByRole('application', { name: 'Checks per hour' }).waitFor();
     await tile(page, 'Users').click();
-    await page.getByRole('application', { name: 'Users by UTC day' }).waitFor();
+    await page.getByRole('application', { name: 'Users per day' }).waitFor();
     await page.reload();
-    await page.getByRole('application', { name: 'Users by UTC day' }).waitFor();
+    await page.getByRole('application', { name: 'Users per day' }).waitFor();
     expect(await tile(page, 'Users').getAttribute('aria-pressed')).toBe('true');
   });
 
@@ -252,7 +252,7 @@ describe('live', () => {
 
   test('a fixed range is read once, and links to the relative one', async () => {
     const { page } = await console.visit(addressOf(shop, '?range=30d'));
-    const chart = page.getByRole('application', { name: 'Checks by day' });
+    const chart = page.getByRole('application', { name: 'Checks per day' });
     await chart.focus();
     for (const key of ['Home', 'Shift+End', 'Enter']) await page.keyboard.press(key);
     await page.waitForURL(/from=.*to=/);

@@ -9,9 +9,9 @@ import {
   selected,
   spanOf,
 } from '../../src/console/parts/chart/cursor.ts';
-import { drawingOf, sameDrawing } from '../../src/console/parts/chart/drawing.ts';
+import { drawingOf, sameDrawing, ticksOf } from '../../src/console/parts/chart/drawing.ts';
 import { bucketAt, type ChartSeries, toneOf } from '../../src/console/parts/chart/series.ts';
-import { type ChartTimes, chartTimes } from '../../src/console/parts/chart/times.ts';
+import { type ChartTimes, chartTimes, perBucket } from '../../src/console/parts/chart/times.ts';
 
 const hour = 3600;
 const noon = Date.UTC(2026, 9, 24, 12) / 1000;
@@ -74,6 +74,44 @@ describe('a drawing', () => {
       false,
     );
   });
+});
+
+describe('the axis of the figures', () => {
+  const ticksFor = (values: number[]) =>
+    ticksOf(drawingOf(buckets, [{ label: 'on', values, tone: 1 }], 'lines'));
+
+  it.each([
+    [[0], [0, 1]],
+    [[1], [0, 1]],
+    [[7], [0, 2, 4, 6, 8]],
+    [[1200], [0, 500, 1000, 1500]],
+    [[23_600_000], [0, 5e6, 10e6, 15e6, 20e6, 25e6]],
+    [[0.42], [0, 0.1, 0.2, 0.3, 0.4, 0.5]],
+  ])('for %j has the lines %j', (values, ticks) => {
+    expect(ticksFor(values)).toEqual(ticks);
+  });
+
+  it('ends at or above the highest figure, with few lines at whole distances', () => {
+    const figures = fc.oneof(fc.nat(2e9), fc.double({ min: 1e-3, max: 1e12, noNaN: true }));
+    fc.assert(
+      fc.property(fc.array(figures, { minLength: 1, maxLength: 4 }), (values) => {
+        const ticks = ticksFor(values);
+        expect(ticks[0]).toBe(0);
+        expect(ticks.at(-1)).toBeGreaterThanOrEqual(Math.max(...values) * (1 - 1e-8));
+        expect(ticks.length).toBeLessThanOrEqual(6);
+        if (values.every(Number.isInteger)) expect(ticks.every(Number.isInteger)).toBe(true);
+      }),
+    );
+  });
+});
+
+it.each([
+  [60, 'per minute'],
+  [3600, 'per hour'],
+  [86_400, 'per day'],
+  [10, 'per 10 seconds'],
+])('a bucket of %i seconds is shown as %s', (width, words) => {
+  expect(perBucket(width)).toBe(words);
 });
 
 describe('a cursor', () => {

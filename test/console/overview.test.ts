@@ -181,9 +181,9 @@ describe('the chart', () => {
   } as unknown as Overview;
 
   test.each([
-    ['checks', 'Checks by day', [4, 1]],
-    ['users', 'Users by UTC day', [7, 3]],
-    ['refused', 'Refused by day', [48, 12]],
+    ['checks', 'Checks', [4, 1]],
+    ['users', 'Users', [7, 3]],
+    ['refused', 'Refused', [48, 12]],
   ] as const)('of %s', (figure, title, values) => {
     const drawn = drawnOf(overview, figure);
     expect(drawn.title).toBe(title);

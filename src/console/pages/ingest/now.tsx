@@ -38,6 +38,7 @@ export function Now() {
             { label: 'Refused per second', values: recent.refused, tone: 2 },
           ]}
           kind="lines"
+          levels
           format={format.full}
           height={160}
         />

@@ -109,7 +109,7 @@ function Hours({ app, env }: PlaceProps) {
   const buckets = { start, width: 3600, count: length };
   return (
     <Chart
-      title="Accepted and refused by hour"
+      title="Accepted and refused"
       buckets={buckets}
       series={[
         { label: 'Accepted', values: accepted, tone: 1 },

@@ -49,6 +49,7 @@ export function Detail({ row, buckets, onClose }: DetailProps) {
           buckets={shown}
           unfinishedFrom={kind === 'counter' ? bucketAt(buckets, now.value / 1000) : undefined}
           series={drawn}
+          levels={kind === 'gauge'}
           kind={kind === 'counter' && drawn.length > 1 ? 'stacked' : 'lines'}
           format={(value) => format.quantity(value, unit)}
           onZoom={zoom}

@@ -53,10 +53,9 @@ const [hour, day] = [3600, 86_400];
 /** The chart of a figure in the range. */
 export function drawnOf(overview: Overview, figure: Figure): Drawn {
   const { start, width, values } = bucketsOf(overview, figure);
-  const unit = width === day ? 'day' : width === hour ? 'hour' : 'minute';
   const buckets = { start, width, count: values.length };
   return {
-    title: `${names[figure]} by ${figure === 'users' ? 'UTC day' : unit}`,
+    title: names[figure],
     buckets,
     series: [{ label: names[figure], values, tone: toneOf(0) }],
     unfinishedFrom: bucketAt(buckets, Date.parse(overview.at) / 1000),

@@ -10,11 +10,13 @@ import { type Described, figuresCsv } from './announcement.ts';
 import { Figures, Legend } from './figures.tsx';
 import { Plotted } from './plotted.tsx';
 import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
-import { chartTimes } from './times.ts';
+import { chartTimes, perBucket } from './times.ts';
 
 export interface ChartProps {
-  /** Subject of the chart, such as "Checks by variant". */
+  /** Subject of the chart, such as "Checks by variant". The width of a bucket is added. */
   readonly title: string;
+  /** Whether the figures are levels or rates, which are not per bucket. */
+  readonly levels?: boolean;
   readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
   readonly kind: ChartKind;
@@ -35,9 +37,12 @@ const noMarkers: readonly Marker[] = [];
 
 /** A chart with its legend, a cursor for pointer and keyboard, and a table of the same figures. */
 export function Chart(props: ChartProps) {
-  const { title, buckets, series, kind, unfinishedFrom, markers = noMarkers, format = formats.full } = props;
-  const { height = 260, onZoom, csv } = props;
+  const { buckets, series, kind, unfinishedFrom, markers = noMarkers, format = formats.full } = props;
+  const { height = 260, onZoom, csv, levels = false } = props;
   const { start, width, count } = buckets;
+  const title = levels
+    ? props.title
+    : `${props.title}${props.title.includes(' ') ? ',' : ''} ${perBucket(width)}`;
   const times = useMemo(() => chartTimes(width), [width]);
   const of: Described = useMemo(
     () => ({ buckets: { start, width, count }, series, markers, unfinishedFrom, times, format }),
@@ -47,7 +52,8 @@ export function Chart(props: ChartProps) {
   return (
     <figure class="chart">
       <figcaption class="chart-caption">
-        <Legend series={series} unfinished={unfinished} />
+        <strong class="chart-title">{title}</strong>
+        {series.length > 1 || unfinished ? <Legend series={series} unfinished={unfinished} /> : null}
         {times.zone && <span class="quiet">Days are UTC days</span>}
       </figcaption>
       {kind !== 'table' && <Plotted title={title} of={of} kind={kind} height={height} onZoom={onZoom} />}

@@ -48,3 +48,21 @@ function stacked(series: readonly (readonly number[])[]): number[][] {
 export function sameDrawing(one: Drawing, other: Drawing): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
+
+/** Maximum number of lines above 0 on the axis of the figures. */
+const maxTicks = 5;
+
+/**
+ * The lines of the axis of the figures: multiples of 1, 2 or 5 times a power of ten from 0 on. The last one is not below any
+ * figure. Counts have no fractions.
+ */
+export function ticksOf({ max, heights }: Pick<Drawing, 'max' | 'heights'>): number[] {
+  const isWhole = heights.every((values) => values.every(Number.isInteger));
+  const top = max > 0 ? max : 1;
+  const power = 10 ** Math.floor(Math.log10(top / maxTicks));
+  const fits = (distance: number) =>
+    (!isWhole || distance >= 1) && Math.ceil(top / distance - 1e-9) <= maxTicks;
+  const distance = [1, 2, 5, 10, 20, 50, 100].map((times) => times * power).find(fits) ?? 1;
+  const count = Math.max(1, Math.ceil(top / distance - 1e-9));
+  return Array.from({ length: count + 1 }, (_, index) => Number((index * distance).toPrecision(12)));
+}

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import type { Drawing, PlotContent } from './drawing.ts';
+import { type Drawing, type PlotContent, ticksOf } from './drawing.ts';
 import { dashes, type Tone, tones } from './series.ts';
 import { type ChartTimes, daySeconds } from './times.ts';
 
@@ -69,12 +69,6 @@ export interface AxisOptions {
   readonly width: number;
 }
 
-/** Distances between the lines of an axis. */
-const distances = Array.from({ length: 22 }, (_, index) =>
-  [1, 2, 5].map((times) => times * 10 ** (index - 6)),
-).flat();
-const wholeDistances = distances.filter(Number.isInteger);
-
 /** The time axis and the axis of the figures. */
 export function axes(
   { times, format, width }: AxisOptions,
@@ -99,10 +93,7 @@ export function axes(
     {
       ...common,
       size: 52,
-      space: 36,
-      // Counts have no fractions.
-      incrs: () =>
-        drawing().heights.every((values) => values.every(Number.isInteger)) ? wholeDistances : distances,
+      splits: () => ticksOf(drawing()),
       values: (_, splits) => splits.map(format),
     },
   ];

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { bucketsWithin } from './cursor.ts';
-import { type Drawing, type PlotContent, sameDrawing } from './drawing.ts';
+import { type Drawing, type PlotContent, sameDrawing, ticksOf } from './drawing.ts';
 import {
   type AxisOptions,
   axes,
@@ -97,7 +97,7 @@ export class Plot {
       ...(times.zone === 'UTC' ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
       scales: {
         x: { range: () => xRange(this.#content) },
-        y: { range: () => [0, this.#content.drawing.max * 1.05 || 1] },
+        y: { range: () => [0, ticksOf(this.#content.drawing).at(-1)!] },
       },
       axes: axes(this.#options, palette, () => this.#content.drawing),
       series: [{}, ...tones.map((tone, index) => line(tone, isStacked && index === 0, palette))],

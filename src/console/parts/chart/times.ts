@@ -38,3 +38,16 @@ export function chartTimes(width: number, locale?: string, timeZone?: string): C
     zone: days ? 'UTC' : undefined,
   };
 }
+
+/** The width of a bucket in words: `per hour`. @param width seconds */
+export function perBucket(width: number): string {
+  const [name, length] = (
+    [
+      ['day', daySeconds],
+      ['hour', 3600],
+      ['minute', 60],
+    ] as const
+  ).find(([, length]) => width % length === 0) ?? ['second', 1];
+  const count = width / length;
+  return count === 1 ? `per ${name}` : `per ${count} ${name}s`;
+}

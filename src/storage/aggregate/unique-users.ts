@@ -37,18 +37,41 @@ export function* countUniqueUsers(
     series: new Map(),
     groups: [],
   };
+  const most = users.environment;
   for (const some of slices(groups)) {
     const ordinals = new Set(some.flatMap(([, group]) => group));
     const sketches = yield* unions.of(environment, days, [...ordinals]);
     for (const [ordinal, sketch] of sketches) {
-      const count = sketch.estimate();
+      const count = partOf(most, sketch.estimate());
       if (count > 0) users.series.set(ordinal, count);
     }
     for (const [index, group] of some) {
-      users.groups[index] = unite(group.map((ordinal) => sketches.get(ordinal)!)).estimate();
+      const union = unite(group.map((ordinal) => sketches.get(ordinal)!)).estimate();
+      const parts = group.map((ordinal) => users.series.get(ordinal) ?? 0);
+      users.groups[index] = within(partOf(most, union), parts);
     }
   }
   return users;
+}
+
+/** Two estimates may differ by this share although they are of the same users. */
+const noise = 0.04;
+
+/**
+ * An estimate of users of a part of the environment. It exceeds that of the environment only if reports name users of features
+ * without naming them for the environment, and not by an error of the estimates.
+ */
+function partOf(whole: number, part: number): number {
+  return part > whole && part <= whole * (1 + noise) ? whole : part;
+}
+
+/**
+ * An estimate of the users of any of several series. It is not below the greatest of theirs, and not above the sum, as two
+ * independent estimates could be.
+ */
+function within(union: number, parts: readonly number[]): number {
+  const sum = parts.reduce((total, each) => total + each, 0);
+  return Math.min(sum, Math.max(union, ...parts));
 }
 
 export interface EnvironmentUsers {

@@ -23,6 +23,7 @@ describe('GET /console/session', () => {
     expect(user).toEqual({
       id: expect.stringMatching(/^user_/),
       email: fixture.admin.email,
+      preferences: { timeZone: null, columns: {}, favourites: [] },
       name: expect.any(String),
       role: 'Admin',
       teams: [fixture.service.credentials.teamId],

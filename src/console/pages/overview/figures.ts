@@ -14,6 +14,16 @@ export const names: Readonly<Record<Figure, string>> = {
   refused: 'Refused',
 };
 
+const oneDayMs = 86_400_000;
+
+/** Users are counted by whole UTC days: a shorter range names its day. */
+export function usersLabel({ from, to, at, users }: Overview): string {
+  if (Date.parse(to) - Date.parse(from) >= oneDayMs) return 'Users, whole UTC days';
+  return users.from === at.slice(0, 10)
+    ? 'Users today (UTC)'
+    : `Users on ${format.days(users.from, users.to)} (UTC)`;
+}
+
 /** Whether a parameter names a figure. */
 export function isFigure(text: string | undefined): text is Figure {
   return (figures as readonly (string | undefined)[]).includes(text);

@@ -2,7 +2,7 @@ import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
 import { type Range, rangeLabel } from '../../range.ts';
-import { changeOf, compared, type Figure, figures, isUnknown, names } from './figures.ts';
+import { changeOf, compared, type Figure, figures, isUnknown, names, usersLabel } from './figures.ts';
 
 interface TilesProps {
   readonly overview: Overview;
@@ -24,10 +24,7 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
           aria-pressed={figure === shown}
           onClick={() => onShow(figure)}
         >
-          <span class="quiet">
-            {names[figure]}
-            {figure === 'users' && ', whole UTC days'}
-          </span>
+          <span class="quiet">{figure === 'users' ? usersLabel(overview) : names[figure]}</span>
           <Total overview={overview} figure={figure} range={range} />
         </button>
       ))}

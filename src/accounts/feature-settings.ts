@@ -1,15 +1,29 @@
 import { ApiError } from '../contract/errors.ts';
+import type { GivenOwner } from '../contract/shapes/owner.ts';
 import type { FeatureDeclaration, RolloutStep, Weight } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
 /** A team's settings of a feature. */
 export type FeatureSettings = Pick<
   FeatureDeclaration,
-  'description' | 'archived' | 'archivedAt' | 'permanent' | 'snoozedUntil' | 'split' | 'splitAt' | 'rollout'
+  | (
+      | 'description'
+      | 'archived'
+      | 'archivedAt'
+      | 'permanent'
+      | 'snoozedUntil'
+      | 'split'
+      | 'splitAt'
+      | 'rollout'
+    )
+  | ('owners' | 'tags')
 >;
 
-/** The settings that can be changed. The times of archiving and of the split follow from them. */
-export type FeaturePatch = Partial<Omit<FeatureSettings, 'archivedAt' | 'splitAt'>>;
+/** The settings that can be changed, with owners as given. The times of archiving and of the split follow from them. */
+export type FeaturePatch = Omit<EnteredPatch, 'owners'> & { readonly owners?: readonly GivenOwner[] };
+
+/** A change with owners as stored. */
+export type EnteredPatch = Partial<Omit<FeatureSettings, 'archivedAt' | 'splitAt'>>;
 
 /** The settings of an undeclared feature. */
 export const defaultSettings: FeatureSettings = {
@@ -20,6 +34,8 @@ export const defaultSettings: FeatureSettings = {
   snoozedUntil: null,
   split: null,
   rollout: null,
+  owners: [],
+  tags: [],
 };
 
 /** A stored declaration, completed with settings that earlier versions did not write. */
@@ -30,7 +46,7 @@ export function completeFeature(stored: FeatureDeclaration): FeatureDeclaration 
 /** The settings after a change at `now`. @throws {ApiError} `invalid_name`, `invalid_time` */
 export function patchSettings<Settings extends FeatureSettings>(
   settings: Settings,
-  patch: FeaturePatch,
+  patch: EnteredPatch,
   now: number,
 ): Settings {
   for (const [variant] of patch.split ?? []) checkSentName('a variant', variant);

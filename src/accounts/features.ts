@@ -7,10 +7,12 @@ import { checkDeclaredName, declarationKey, declarationTarget } from './declarat
 import type { Directory } from './directory.ts';
 import {
   defaultSettings,
+  type EnteredPatch,
   type FeaturePatch,
   type FeatureSettings,
   patchSettings,
 } from './feature-settings.ts';
+import { enteredOwners, enteredTags } from './owners.ts';
 import { checkPlan, planOf } from './plans.ts';
 
 export const featureExists = 'The application already has a declared feature of this name';
@@ -35,7 +37,7 @@ export function declareFeature(
 
 /**
  * Changes the given settings, and declares the feature if necessary.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `invalid_body` (owners, tags), `plan_limit`
  */
 export function patchFeature(
   directory: Directory,
@@ -47,16 +49,30 @@ export function patchFeature(
     const application = mustExist('application', draft.applications.get(applicationId));
     const feature = draft.featuresOf(applicationId).get(name);
     const now = directory.clock.now();
+    const entered = enteredPatch(draft, application, patch);
     if (feature === undefined) {
-      return declare(directory, draft, application, name, patchSettings(defaultSettings, patch, now));
+      return declare(directory, draft, application, name, patchSettings(defaultSettings, entered, now));
     }
     if (Object.keys(patch).length === 0) return feature;
-    const patched = { ...patchSettings(feature, patch, now), updatedAt: now };
+    const patched = { ...patchSettings(feature, entered, now), updatedAt: now };
     draft.put('features', declarationKey(applicationId, name), patched);
     const target = declarationTarget('feature', application, name);
     draft.note('feature.changed', application.teamId, target, changesBetween(feature, patched));
     return patched;
   });
+}
+
+/** @throws {ApiError} `invalid_body` */
+function enteredPatch(
+  draft: AccountDraft,
+  application: Application,
+  { owners, tags, ...rest }: FeaturePatch,
+): EnteredPatch {
+  return {
+    ...rest,
+    ...(owners && { owners: enteredOwners(draft, application, owners, draft.actor) }),
+    ...(tags && { tags: enteredTags(tags) }),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Field, FieldValue, Reading } from '../contract/resources/field.ts'
 import type { Api } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
-import { findApplication, teamId, userId } from './find.ts';
+import { findApplication, ownerIn, teamId, userId } from './find.ts';
 import { UsageError } from './flags.ts';
 import { readJsonFile, readSecretFile } from './secret-file.ts';
 import { readLaterTime, readTime } from './time.ts';
@@ -47,6 +47,7 @@ export class Reader {
     applicationId: async (named) => (await findApplication(this.#api, named))['id'],
     teamId: (named) => teamId(this.#api, named),
     userId: (named) => (named.includes('@') ? userId(this.#api, named) : named),
+    owner: (text) => ownerIn(this.#api, text),
     secretFile: (path, name) => readSecretFile(name, path, this.#context),
     jsonFile: (path, name) => readJsonFile(name, path, this.#context),
     underscored: (text) => text.replaceAll('-', '_'),

@@ -84,6 +84,13 @@ export async function userId(api: Api, named: string): Promise<string> {
   return String((await find(api, ['users'], resources.users, named))['id']);
 }
 
+/** An owner of a feature. @throws {Failure | UsageError} */
+export async function ownerIn(api: Api, text: string): Promise<Item> {
+  if (text.startsWith('user:')) return { type: 'user', id: await userId(api, text.slice(5)) };
+  if (text.startsWith('team:')) return { type: 'team', id: await teamId(api, text.slice(5)) };
+  return { type: 'text', name: text };
+}
+
 /** The path of the owner: the application or the team that a flag names. @throws {Failure | UsageError} */
 export async function ownerPath(
   within: 'app' | 'team' | undefined,

@@ -6,6 +6,7 @@ import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 import { type Staleness, showFeature } from './features-report.ts';
+import { ownersOf } from './owned.ts';
 import type { ReportingDeps } from './report-pool.ts';
 import type { SharedSights, Sights } from './shared-sights.ts';
 import { type FeatureSight, merge, neverSeen, type Sight } from './sights.ts';
@@ -37,9 +38,14 @@ export function showDetail(
   declaration: FeatureDeclaration | undefined,
   sights: Sights,
 ): FeatureDetail {
+  const { directory } = deps;
   const sight = [...sights.values()].reduce<Sight>(merge, neverSeen);
   return {
-    ...showFeature(name, declaration, sight, stalenessOf(deps)),
+    ...showFeature(
+      { name, declaration, sight },
+      ownersOf(directory, application, declaration),
+      stalenessOf(deps),
+    ),
     notes: notesOf(deps.accounts, application.id, name).map(showNote),
     environments: application.environments.flatMap(({ name: environment, number }) => {
       const seen = sights.get(number);

@@ -7,6 +7,7 @@ import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { cutPage, type PageRequest } from './lists.ts';
+import { type OwnedNames, type Owners, showOwned } from './owned.ts';
 import { type FeatureSight, merge, neverSeen, readSights, type Sight } from './sights.ts';
 import type { Judgement } from './verdict.ts';
 import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts';
@@ -21,7 +22,11 @@ export interface FeaturesTask extends VerdictsTask {
   /** The filters of the caller. */
   readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined } & {
     readonly verdict: VerdictKind | undefined;
+    /** `undefined`: all. */
+    readonly owned: OwnedNames | undefined;
   };
+  /** The owners of the features that have any. */
+  readonly owned: ReadonlyMap<string, Owners>;
   readonly page: PageRequest<string>;
 }
 
@@ -31,11 +36,16 @@ export interface SightTask {
   readonly features: readonly string[];
 }
 
-/** A feature of the list, before it is shown. */
-interface Listed {
+/** A feature before it is shown. */
+export interface Known {
   readonly name: string;
+  /** `undefined` if it was only seen. */
   readonly declaration: FeatureDeclaration | undefined;
+  /** `undefined` if it is only declared. */
   readonly sight: Sight | undefined;
+}
+
+interface Listed extends Known {
   judgement?: Judgement;
 }
 
@@ -66,7 +76,7 @@ export function featuresReport(store: UsageTables, task: FeaturesTask): Reading<
     const shown: Feature[] = [];
     for (const each of items) {
       shown.push({
-        ...showFeature(each.name, each.declaration, each.sight, task),
+        ...showFeature(each, task.owned.get(each.name), task),
         ...showVerdict(judge(each)),
       });
       if (shown.length % stride === 0) yield;
@@ -89,7 +99,9 @@ function listed(places: readonly Place[], declared: readonly FeatureDeclaration[
   });
 }
 
-function isWanted({ declaration, sight }: Listed, { only, ...task }: FeaturesTask): boolean {
+function isWanted({ name, declaration, sight }: Listed, { only, ...task }: FeaturesTask): boolean {
+  const { owned } = only;
+  if (owned !== undefined && owned.names.has(name) === owned.others) return false;
   const is = {
     archived: declaration?.archived ?? false,
     declared: declaration !== undefined,
@@ -126,15 +138,10 @@ export function* sightsOf(
   return found;
 }
 
-/**
- * A feature as in the API, without its verdict.
- * @param declaration `undefined` if it was only seen
- * @param sight `undefined` if it is only declared
- */
+/** A feature as in the API, without its verdict. */
 export function showFeature(
-  name: string,
-  declaration: FeatureDeclaration | undefined,
-  sight: Sight = neverSeen,
+  { name, declaration, sight = neverSeen }: Known,
+  owners: Owners | undefined,
   staleness: Staleness,
 ): UnjudgedFeature {
   const { description, archived, archivedAt, permanent, snoozedUntil, split, rollout } =
@@ -152,6 +159,7 @@ export function showFeature(
     split: split && Object.fromEntries(split),
     rollout:
       rollout?.map(({ at, split }) => ({ at: timeText(at), split: Object.fromEntries(split) })) ?? null,
+    ...showOwned(declaration, owners),
     stale: isStale(declaration, sight, staleness),
     firstSeenAt: timeText(firstSeenAt),
     lastSeenAt: timeText(lastSeenAt),

@@ -4,6 +4,7 @@ import { reservedName } from '../accounts/declarations.ts';
 import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts';
 import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
+import { unknownOwner } from '../accounts/owners.ts';
 import { overPlan } from '../accounts/plans.ts';
 import {
   Feature,
@@ -14,7 +15,7 @@ import {
   Note,
   type RolloutStep,
 } from '../contract/shapes/feature.ts';
-import { flag } from '../contract/shapes/fields.ts';
+import { flag, text } from '../contract/shapes/fields.ts';
 import { verdictKinds } from '../contract/verdicts.ts';
 import type { Group } from '../http/endpoint.ts';
 import type { RolloutStep as StoredStep } from '../storage/lmdb/records.ts';
@@ -33,7 +34,22 @@ import {
   unknownFeature,
 } from './feature-detail.ts';
 import { namePage, paging } from './lists.ts';
+import { allOwners, namesOwned } from './owned.ts';
 import { tooManyReports } from './report-pool.ts';
+
+const ownedFilters = {
+  owner: Type.Optional(
+    text(
+      'Only features of this owner: the id, name or e-mail address of a user, or the id or name of a team, or a text.',
+    ),
+  ),
+  tag: Type.Optional(text('Only features with this tag.')),
+  mine: Type.Optional(
+    flag(
+      'Only features of which an owner is the caller or one of their teams, or only the others. `@ada` of CODEOWNERS also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.',
+    ),
+  ),
+};
 
 const filters = {
   archived: Type.Optional(flag('Only archived features, or only the others.')),
@@ -59,16 +75,29 @@ export const features: Group<FeatureDeps> = {
       summary: 'List the features of an application',
       description:
         'With `environment`, the times and verdicts are those of one environment. Declared features are always listed. CSV and NDJSON are not paged.',
-      query: { ...paging, ...filters, ...anyEnvironment.query, ...format },
+      query: { ...paging, ...filters, ...ownedFilters, ...anyEnvironment.query, ...format },
       answers: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       handle(call, deps: FeatureDeps) {
-        const { directory, application, query } = call;
-        const { archived, declared: isDeclared, stale, verdict, environment, ...wanted } = query;
-        const only = { archived, declared: isDeclared, stale, verdict };
+        const { directory, application, caller, query } = call;
+        const {
+          archived,
+          declared: isDeclared,
+          stale,
+          verdict,
+          environment,
+          owner,
+          tag,
+          mine,
+          ...wanted
+        } = query;
+        const owned = allOwners(directory, application);
+        const passing = namesOwned(directory, application, owned, caller, { owner, tag, mine });
+        const only = { archived, declared: isDeclared, stale, verdict, owned: passing };
         const declared = [...directory.featuresOf(application.id).values()];
         const environments = findEnvironments(application.environments, environment);
-        const task = { environments, declared, only, page: namePage(wanted), ...stalenessOf(deps) };
+        const listed = { environments, declared, owned, page: namePage(wanted) };
+        const task = { ...listed, only, ...stalenessOf(deps) };
         return answerReport(call, deps.reports, 'features', task);
       },
     }),
@@ -118,6 +147,7 @@ export const features: Group<FeatureDeps> = {
       refuses: {
         invalid_name: sentNameRule('a variant'),
         invalid_time: timeRule('snoozedUntil'),
+        invalid_body: unknownOwner,
         not_found: unknownFeature,
         plan_limit: overPlan('free', 'features'),
         backpressure: tooManyReports,
@@ -152,8 +182,9 @@ export const features: Group<FeatureDeps> = {
 /** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
 function versionOf(feature: FeatureDetail): object {
   const { name, description, declared, archived, permanent, snoozedUntil, split, rollout } = feature;
-  const { createdAt, updatedAt } = feature;
-  const settings = { description, declared, archived, permanent, snoozedUntil, split, rollout };
+  const { owners, ownersFrom, tags, createdAt, updatedAt } = feature;
+  const owned = { owners: ownersFrom === 'declaration' ? owners : [], tags };
+  const settings = { description, declared, archived, permanent, snoozedUntil, split, rollout, ...owned };
   return { name, ...settings, createdAt, updatedAt };
 }
 

@@ -30,6 +30,7 @@ import {
 import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
 import { rowsOf } from './overview-rows.ts';
 import { readSights, type Sights, Totals } from './overview-totals.ts';
+import type { Owners } from './owned.ts';
 import { minuteText } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import type { SplitCache } from './split-report.ts';
@@ -43,6 +44,8 @@ export interface OverviewTask extends OverviewWanted {
   /** The threshold for stale features. */
   readonly staleAfterMs: number;
   readonly declared: readonly FeatureDeclaration[];
+  /** The owners of the features that have any. */
+  readonly owned: ReadonlyMap<string, Owners>;
   /** Backend keys that were seen in a packet. */
   readonly leakedKeys: number;
   /** See `Call`. */
@@ -72,7 +75,7 @@ export function* overviewReport(
     const ledger = yield* readLedger(store, task, base, at);
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
     const { start, width, length, spark } = gridOf(range);
-    const said = { declared, splits: measured, ...judged };
+    const said = { declared, owned: task.owned, splits: measured, ...judged };
     const features = rowsOf(base.names, counted.totals, sights, said, spark.length);
     const { checks, used, viewed } = counted.totals.series;
     return {

@@ -4,6 +4,7 @@ import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
 import type { Names, Sights, Totals } from './overview-totals.ts';
+import { type Owners, showOwned } from './owned.ts';
 import { minuteText } from './report-range.ts';
 import type { Splits } from './split-report.ts';
 import type { AllVerdicts } from './verdicts.ts';
@@ -15,6 +16,7 @@ const maxVariants = 8;
 interface Said extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
   readonly splits: Splits;
   readonly declared: readonly FeatureDeclaration[];
+  readonly owned: ReadonlyMap<string, Owners>;
 }
 
 /**
@@ -25,7 +27,7 @@ export function rowsOf(
   names: Names,
   totals: Totals,
   sights: Sights,
-  { declared, kinds, recentVariants, checksOnlyBy, splits }: Said,
+  { declared, owned, kinds, recentVariants, checksOnlyBy, splits }: Said,
   points: number,
 ): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
@@ -44,7 +46,7 @@ export function rowsOf(
       variants: showVariants(variants[number]!),
       firstSeenAt: seenAt(sights.first[number]!),
       lastSeenAt: seenAt(sights.last[number]!),
-      ...showDeclaration(declaration),
+      ...showDeclaration(declaration, owned.get(feature)),
       verdict: verdictOf(feature, kinds),
       ...(recent !== undefined && { recentVariants: recent }),
       ...(split && { split }),
@@ -54,7 +56,7 @@ export function rowsOf(
   const known = new Set(names.features);
   const unseen = declared
     .filter(({ name }) => !known.has(name))
-    .map((declaration) => showUnseen(declaration, points, { kinds, splits }));
+    .map((declaration) => showUnseen(declaration, points, { owned, kinds, splits }));
   return [...seen, ...unseen].filter(isShown).sort(byChecks);
 }
 
@@ -80,14 +82,14 @@ function showVariants(variants: readonly VariantChecks[]): VariantChecks[] {
 function showUnseen(
   declaration: FeatureDeclaration,
   points: number,
-  { kinds, splits }: Pick<Said, 'kinds' | 'splits'>,
+  { owned, kinds, splits }: Pick<Said, 'owned' | 'kinds' | 'splits'>,
 ): OverviewFeature {
   const split = splits.get(declaration.name);
   return {
     ...{ feature: declaration.name, checks: 0, used: 0, viewed: 0, variants: [] },
     spark: new Array<number>(points).fill(0),
     ...{ firstSeenAt: null, lastSeenAt: null },
-    ...showDeclaration(declaration),
+    ...showDeclaration(declaration, owned.get(declaration.name)),
     verdict: verdictOf(declaration.name, kinds),
     ...(split && { split }),
   };
@@ -98,12 +100,13 @@ function verdictOf(feature: string, kinds: Said['kinds']): VerdictKind {
   return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
 }
 
-function showDeclaration(declaration: FeatureDeclaration | undefined) {
+function showDeclaration(declaration: FeatureDeclaration | undefined, owners: Owners | undefined) {
   return {
     declared: declaration !== undefined,
     archived: declaration?.archived ?? false,
     permanent: declaration?.permanent ?? false,
     snoozedUntil: timeText(declaration?.snoozedUntil ?? null),
+    ...showOwned(declaration, owners),
   };
 }
 

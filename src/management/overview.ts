@@ -15,6 +15,7 @@ import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
 import { freshnessHeaders, headersOf } from './freshly.ts';
 import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
 import type { OverviewTask } from './overview-report.ts';
+import { allOwners } from './owned.ts';
 import { tooManyReports } from './report-pool.ts';
 import { range } from './report-range.ts';
 import type { ReportDeps } from './reports.ts';
@@ -126,11 +127,13 @@ async function makeFresh(
 }
 
 /** The part of the accounts in an overview. A change appears at once because the version is part of the key. */
-function declaredBy({ directory }: OverviewDeps, { id }: Application) {
+function declaredBy({ directory }: OverviewDeps, application: Application) {
+  const { id } = application;
   const declared = [...directory.featuresOf(id).values()];
   const leakedKeys = directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null).length;
   const latest = declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0);
-  return { declared, leakedKeys, version: [declared.length, latest, leakedKeys].join(' ') };
+  const owned = allOwners(directory, application);
+  return { declared, owned, leakedKeys, version: [declared.length, latest, leakedKeys].join(' ') };
 }
 
 type Tagged = 'etag' | 'vary';

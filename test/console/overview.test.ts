@@ -26,6 +26,9 @@ const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeat
   archived: false,
   permanent: false,
   snoozedUntil: null,
+  owners: [],
+  ownersFrom: null,
+  tags: [],
   verdict: 'in_use',
   ...more,
 });

@@ -9,7 +9,11 @@ const minuteOf = (at: number) => textOf(Math.floor(at / 60_000) * 60_000);
 const checked = { on: [1] };
 
 /** The default settings of a feature. */
-const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null };
+const unsaid = {
+  ...{ archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null },
+  rollout: null,
+  ...{ owners: [], ownersFrom: null, tags: [] },
+};
 /** The empty fields of a feature's details. */
 const alone = { notes: [], environments: [], nearest: null };
 

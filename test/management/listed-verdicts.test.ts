@@ -105,7 +105,8 @@ test('the list, the overview and the flag page have the same verdicts', async ()
     clock.advance(days * dayMs);
     const declared = [...directory.featuresOf(application.id).values()];
     const task = { environments, declared, now: clock.now(), staleAfterMs: 30 * dayMs };
-    const all = { only: { archived: undefined, declared: undefined, stale: undefined, verdict: undefined } };
+    const only = { archived: undefined, declared: undefined, stale: undefined, verdict: undefined };
+    const all = { only: { ...only, owned: undefined }, owned: new Map() };
     const page = { limit: 200, after: undefined };
     const list = finish(featuresReport(usage, { ...task, ...all, page })).items;
     const overview = finish(new Verdicts(usage).of(task)).kinds;

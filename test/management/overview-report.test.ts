@@ -56,7 +56,8 @@ const readQuery = queryReader(overviewRange);
 function read(store: UsageTables, query: Record<string, string>, bases = new OverviewBases(store)): Overview {
   const ranges = readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
   const place = { application: 1, environment, environments: [environment] };
-  const task = { ...ranges, ...place, now, staleAfterMs: 30 * dayMs, declared: [], leakedKeys: 0 };
+  const declarations = { declared: [], owned: new Map(), leakedKeys: 0 };
+  const task = { ...ranges, ...place, now, staleAfterMs: 30 * dayMs, ...declarations };
   const splits = new SplitCache(store, new UserUnions(store));
   return finish(overviewReport(store, { bases, splits, verdicts: new Verdicts(store) }, task));
 }

@@ -101,7 +101,12 @@ export function reportsOf(store: UsageTables, now: number, features: readonly st
       json(reports.measurements({ environment, range, only: undefined, gauges: new Set(['g']) })),
       json(reports.overviewUsers({ environment, days, features })),
     ]),
-    json(reports.features({ environments: named, declared: [], only: {} as never, page, ...staleness })),
+    json(
+      reports.features({
+        ...{ environments: named, declared: [], owned: new Map(), only: {} as never },
+        ...{ page, ...staleness },
+      }),
+    ),
     json(reports.metrics({ environments, declared: [], only: undefined, page })),
     json(reports.ledger({ application: ledgerOf, only: undefined, unnamed: true, hours, keys: [] })),
     ...features.map((feature) => finish(reports.senders({ environments: named, feature, now }))),

@@ -158,6 +158,9 @@ export const features: Resource = {
     onlyIf('declared'),
     onlyIf('archived'),
     onlyStale,
+    flag('owner OWNER', 'Only those of this owner: an id, or a name'),
+    flag('tag TAG', 'Only those with this tag'),
+    flag('mine', 'Only those whose owner is you or one of your teams', { as: 'set' }),
   ],
   columns: featureColumns,
   create: {
@@ -172,6 +175,14 @@ export const features: Resource = {
       snoozedUntil: flag('snoozed-until TIME', 'Time until which its verdict is postponed', { as: 'time' }),
       split: null,
       rollout: null,
+      owners: [
+        flag('owner OWNER', 'Owner: user:E-MAIL, team:TEAM, or another text; repeatable', { as: 'owner' }),
+        flag('no-owners', 'Remove all owners', { excludes: ['owner'], as: 'none' }),
+      ],
+      tags: [
+        flag('tag TAG', 'Tag to find it by; repeatable'),
+        flag('no-tags', 'Remove all tags', { excludes: ['tag'], as: 'none' }),
+      ],
     }),
   },
   remove: {},

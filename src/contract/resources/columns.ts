@@ -1,4 +1,5 @@
 import type { Factor } from '../factors.ts';
+import { ownersText } from '../owners.ts';
 import type { ApiKey } from '../shapes/api-key.ts';
 import type { Application, Environment } from '../shapes/application.ts';
 import type { ApplicationKey } from '../shapes/application-key.ts';
@@ -56,6 +57,8 @@ export const featureColumns = {
   verdict: { label: 'Verdict', of: ({ verdict }) => verdictWord(verdict) },
   declared: { label: 'State', of: stateOf },
   lastSeenAt: 'Last seen',
+  owners: { label: 'Owners', cut: true, of: ({ owners }) => ownersText(owners) || null },
+  tags: { label: 'Tags', cut: true },
   description: { label: 'Description', cut: true },
 } as const satisfies ColumnsOf<typeof Feature>;
 

@@ -29,6 +29,8 @@ export type Reading =
   | 'teamId'
   | 'applicationId'
   | 'userId'
+  /** An owner of a feature: `user:E-MAIL`, `team:TEAM`, or a text. */
+  | 'owner'
   /** The first line of the file that the text names. */
   | 'secretFile'
   /** The JSON in the file that the text names. */

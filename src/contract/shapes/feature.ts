@@ -12,6 +12,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { exampleOwned, givenOwned, owned } from './owner.ts';
 import { verdictBasis, verdictKind } from './verdict.ts';
 
 const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
@@ -121,6 +122,7 @@ const fields = {
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   split,
   rollout,
+  ...owned,
   stale: flag(
     'Whether it was neither seen nor declared for a long time. Silence is the only basis; the verdict has others.',
   ),
@@ -139,6 +141,9 @@ const example = {
   snoozedUntil: null,
   split: { on: 1, off: 1 },
   rollout: null,
+  ...exampleOwned,
+  owners: [...exampleOwned.owners],
+  tags: [...exampleOwned.tags],
   stale: false,
   firstSeenAt: exampleTime,
   lastSeenAt: exampleTime,
@@ -209,6 +214,7 @@ export const FeaturePatch = bodyShape(
     snoozedUntil: Type.Optional(snoozedUntil),
     split: Type.Optional(split),
     rollout: Type.Optional(rollout),
+    ...givenOwned,
   },
   { archived: true },
 );

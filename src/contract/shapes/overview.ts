@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { owned } from './owner.ts';
 import { mayBeCounting, pointOf } from './reports.ts';
 import { FeatureSplit } from './split.ts';
 import { staleAfterDays, verdictKind } from './verdict.ts';
@@ -80,6 +81,7 @@ const OverviewFeature = Type.Object({
   archived: flag('Whether the team has archived it.'),
   permanent: flag('Whether it is meant to stay.'),
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
+  ...owned,
   verdict: verdictKind('Kind of its verdict; the verdict itself has the reasons.'),
   recentVariants: Type.Optional(
     count('Number of variants seen within `staleAfterDays` in all environments, if its verdict is `in_use`.'),
@@ -217,6 +219,9 @@ export const Overview = shape(
         archived: false,
         permanent: false,
         snoozedUntil: null,
+        owners: [],
+        ownersFrom: null,
+        tags: [],
         verdict: 'one_variant',
       },
     ],

@@ -10,7 +10,15 @@ import { type RowFormat, RowWriter } from './row-writer.ts';
 import { Chunks, type Rows, rowsOf } from './rows.ts';
 import { usageColumns, usageRows } from './usage.ts';
 
-export const featureColumns = columnsOf(Feature);
+const owners = ['owners', { description: 'Names of its owners.', example: ['Ada Lovelace'] }] as const;
+const tags = ['tags', { description: 'Words to find it by.', example: ['checkout'] }] as const;
+
+/** In rows, owners are a list of names. */
+export const featureColumns: Columns = Object.fromEntries(
+  Object.entries(columnsOf(Feature)).flatMap((column) =>
+    column[0] === 'ownersFrom' ? [owners, column, tags] : [column],
+  ),
+);
 export const metricColumns = columnsOf(Metric);
 
 /** Every report that is available in rows, with its columns. */
@@ -52,7 +60,9 @@ const all = { limit: Number.POSITIVE_INFINITY, after: undefined };
 /** All features of an application by name. */
 export function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* featuresReport(store, { ...task, page: all });
-  yield* rowsOf(writer, items, (feature) => cellsIn(feature, featureColumns));
+  yield* rowsOf(writer, items, ({ owners, ...feature }) =>
+    cellsIn({ ...feature, owners: owners.map(({ name }) => name) }, featureColumns),
+  );
 }
 
 /** All metrics of an application by name. */

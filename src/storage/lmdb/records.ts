@@ -134,8 +134,20 @@ export interface FeatureDeclaration {
   readonly splitAt?: number;
   /** The planned steps of a rollout, by time. Absent or `null`: none. */
   readonly rollout?: readonly RolloutStep[] | null;
+  /** Absent from records of earlier releases: none. */
+  readonly owners?: readonly FlagOwner[];
+  /** Absent from records of earlier releases: none. */
+  readonly tags?: readonly string[];
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** Who is responsible for a flag. The name of a user or team is that at the time of the change. */
+export interface FlagOwner {
+  readonly type: 'user' | 'team' | 'text';
+  /** `null` for a text. */
+  readonly id: string | null;
+  readonly name: string;
 }
 
 export type Weight = readonly [variant: string, weight: number];

@@ -3,6 +3,7 @@
  */
 import { useMemo, useRef } from 'preact/hooks';
 import { checksOnlyText } from '../../../contract/checks-only.ts';
+import type { Me } from '../../../contract/owners.ts';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
 import { applicationSettingsAddress, leakedKey, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
@@ -13,6 +14,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { type ChosenRange, RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { boundsQuery } from '../../range.ts';
+import { user } from '../../session.ts';
 import { useTitle } from '../../title.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
 import { drawnOf, type Figure, isFigure, isUnknown } from './figures.ts';
@@ -101,11 +103,17 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
           app={app}
           overview={overview}
           range={range}
-          filter={{ search: query['search'] ?? '', state }}
+          filter={{ search: query['search'] ?? '', state, me: reader() }}
         />
       )}
     </div>
   );
+}
+
+/** The reader, whose flags `owner:me` finds. */
+function reader(): Me | undefined {
+  const { value } = user;
+  return value && { id: value.id, email: value.email, teams: value.teams.map((id) => ({ id, name: '' })) };
 }
 
 /** The empty frames of the figures, so that the page does not jump when they arrive. */

@@ -1,3 +1,4 @@
+import { isMine, type Me } from '../../../contract/owners.ts';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { isIn, type State } from './states.ts';
 
@@ -5,18 +6,51 @@ import { isIn, type State } from './states.ts';
 export interface Filter {
   readonly search: string;
   readonly state: State | undefined;
+  /** The reader, for `owner:me`. */
+  readonly me?: Me | undefined;
 }
 
-/** The flags in a state whose names contain all the words of the search. */
+/**
+ * The flags in a state that all words of the search match: parts of the name, `owner:ada`, `owner:me`, `owner:none`, `tag:shop`
+ * and `tag:none`. A value with spaces is in quotes.
+ */
 export function filterRows(
   features: readonly OverviewFeature[],
-  { search, state }: Filter,
+  { search, state, me }: Filter,
 ): OverviewFeature[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  return features.filter((row) => {
-    const name = row.feature.toLowerCase();
-    return words.every((word) => name.includes(word)) && (state === undefined || isIn(row, state));
-  });
+  const tests = wordsOf(search).map((word) => testOf(word, me));
+  return features.filter(
+    (row) => tests.every((test) => test(row)) && (state === undefined || isIn(row, state)),
+  );
+}
+
+interface Word {
+  readonly key: string | undefined;
+  readonly text: string;
+}
+
+/** The words of a search in lower case, with the filter that each belongs to. */
+function wordsOf(search: string): readonly Word[] {
+  const found = search.toLowerCase().matchAll(/(owner|tag):(?:"([^"]*)"?|(\S*))|\S+/g);
+  return Array.from(found, ([whole, key, quoted, bare]) => ({ key, text: quoted ?? bare ?? whole }));
+}
+
+type Test = (row: OverviewFeature) => boolean;
+
+function testOf({ key, text }: Word, me: Me | undefined): Test {
+  if (key === undefined) return ({ feature }) => feature.toLowerCase().includes(text);
+  if (key === 'tag') {
+    if (text === 'none') return ({ tags }) => tags.length === 0;
+    return ({ tags }) => text === '' || tags.some((tag) => tag.toLowerCase().startsWith(text));
+  }
+  if (text === 'none') return ({ owners }) => owners.length === 0;
+  if (text === 'me' && me !== undefined) return (row) => isMine(row, me);
+  return ({ owners }) => text === '' || owners.some(({ name }) => name.toLowerCase().includes(text));
+}
+
+/** A filter as a word of the search. */
+export function searchWord(key: 'owner' | 'tag', value: string): string {
+  return `${key}:${/\s/.test(value) ? `"${value.replaceAll('"', '')}"` : value}`;
 }
 
 /**

@@ -1,0 +1,44 @@
+import type { Owner } from './shapes/owner.ts';
+
+/** The owners and tags of a flag. */
+export interface Owned {
+  readonly owners: readonly Owner[];
+  readonly tags: readonly string[];
+}
+
+/** Who asks for their own flags. */
+export interface Me {
+  readonly id: string;
+  /** `null` for an API key. */
+  readonly email: string | null;
+  readonly teams: readonly { readonly id: string; readonly name: string }[];
+}
+
+/**
+ * Whether a flag is one of mine: an owner is me, one of my teams, or my e-mail address as text. CODEOWNERS names people and
+ * teams as a code host does, so `@ada` also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.
+ */
+export function isMine({ owners }: Pick<Owned, 'owners'>, { id, email, teams }: Me): boolean {
+  const mine = new Set([email, email && `@${email.split('@')[0]}`].map((text) => text?.toLowerCase()));
+  const slugs = new Set(teams.map(({ name }) => slugOf(name)));
+  return owners.some((owner) => {
+    if (owner.type === 'user') return owner.id === id;
+    if (owner.type === 'team') return teams.some((team) => team.id === owner.id);
+    const name = owner.name.toLowerCase();
+    const [, team] = /^@[^/]+\/(.+)$/.exec(name) ?? [];
+    return mine.has(name) || (team !== undefined && slugs.has(team));
+  });
+}
+
+/** The name of a team as code hosts write it in addresses. */
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** The names of owners, as a text: `Ada Lovelace, Checkout`. */
+export function ownersText(owners: readonly Pick<Owner, 'name'>[]): string {
+  return owners.map(({ name }) => name).join(', ');
+}

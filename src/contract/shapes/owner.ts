@@ -1,0 +1,78 @@
+import Type, { type Static } from 'typebox';
+import { exampleIds, listOf, oneOf, orNull, printable, shape, text } from './fields.ts';
+
+/** Maximum number of owners and of tags of a flag. */
+export const maxOwners = 8;
+const maxTags = 16;
+
+/** Where the owners of a flag come from: the team's declaration, or CODEOWNERS of the last code scan. */
+export type OwnersFrom = 'declaration' | 'codeowners' | null;
+
+const exampleOwner = { type: 'user', id: exampleIds.user, name: 'Ada Lovelace' } as const;
+
+const ownerTypes = ['user', 'team', 'text'] as const;
+
+export const Owner = shape(
+  'Owner',
+  {
+    type: oneOf(ownerTypes, 'A user or a team of this service, or a text.'),
+    id: orNull(text('Id of the user or team; `null` for a text.')),
+    name: text('Name of the user or team, or the text.'),
+  },
+  exampleOwner,
+);
+export type Owner = Static<typeof Owner>;
+
+const name = Type.String({ pattern: `^${printable}{1,100}$` });
+
+/** An owner in a body. An owner of an answer can be sent back. */
+const GivenOwner = Type.Object(
+  {
+    type: oneOf(ownerTypes, 'A user or a team of this service, or a text.'),
+    id: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'Id of the user or team. Not for a text.' }),
+    ),
+    name: Type.Optional({
+      ...name,
+      description: 'The text: 1 to 100 characters. Ignored for users and teams.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type GivenOwner = Static<typeof GivenOwner>;
+
+/** The fields of a change. */
+export const givenOwned = {
+  owners: Type.Optional(
+    Type.Array(GivenOwner, {
+      maxItems: maxOwners,
+      description: 'Who is responsible for it. These take precedence over CODEOWNERS of the code scan.',
+    }),
+  ),
+  tags: Type.Optional(
+    Type.Array(Type.String({ pattern: `^${printable}{1,50}$` }), {
+      maxItems: maxTags,
+      description: 'Words to find it by, each 1 to 50 characters.',
+    }),
+  ),
+};
+
+export const owners = listOf(Owner, 'Who is responsible for it, at most 8.');
+
+/** The fields of an answer. */
+export const owned = {
+  owners,
+  ownersFrom: Type.Unsafe<OwnersFrom>({
+    type: ['string', 'null'],
+    enum: ['declaration', 'codeowners', null],
+    description:
+      'Where the owners come from: the team, or CODEOWNERS of the last code scan. `null` without owners.',
+  }),
+  tags: listOf(text('A tag.'), 'Words to find it by, at most 16.'),
+};
+
+export const exampleOwned = {
+  owners: [exampleOwner],
+  ownersFrom: 'declaration',
+  tags: ['checkout'],
+} as const;

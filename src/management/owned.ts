@@ -1,0 +1,95 @@
+import type { Accounts } from '../accounts/accounts.ts';
+import { showOwners } from '../accounts/owners.ts';
+import { userOfEmail } from '../accounts/users.ts';
+import { isMine, type Me } from '../contract/owners.ts';
+import type { Owner, OwnersFrom } from '../contract/shapes/owner.ts';
+import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts';
+import type { Caller } from './caller.ts';
+
+/** The owners of a feature as in the API. */
+export interface Owners {
+  readonly owners: readonly Owner[];
+  readonly ownersFrom: OwnersFrom;
+}
+
+const none: Owners = { owners: [], ownersFrom: null };
+
+/** The owners of a feature. */
+export function ownersOf(
+  accounts: Accounts,
+  application: Application,
+  declaration: FeatureDeclaration | undefined,
+): Owners {
+  const declared = declaration?.owners ?? [];
+  if (declared.length === 0) return none;
+  return { owners: showOwners(accounts, application, declared), ownersFrom: 'declaration' };
+}
+
+/** The owners of all features of an application that have any. */
+export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {
+  const owned = new Map<string, Owners>();
+  for (const [name, declaration] of accounts.featuresOf(application.id)) {
+    const owners = ownersOf(accounts, application, declaration);
+    if (owners.ownersFrom !== null) owned.set(name, owners);
+  }
+  return owned;
+}
+
+/** The owners and tags as fields of an answer. */
+export function showOwned(
+  declaration: FeatureDeclaration | undefined,
+  { owners, ownersFrom }: Owners = none,
+) {
+  return { owners: [...owners], ownersFrom, tags: [...(declaration?.tags ?? [])] };
+}
+
+/** Filters of a list by owners and tags. */
+export interface OwnedFilter {
+  readonly owner: string | undefined;
+  readonly tag: string | undefined;
+  readonly mine: boolean | undefined;
+}
+
+/** The names that pass a filter, or with `others` those that do not. Names without owners and tags are in neither. */
+export interface OwnedNames {
+  readonly names: ReadonlySet<string>;
+  readonly others: boolean;
+}
+
+/** Applies a filter; `undefined` without one. */
+export function namesOwned(
+  accounts: Accounts,
+  application: Application,
+  owned: ReadonlyMap<string, Owners>,
+  caller: Caller,
+  { owner, tag, mine }: OwnedFilter,
+): OwnedNames | undefined {
+  if (owner === undefined && tag === undefined && mine === undefined) return undefined;
+  const declared = accounts.featuresOf(application.id);
+  const tagged = tag?.toLowerCase();
+  const isOwner = ownerTest(accounts, owner);
+  const me = meOf(accounts, caller);
+  const others = mine === false && owner === undefined && tag === undefined;
+  const names = [...new Set([...declared.keys(), ...owned.keys()])].filter((name) => {
+    const of = owned.get(name) ?? none;
+    const tags = declared.get(name)?.tags ?? [];
+    return (
+      (owner === undefined || of.owners.some(isOwner)) &&
+      (tagged === undefined || tags.some((each) => each.toLowerCase() === tagged)) &&
+      (mine === undefined || isMine(of, me) === (mine || others))
+    );
+  });
+  return { names: new Set(names), others };
+}
+
+/** Compares owners with an id, a name, or the e-mail address of a user. */
+function ownerTest(accounts: Accounts, wanted = ''): (owner: Owner) => boolean {
+  const userId = wanted.includes('@') ? userOfEmail(accounts, wanted)?.id : undefined;
+  return ({ id, name }) =>
+    id === wanted || name.toLowerCase() === wanted.toLowerCase() || (userId !== undefined && id === userId);
+}
+
+function meOf(accounts: Accounts, { id, teams }: Caller): Me {
+  const named = teams.map((team) => ({ id: team, name: accounts.teams.get(team)?.name ?? '' }));
+  return { id, email: accounts.users.get(id)?.email ?? null, teams: named };
+}

@@ -1,10 +1,8 @@
+import { expiryDays } from '../contract/health.ts';
 import type { ApiKey } from '../storage/lmdb/records.ts';
 import type { Directory } from './directory.ts';
 
 const dayMs = 24 * 3_600_000;
-
-/** When the expiry of an API key is announced, days before. */
-const announcedDays = [1, 14] as const;
 
 /** Days that an API key has left, rounded up, once it is to be announced. `undefined` before, and after the expiry. */
 export function expiringDays(
@@ -12,7 +10,7 @@ export function expiringDays(
   now: number,
 ): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
-  return left > 0 && left <= Math.max(...announcedDays) ? left : undefined;
+  return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;
 }
 
 /** The API keys that expire soon. */
@@ -24,7 +22,7 @@ export function expiringKeys({ apiKeys, clock }: Pick<Directory, 'apiKeys' | 'cl
 /** The announcement that is due for an API key: the days before its expiry. */
 function dueFor(apiKey: ApiKey, now: number): number | undefined {
   const left = expiringDays(apiKey, now);
-  const days = announcedDays.find((each) => left !== undefined && left <= each);
+  const days = expiryDays.find((each) => left !== undefined && left <= each);
   return days !== undefined && days < (apiKey.expiryAnnounced ?? Infinity) ? days : undefined;
 }
 

@@ -11,6 +11,7 @@ import { ActivityFeed, type ActivityTask } from './activity/report.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
 import { fieldsOf } from './freshly.ts';
+import { type FindingsTask, findingsReport } from './health/findings.ts';
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
@@ -76,6 +77,7 @@ export function createReports(store: UsageTables) {
     splits: (task: SplitsTask) => splits.of(task),
     activity: (task: ActivityTask) => inJson(feed.page(task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
+    findings: (task: FindingsTask) => findingsReport(store, verdicts, task),
     watch: (task: WatchTask) => watchReport(store, task),
     scan: (task: ScanTask) => scan(store, task),
   };

@@ -9,6 +9,7 @@ import { environments } from './environments.ts';
 import type { FeatureDeps } from './feature-detail.ts';
 import { featureVerdict } from './feature-verdict.ts';
 import { featureNotes, features } from './features.ts';
+import { type HealthDeps, health } from './health/health.ts';
 import { type IdentityDeps, identities } from './identities.ts';
 import { identityProviders, type ProviderDeps } from './identity-providers.ts';
 import { type ImportDeps, imports } from './imports.ts';
@@ -36,6 +37,7 @@ export type ManagementDeps = ActivityDeps &
   ApiKeyDeps &
   AuditDeps &
   FeatureDeps &
+  HealthDeps &
   IdentityDeps &
   ImportDeps &
   OverviewDeps &
@@ -52,6 +54,7 @@ export type ManagementDeps = ActivityDeps &
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, views, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
+  ...[health],
   ...[identities, teams, members, apiKeys, clients, webhooks],
   ...[users, preferences, passkeys, resetLinks, totp, sessions, signInPolicy, identityProviders],
   ...[deletions, activity, audit, status, unattributed],

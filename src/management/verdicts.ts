@@ -45,6 +45,8 @@ export interface AllVerdicts extends Sources {
   readonly kinds: ReadonlyMap<string, VerdictKind>;
   /** Number of variants seen recently, of the features in use. */
   readonly recentVariants: ReadonlyMap<string, number>;
+  /** The facts that they were computed from. */
+  readonly places: readonly Place[];
 }
 
 /** The verdicts on all features of applications. Sights may be up to 20 seconds old; declarations are current. */
@@ -87,7 +89,8 @@ export class Verdicts {
       const place = known.places.find(({ number }) => number === environment);
       if (place !== undefined && !known.sources.has(place.number))
         known.sources.set(place.number, yield* sourcesAt(store, place, now, at));
-      return { kinds, recentVariants, ...(known.sources.get(environment ?? -1) ?? noSources) };
+      const sources = known.sources.get(environment ?? -1) ?? noSources;
+      return { kinds, recentVariants, places: known.places, ...sources };
     });
   }
 
@@ -98,8 +101,10 @@ export class Verdicts {
 
   #remember(task: VerdictsTask, places: readonly Place[]): Remembered {
     const known: Remembered = { readAt: task.now, places, kinds: new Map(), sources: new Map() };
-    if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
-    this.#remembered.set(keyOf(task), known);
+    const key = keyOf(task);
+    this.#remembered.delete(key);
+    this.#remembered.set(key, known);
+    if (this.#remembered.size > maxRemembered) this.#remembered.delete([...this.#remembered.keys()][0]!);
     return known;
   }
 }

@@ -1,17 +1,10 @@
 import { nearest } from '../contract/nearest.ts';
 import type { Verdict } from '../contract/shapes/verdict.ts';
-import { ledgerEntries } from '../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
-import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import type {
-  Findings,
-  FirstSeen,
-  FoundVerdict,
-  RefusedMessages,
-  StaleFeature,
-  WatchTask,
-} from '../webhooks/findings.ts';
+import type { Findings, FirstSeen, FoundVerdict, StaleFeature, WatchTask } from '../webhooks/findings.ts';
+import { refusedSince } from './refused-messages.ts';
 import { merge, neverSeen, type Sight } from './sights.ts';
 import { type Figures, reasonsOf, undeclared } from './verdict-reasons.ts';
 import { factsWithAskers, judgeIn, type Place, placesAt } from './verdicts.ts';
@@ -19,14 +12,14 @@ import { factsWithAskers, judgeIn, type Place, placesAt } from './verdicts.ts';
 /** Finds the events of an application in its counts and refusals. */
 export function watchReport(store: UsageTables, task: WatchTask): Reading<Findings> {
   return fromSnapshot(store.lmdb, function* (at): Reading<Findings> {
-    const { firstSeenFrom, staleFrom, verdictsFrom, environments, now } = task;
+    const { firstSeenFrom, staleFrom, verdictsFrom, refusedFrom, environments, now } = task;
     const isReading = firstSeenFrom !== null || staleFrom !== null || verdictsFrom !== null;
     const places = isReading ? yield* placesAt(store, environments, now, at) : [];
     return {
       firstSeen: firstSeenFrom === null ? [] : firstSeenSince(places, firstSeenFrom),
       stale: staleFrom === null ? [] : staleSince(places, task, staleFrom),
       verdicts: verdictsFrom === null ? [] : yield* verdictsIn(store, places, task, at),
-      refused: yield* refusedSince(store, task, at),
+      refused: refusedFrom === null ? [] : yield* refusedSince(store, task, refusedFrom, at),
     };
   });
 }
@@ -108,29 +101,4 @@ function staleAt(
   const quietSince = lastSeenAt ?? declaration?.createdAt ?? null;
   if (quietSince === null) return null;
   return Math.max(quietSince + staleAfterMs, declaration?.snoozedUntil ?? 0);
-}
-
-const hourMs = 3_600_000;
-
-function* refusedSince(
-  store: UsageTables,
-  { application, environments, refusedFrom }: WatchTask,
-  at: Snapshot,
-): Reading<RefusedMessages[]> {
-  if (refusedFrom === null) return [];
-  const names = new Map(environments.map((each) => [each.number, each]));
-  const found = new Map<string, RefusedMessages>();
-  const firstHour = Math.floor(refusedFrom / hourMs);
-  const entries = ledgerEntries(store, application, firstHour, 2 ** 32 - 1, at);
-  yield* readEach(entries, ({ subject, count, lastAt }) => {
-    const { outcome, code, status, environment: number } = subject;
-    if (outcome !== 'refused' || code === null) return;
-    const known = number === null ? undefined : names.get(number);
-    const environment = known === undefined ? null : { name: known.name, number: known.number };
-    const key = `${environment?.number} ${code}`;
-    const before = found.get(key) ?? { count: 0, lastAt: 0 };
-    const sum = { count: before.count + count, lastAt: Math.max(before.lastAt, lastAt) };
-    found.set(key, { environment, code, status, ...sum });
-  });
-  return [...found.values()].filter(({ lastAt }) => lastAt >= refusedFrom);
 }

@@ -1,6 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { expiringKeys } from '../accounts/expiring-keys.ts';
 import type { TokenTotals } from '../auth/tokens/token-totals.ts';
+import { expiryDays } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { CallTotals } from '../grpc/call-totals.ts';
 import { statusName } from '../grpc/status.ts';
@@ -178,6 +179,11 @@ function journalMetrics({ usageStore }: Core): readonly ServiceMetric[] {
   ];
 }
 
+function leakedKeys({ applications, keysOf, leakedAt }: Core['directory']): number {
+  const keys = [...applications.keys()].flatMap((id) => [...keysOf(id)]);
+  return keys.filter((key) => leakedAt(key) !== null).length;
+}
+
 function storeMetrics(core: Core): readonly ServiceMetric[] {
   const { environments, disks, readers } = core;
   const byDisk = (figure: (space: DiskSpace) => number) => () =>
@@ -190,8 +196,9 @@ function storeMetrics(core: Core): readonly ServiceMetric[] {
       () => Number(readinessOf(core).counting.ready)),
     gauge('flagmeter_managing', '1 while accounts and reports are available.',
       () => Number(readinessOf(core).managing.ready)),
-    gauge('flagmeter_api_keys_expiring', 'API keys that expire within 14 days.',
+    gauge('flagmeter_api_keys_expiring', `API keys that expire within ${Math.max(...expiryDays)} days.`,
       () => expiringKeys(core.directory).length),
+    gauge('flagmeter_leaked_keys', 'Backend keys that were seen in a packet.', () => leakedKeys(core.directory)),
     gauge('flagmeter_applications', 'Applications of all teams.', () => core.directory.applications.size),
     gaugeBy('flagmeter_store_bytes', 'File size of a store. Deleting data frees space inside the file, which does not shrink.', 'store',
       () => Object.entries(environments).map(([store, lmdb]) => [store, lmdb.fileIdentity.bytes()])),

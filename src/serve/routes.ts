@@ -29,6 +29,7 @@ import { whenCurrent } from '../http/when-current.ts';
 import { ImportedParts } from '../ingest/reports/imported-parts.ts';
 import { RecentChanges } from '../management/activity/recent-changes.ts';
 import { description } from '../management/document.ts';
+import { SharedFindings } from '../management/health/shared-findings.ts';
 import { type ManagementDeps, managementApi } from '../management/management-api.ts';
 import { SharedResults } from '../management/shared-results.ts';
 import { SharedSights } from '../management/shared-sights.ts';
@@ -122,6 +123,7 @@ function apiRoutes(
 function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): ManagementDeps {
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
   const { exposureDays, staleAfter, plans } = config;
+  const freshen: ManagementDeps['freshen'] = (people) => core.usageStore.freshen(people);
   return {
     ...{ directory, accountStore: core.accountStore, accounts, store: usage, reports },
     ...{ retention, exposureDays, staleAfter, plans },
@@ -134,15 +136,16 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     latestUnattributed: core.counting.ledger.latestUnattributed,
     status: () => status.now(),
-    freshen: (people) => core.usageStore.freshen(people),
+    freshen,
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     authTimeOf: ({ sid = '' }) => core.accountStore.get('sessions', sid)?.authTime,
     rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),
     recentChanges: new RecentChanges(accounts),
+    findings: new SharedFindings({ directory, reports, freshen, staleAfterMs: staleAfter * 86_400_000 }),
     imports: new ImportedParts({ ...core.counting, retention, usageStore: core.usageStore }),
-    sights: new SharedSights(reports, (people) => core.usageStore.freshen(people)),
+    sights: new SharedSights(reports, freshen),
     forget: (application, identity) => instances.forget(application, identity),
     hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),

@@ -67,6 +67,8 @@ export interface RefusedMessages {
   readonly status: number;
   readonly count: number;
   readonly lastAt: number;
+  /** The instances or programs that sent them. */
+  readonly senders: ReadonlySet<string>;
 }
 
 /** Runs the query. */

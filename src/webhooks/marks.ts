@@ -1,4 +1,5 @@
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
+import { refusing } from '../contract/health.ts';
 import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
 
 /*
@@ -63,10 +64,6 @@ export function putMark(draft: Draft, mark: string, content: WebhookMark): void 
  * To detect that, the mark is updated while the episode lasts.
  */
 
-/** Below this, no notification is sent: someone has mistyped a key. */
-const fewest = 10;
-
-const quietMs = 60 * 60_000;
 const moveOnMs = 15 * 60_000;
 
 /** `move on`: send nothing, but update the mark. */
@@ -80,7 +77,7 @@ export function stepOf(
   marked: number | undefined,
   { count, lastAt }: { readonly count: number; readonly lastAt: number },
 ): Step {
-  if (count < fewest || lastAt <= (marked ?? 0)) return undefined;
-  if (marked === undefined || lastAt - marked >= quietMs) return 'tell';
+  if (count < refusing.least || lastAt <= (marked ?? 0)) return undefined;
+  if (marked === undefined || lastAt - marked >= refusing.quietMs) return 'tell';
   return lastAt - marked >= moveOnMs ? 'move on' : undefined;
 }

@@ -3,6 +3,7 @@ import type { Directory } from '../accounts/directory.ts';
 import { announceExpiringKeys } from '../accounts/expiring-keys.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import type { WebhookEventType } from '../contract/events.ts';
+import { refusing } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
@@ -48,8 +49,6 @@ const marksAtOnce = 100;
 /** Rounds scan only the last hour. One in this many scans everything, because data from other nodes may be old. */
 const wholeEvery = 30;
 const lastMs = 3_600_000;
-
-const refusedForMs = 2 * 3_600_000;
 
 /** Finds events that no change of accounts causes, in usage and refusals. It works from disk, so a crash loses no event. */
 export class Watch {
@@ -113,7 +112,7 @@ export class Watch {
       firstSeenFrom: from('flag.first_seen'),
       staleFrom,
       verdictsFrom,
-      refusedFrom: refusedFrom === undefined ? null : Math.max(refusedFrom, now - refusedForMs),
+      refusedFrom: refusedFrom === undefined ? null : Math.max(refusedFrom, now - refusing.countedMs),
     };
   }
 

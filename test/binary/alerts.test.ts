@@ -8,6 +8,7 @@ import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
   cleanUp,
+  createKey,
   freshDirectory,
   manage,
   prepare,
@@ -167,6 +168,13 @@ needing('prometheus').describe('alerts of a single machine', () => {
   const unknownKeys = () =>
     Promise.all(Array.from({ length: 20 }, () => sendCheck(plain.service.http, 'unknown', 'checkout')));
 
+  const unknownEnvironment = async () => {
+    const sender = openSender(plain.service.http);
+    for (let sent = 0; sent < 20; sent += 1)
+      await sender.send({ k: plain.key, e: 'Nowhere', f: { checkout: { on: [1] } } });
+    sender.close();
+  };
+
   /** The process is stopped most of the time, as when others use up the processor. */
   const standStill = async () => {
     busy.service.kill('SIGSTOP');
@@ -214,6 +222,21 @@ needing('prometheus').describe('alerts of a single machine', () => {
       target: () => opsOf(plain.service),
       provoke: () => sendCheck(plain.service.http, plain.key, 'checkout'),
       goOn: unknownKeys,
+    },
+    {
+      what: 'a Backend key in a packet, an environment that does not exist, and an API key that expires soon',
+      alerts: ['FlagmeterSendersRefused', 'FlagmeterKeyLeaked', 'FlagmeterApiKeysExpire'],
+      target: () => opsOf(plain.service),
+      async provoke() {
+        const { service, credentials, application } = plain;
+        const access = await token(service.http, credentials);
+        const { key } = await createKey(service.http, access, application, 'Backend');
+        await sendCheck(service.http, key, 'checkout');
+        const expiresAt = new Date(Date.now() + 5 * 86_400_000).toISOString();
+        const path = `/api/v2/teams/${credentials.teamId}/api-keys`;
+        await manage(service.http, access, 'POST', path, 201, { name: 'ci', expiresAt });
+      },
+      goOn: unknownEnvironment,
     },
     {
       what: 'a receiver of webhooks that is gone',

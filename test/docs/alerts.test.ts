@@ -108,6 +108,20 @@ const conditions: Readonly<Record<string, Condition>> = {
     },
     ...{ quiet: 10, fires: 20, labels: { instance } },
   },
+  FlagmeterSendersRefused: {
+    series: {
+      [of('flagmeter_ingest_refusals_total', { code: 'wrong_key_type', attributed: 'true' })]: '0+1x40',
+    },
+    ...{ quiet: 8, fires: 20, labels: { instance, code: 'wrong_key_type' } },
+  },
+  FlagmeterKeyLeaked: {
+    series: { [of('flagmeter_leaked_keys')]: '0x5 1x10' },
+    ...{ quiet: 4, fires: 7, labels: node },
+  },
+  FlagmeterApiKeysExpire: {
+    series: { [of('flagmeter_api_keys_expiring')]: '0x5 1x120' },
+    ...{ quiet: 60, fires: 70, labels: node },
+  },
   FlagmeterThreadLate: {
     series: slow('flagmeter_event_loop_delay_seconds', 1, { thread: 'main' }),
     ...{ quiet: 8, fires: 14, labels: { instance, thread: 'main' } },
@@ -240,6 +254,8 @@ const healthyAndBusy: Condition['series'] = {
   [of('flagmeter_ingest_refusals_total', { code: 'unknown_key' })]: '0+10x120',
   [of('flagmeter_packets_committed_total')]: '0+1000x120',
   [of('flagmeter_failed_commits_total')]: '0x120',
+  [of('flagmeter_leaked_keys')]: '0x120',
+  [of('flagmeter_api_keys_expiring')]: '0x120',
   [of('flagmeter_http_requests_total', { status: '202', route: '/x' })]: '0+1000x120',
   ...slow('flagmeter_commit_duration_seconds', 0.005),
   ...slow('flagmeter_http_request_duration_seconds', 0.01, { route: '/api/frontend/telemetry' }),

@@ -45,6 +45,7 @@ GET    /applications/:id/features/:feature/comparison      401  401   401  401  
 GET    /applications/:id/metrics                           401  401   401  401    401   403   200  200   200      200      200    200   200
 PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   403   200  200   200      200      403    403   200
 DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   403   204  204   204      204      403    403   204
+GET    /applications/:id/health                            401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/overview                          401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/overview/users                    401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/activity                          401  401   401  401    401   403   200  200   200      200      200    200   200

@@ -174,7 +174,16 @@ describe('a stale flag', () => {
 describe('refused messages', () => {
   const refused = (count: number, lastAt: number) => ({
     ...nothing,
-    refused: [{ environment: null, code: 'unknown_environment', status: 404, count, lastAt }],
+    refused: [
+      {
+        environment: null,
+        code: 'unknown_environment',
+        status: 404,
+        count,
+        lastAt,
+        senders: new Set(['web']),
+      },
+    ],
   });
 
   test('are announced when they start, and not while they continue', async () => {

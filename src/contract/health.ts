@@ -1,0 +1,156 @@
+/*
+ * What needs attention in an application. The console, the API, `flagmeter health`, the alerts of Prometheus and the webhooks
+ * take the rules, thresholds and windows from here; `src/management/health/` applies them. The table of docs/alerts.md is
+ * generated from this.
+ */
+import type { WebhookEventType } from './events.ts';
+import type { VerdictKind } from './verdicts.ts';
+
+/** From the most to the least severe. */
+export const severities = ['urgent', 'warning', 'info'] as const;
+
+export type Severity = (typeof severities)[number];
+
+/** An episode of refusals: so many messages of one environment for one reason, the last one recently. */
+export const refusing = {
+  /** Below this, someone has mistyped a key. */
+  least: 10,
+  /** An episode ends after this time without refusals. */
+  quietMs: 3_600_000,
+  /** The counted refusals are at most this old. */
+  countedMs: 2 * 3_600_000,
+} as const;
+
+/** Days before the expiry of an API key at which it is announced. */
+export const expiryDays = [1, 14] as const;
+
+/** Counts of other nodes are missing if reports are complete only through an earlier time. */
+export const behindMs = 120_000;
+
+/** An environment that received data before is silent after this time. */
+export const silentMs = 86_400_000;
+
+/** Verdicts on flags that can be removed from the code. */
+export const removableKinds: readonly VerdictKind[] = ['safe_to_remove', 'one_variant'];
+
+/** An alert of docs/alerts/flagmeter.yml with the same meaning. */
+interface HealthAlert {
+  readonly name: string;
+  readonly expr: string;
+}
+
+interface HealthRule {
+  readonly severity: Severity;
+  /** The finding, for one subject. */
+  readonly one: string;
+  /** The finding for several subjects; their number precedes it. */
+  readonly many: string;
+  /** When it applies, in Markdown. */
+  readonly when: string;
+  /** The webhook event for the same fact. If there is none, `without` states why. */
+  readonly event: WebhookEventType | null;
+  readonly alert: HealthAlert | null;
+  readonly without?: string;
+}
+
+const inCode = 'it concerns the code of one team, not the operation of the server';
+
+/** The rules, the most urgent first. */
+export const healthRules = {
+  key_leaked: {
+    severity: 'urgent',
+    one: 'key leaked',
+    many: 'keys leaked',
+    when: 'A packet contained a Backend key of the application, so the key is in a browser or an app. It lasts until the key is deleted.',
+    event: 'key.leaked',
+    alert: { name: 'FlagmeterKeyLeaked', expr: 'flagmeter_leaked_keys > 0' },
+  },
+  senders_refused: {
+    severity: 'warning',
+    one: '1 sender refused',
+    many: 'senders refused',
+    when: `At least ${refusing.least} messages of an environment were refused for one reason in ${hours(refusing.countedMs)} hours, the last of them within ${hours(refusing.quietMs) === 1 ? 'an hour' : `${hours(refusing.quietMs)} hours`}.`,
+    event: 'ingest.refusing',
+    alert: {
+      name: 'FlagmeterSendersRefused',
+      expr: `sum by (instance, code) (increase(flagmeter_ingest_refusals_total{attributed="true"}[${hours(refusing.quietMs)}h])) >= ${refusing.least}`,
+    },
+  },
+  nothing_received: {
+    severity: 'warning',
+    one: 'nothing received',
+    many: 'environments without data',
+    when: `The environment has received nothing for ${hours(silentMs)} hours, or never.`,
+    event: null,
+    alert: null,
+    without:
+      'No event and no alert: an environment may rest at night or between tests, and *FlagmeterDown* covers the server.',
+  },
+  data_behind: {
+    severity: 'warning',
+    one: 'counts of other nodes missing',
+    many: 'counts of other nodes missing',
+    when: `On several machines: reports lack counts of the last ${behindMs / 60_000} minutes. The figures of the page are incomplete.`,
+    event: null,
+    alert: {
+      name: 'FlagmeterReportsBehind',
+      expr: `time() - flagmeter_complete_through_timestamp_seconds > ${behindMs / 1000}`,
+    },
+    without: 'No event: teams cannot act on it.',
+  },
+  archived_but_asked: {
+    severity: 'warning',
+    one: '1 archived flag still checked',
+    many: 'archived flags still checked',
+    when: 'The [verdict](semantics.md#verdicts) on a flag is `archived_but_asked`.',
+    event: 'flag.verdict_changed',
+    alert: null,
+    without: `No alert: ${inCode}.`,
+  },
+  api_key_expiring: {
+    severity: 'warning',
+    one: '1 API key expires soon',
+    many: 'API keys expire soon',
+    when: `An API key of the team expires within ${Math.max(...expiryDays)} days. Only Admins of the team see it.`,
+    event: 'api-key.expiring',
+    alert: { name: 'FlagmeterApiKeysExpire', expr: 'flagmeter_api_keys_expiring > 0' },
+  },
+  flags_can_go: {
+    severity: 'info',
+    one: '1 flag can go',
+    many: 'flags can go',
+    when: `The verdict on a flag is ${removableKinds.map((kind) => `\`${kind}\``).join(' or ')}, and the flag is not archived.`,
+    event: 'flag.verdict_changed',
+    alert: null,
+    without: `No alert: ${inCode}.`,
+  },
+  undeclared: {
+    severity: 'info',
+    one: '1 flag undeclared',
+    many: 'flags undeclared',
+    when: 'The team declares its flags, and a flag was seen that is not declared. Its name may be misspelt.',
+    event: null,
+    alert: null,
+    without: `No alert: ${inCode}. No event: \`flag.first_seen\` reports every new name.`,
+  },
+} as const satisfies Readonly<Record<string, HealthRule>>;
+
+export type HealthKind = keyof typeof healthRules;
+
+/** The kinds of findings, the most urgent first. */
+export const healthKinds = Object.keys(healthRules) as [HealthKind, ...HealthKind[]];
+
+/** The rule of a kind. */
+export function healthRule(kind: HealthKind): HealthRule {
+  return healthRules[kind];
+}
+
+/** A finding in a few words: `3 senders refused`. */
+export function healthText(kind: HealthKind, count: number): string {
+  const { one, many } = healthRules[kind];
+  return count === 1 ? one : `${count} ${many}`;
+}
+
+function hours(ms: number): number {
+  return ms / 3_600_000;
+}

@@ -1,0 +1,71 @@
+import Type, { type Static } from 'typebox';
+import { healthKinds, healthRules, healthText, severities } from '../health.ts';
+import { count, exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+
+/** Maximum number of subjects in a finding. */
+export const maxSubjects = 5;
+
+const meanings = healthKinds.map((kind) => `\`${kind}\`: ${healthRules[kind].when}`);
+
+const HealthSubject = Type.Object({
+  type: oneOf(['key', 'sender', 'environment', 'feature', 'apiKey'], 'Kind of the subject.'),
+  id: orNull(
+    text('Id of the key or API key, or the name of the feature or environment; `null` for a sender.'),
+  ),
+  name: text('Its name.'),
+});
+export type HealthSubject = Static<typeof HealthSubject>;
+
+const itemFields = {
+  kind: oneOf(healthKinds, meanings.join(' ')),
+  severity: oneOf(severities, 'Severity.'),
+  count: count('Number of subjects.'),
+  text: text('The finding in a few words.'),
+  environment: orNull(
+    text('The environment that the link leads to; `null` if it belongs to no environment.'),
+  ),
+  subjects: listOf(HealthSubject, `What it is about, at most ${maxSubjects} of them.`),
+  link: text('Path and query of the page of the console where one acts, below its base URL.'),
+};
+
+const exampleItem: Static<Type.TObject<typeof itemFields>> = {
+  kind: 'key_leaked',
+  severity: 'urgent',
+  count: 1,
+  text: healthText('key_leaked', 1),
+  environment: null,
+  subjects: [{ type: 'key', id: exampleIds.key, name: 'web' }],
+  link: `/settings/application?app=${exampleIds.application}&key=${exampleIds.key}`,
+};
+
+export const HealthItem = shape('HealthItem', itemFields, exampleItem);
+export type HealthItem = Static<typeof HealthItem>;
+
+const status = oneOf(
+  [...severities, 'ok'],
+  'The severity of the most severe finding. `ok`: no finding, and data was received.',
+);
+
+const checked = {
+  status,
+  at: time('Time of computation. Verdicts may be up to a minute older.'),
+  lastReceivedAt: orNull(time('Last time that data was received, to the minute; `null`: never.')),
+  flags: count('Number of flags seen or declared.'),
+  items: listOf(HealthItem, 'Findings, the most urgent first.'),
+};
+
+export const Health = shape(
+  'Health',
+  { environment: orNull(text('Environment, as requested; `null` for the whole application.')), ...checked },
+  {
+    environment: null,
+    status: 'urgent',
+    at: exampleTime,
+    lastReceivedAt: exampleTime,
+    flags: 12,
+    items: [exampleItem],
+  },
+);
+export type Health = Static<typeof Health>;
+
+export type HealthStatus = Health['status'];

@@ -1,0 +1,42 @@
+import Type from 'typebox';
+import { text } from '../../contract/shapes/fields.ts';
+import { Health } from '../../contract/shapes/health.ts';
+import { ok } from '../../http/answer.ts';
+import { type Group, jsonAnswer } from '../../http/endpoint.ts';
+import type { ManageDeps } from '../caller.ts';
+import { endpoint } from '../endpoint.ts';
+import { findEnvironment, unknownEnvironment } from '../environments.ts';
+import { tooManyReports } from '../report-pool.ts';
+import { accountFindings, healthOf } from './items.ts';
+import type { SharedFindings } from './shared-findings.ts';
+
+export interface HealthDeps extends ManageDeps {
+  readonly findings: SharedFindings;
+}
+
+/** `/api/v2/applications/{id}/health`. */
+export const health: Group<HealthDeps> = {
+  tag: 'Health',
+  description: 'What needs attention.',
+  endpoints: [
+    endpoint('GET /applications/:id/health', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'readHealth',
+      summary: 'Read what needs attention in an application',
+      description:
+        'The rules are those of the alerts and webhook events for the same facts: see `docs/alerts.md`. It is computed at most every ten seconds for all callers.',
+      query: { environment: Type.Optional(text('Only this environment.')) },
+      answers: { 200: jsonAnswer(Health, 'The findings, the most urgent first.') },
+      refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
+      async handle(
+        { directory, application, caller, query: { environment: only } },
+        { findings }: HealthDeps,
+      ) {
+        if (only !== undefined) findEnvironment(application.environments, only);
+        const accounts = accountFindings(directory, application, caller);
+        const computed = await findings.of(application);
+        return ok(healthOf({ application, only, now: directory.clock.now(), ...accounts, ...computed }));
+      },
+    }),
+  ],
+};

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { webhookEvents } from '../../src/contract/events.ts';
+import {
+  behindMs,
+  expiryDays,
+  healthKinds,
+  healthRule,
+  healthText,
+  refusing,
+  severities,
+} from '../../src/contract/health.ts';
+import { readRules } from '../support/promtool.ts';
+
+const alerts = new Map(readRules().map((rule) => [rule.alert, rule.expr]));
+
+describe.each(healthKinds)('%s', (kind) => {
+  const { event, alert, without } = healthRule(kind);
+
+  test('names an existing event and an alert with the same condition, or states why there is none', () => {
+    if (event !== null) expect(webhookEvents).toHaveProperty([event]);
+    if (alert !== null) expect([alert.name, alerts.get(alert.name)]).toEqual([alert.name, alert.expr]);
+    expect(without ?? '').toMatch(event === null ? /No event/ : /^(?!.*No event)/);
+    expect(without ?? '').toMatch(alert === null ? /[Nn]o alert/ : /^(?!.*[Nn]o alert)/);
+  });
+
+  test('has a text for one subject and for several', () => {
+    expect(healthText(kind, 1)).not.toMatch(/undefined|\d\d/);
+    expect(healthText(kind, 37)).toMatch(/^37 \w/);
+  });
+});
+
+test('the rules are listed by severity', () => {
+  const ranks = healthKinds.map((kind) => severities.indexOf(healthRule(kind).severity));
+  expect(ranks).toEqual([...ranks].sort());
+});
+
+test('the thresholds are those of the alerts', () => {
+  expect(alerts.get('FlagmeterSendersRefused')).toMatch(
+    new RegExp(`\\[${refusing.quietMs / 3_600_000}h\\].*>= ${refusing.least}$`),
+  );
+  expect(alerts.get('FlagmeterReportsBehind')).toMatch(new RegExp(`> ${behindMs / 1000}$`));
+  expect(webhookEvents['api-key.expiring']).toContain(`${Math.max(...expiryDays)} days`);
+});

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { healthKinds, healthRules, refusing, severities, silentMs } from '../../src/contract/health.ts';
+import type { Health } from '../../src/contract/shapes/health.ts';
+import { maxSubjects } from '../../src/contract/shapes/health.ts';
+import { type Facts, healthOf } from '../../src/management/health/items.ts';
+import { testClock } from '../accounts/fixture.ts';
+import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+const dayMs = 86_400_000;
+const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocal({ clock });
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+async function openShop() {
+  const access = () => token(service.http, service.credentials);
+  const ask = async (method: string, path: string, status: number, body?: object) =>
+    manage(service.http, await access(), method, path, status, body);
+  const id = await createApplication(service.http, await access(), { name: 'shop' });
+  const { key: frontend } = await createKey(service.http, await access(), id, 'Frontend');
+  const backend = await createKey(service.http, await access(), id, 'Backend');
+  const path = `/api/v2/applications/${id}`;
+  return {
+    id,
+    ask,
+    path,
+    frontend,
+    backend,
+    /** The health, computed again. */
+    async health(query = '?environment=Production'): Promise<Health> {
+      clock.advance(20_000);
+      return (await ask('GET', `${path}/health${query}`, 200)) as Health;
+    },
+    async send(f: object, { key = frontend, environment = 'Production' } = {}): Promise<number> {
+      const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          origin: 'https://shop.example',
+          'user-agent': 'web/2.1',
+        },
+        body: JSON.stringify({ k: key, e: environment, f }),
+      });
+      await response.arrayBuffer();
+      return response.status;
+    },
+  };
+}
+
+const kindsOf = ({ items }: Health) => items.map(({ kind, count }) => `${kind} ${count}`);
+
+test('an environment that never received data is not healthy, and one that does is', async () => {
+  const { id, health, send } = await openShop();
+  const before = await health();
+  expect(before).toMatchObject({ status: 'warning', lastReceivedAt: null, flags: 0 });
+  expect(before.items).toMatchObject([
+    { kind: 'nothing_received', text: 'nothing received', link: `/apps/${id}/Production/connect` },
+  ]);
+  expect(await send({ checkout: { on: [1], off: [1] } })).toBe(202);
+  clock.advance(20_000);
+  expect(await health()).toMatchObject({ status: 'ok', flags: 1, items: [] });
+  // Another environment that never received data concerns its own page only.
+  expect(await health('')).toMatchObject({ environment: null, status: 'ok' });
+  expect(kindsOf(await health('?environment=Staging'))).toEqual(['nothing_received 1']);
+  clock.advance(silentMs);
+  expect(kindsOf(await health(''))).toEqual(['nothing_received 1']);
+});
+
+test('a leaked key is urgent, and the link leads to it until it is deleted', async () => {
+  const { id, ask, path, health, send, backend } = await openShop();
+  await send({ checkout: { on: [1], off: [1] } });
+  expect(await send({ checkout: { on: [1] } }, { key: backend.key })).toBe(404);
+  const { status, items } = await health();
+  expect(status).toBe('urgent');
+  expect(items[0]).toMatchObject({
+    ...{ kind: 'key_leaked', severity: 'urgent', count: 1, text: 'key leaked' },
+    subjects: [{ type: 'key', id: backend.id }],
+    link: `/settings/application?app=${id}&key=${backend.id}`,
+  });
+  await ask('DELETE', `${path}/keys/${backend.id}`, 204);
+  expect(kindsOf(await health())).not.toContain('key_leaked 1');
+});
+
+test('refusals count from the tenth, by sender, until an hour without refusals', async () => {
+  const { health, send, id } = await openShop();
+  await send({ checkout: { on: [1], off: [1] } });
+  const refuse = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, () => send({ checkout: { on: [1] } }, { environment: 'Prod' })),
+    );
+  await refuse(refusing.least - 1);
+  clock.advance(20_000);
+  expect(kindsOf(await health())).toEqual([]);
+  await refuse(1);
+  // Refusals are committed with the next batch.
+  const item = await vi.waitFor(async () => {
+    const { items } = await health();
+    expect(items).toHaveLength(1);
+    return items[0];
+  });
+  expect(item).toMatchObject({
+    ...{ kind: 'senders_refused', count: 1, text: '1 sender refused' },
+    subjects: [{ type: 'sender', id: null, name: 'web' }],
+    link: `/apps/${id}/Production/ingest?outcome=refused`,
+  });
+  clock.advance(refusing.quietMs);
+  expect(kindsOf(await health())).toEqual([]);
+});
+
+test('flags are counted by their verdicts, and a declaration takes effect at once', async () => {
+  const { ask, path, health, send } = await openShop();
+  await ask('POST', `${path}/features`, 201, { name: 'checkout' });
+  await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] }, search: { on: [1] } });
+  clock.advance(8 * dayMs);
+  await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] } });
+  clock.advance(25 * dayMs);
+  await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] } });
+  clock.advance(20_000);
+  expect(kindsOf(await health())).toEqual(['flags_can_go 1', 'undeclared 2']);
+  await ask('PATCH', `${path}/features/search`, 200, { archived: true });
+  const declared = (await ask('GET', `${path}/health`, 200)) as Health;
+  expect(kindsOf(declared)).toEqual(['undeclared 1']);
+  clock.advance(60_000);
+  await send({ search: { on: [1] }, checkout: { on: [1], off: [1] } });
+  expect(kindsOf(await health())).toEqual(['archived_but_asked 1', 'undeclared 1']);
+});
+
+test('refuses an unknown environment', async () => {
+  const { ask, path } = await openShop();
+  await ask('GET', `${path}/health?environment=Prod`, 404);
+});
+
+const found = fc.record({ count: fc.nat(9), names: fc.constant([] as string[]) });
+const flags = {
+  flags: fc.nat(99),
+  found: fc.record({ archived_but_asked: found, flags_can_go: found, undeclared: found }),
+};
+const now = 100 * dayMs;
+const environment = fc.constantFrom('Production', 'Staging');
+const facts: fc.Arbitrary<Facts> = fc.record({
+  application: fc.constant({
+    ...{ id: 'app_1', teamId: 'team_1' },
+    environments: [
+      { name: 'Production', number: 1, createdAt: 0 },
+      { name: 'Staging', number: 2, createdAt: 0 },
+    ],
+  }),
+  only: fc.option(environment, { nil: undefined }),
+  now: fc.constant(now),
+  completeThrough: fc.option(fc.integer({ min: now - 200_000, max: now }), { nil: undefined }),
+  leaked: fc.array(fc.record({ id: fc.string(), name: fc.string(), prefix: fc.string() })),
+  expiring: fc.array(fc.record({ clientId: fc.string(), name: fc.string() })),
+  data: fc.record({
+    environments: fc.uniqueArray(
+      fc.record({
+        name: environment,
+        lastReceivedAt: fc.option(fc.integer({ min: now - 2 * dayMs, max: now })),
+        ...flags,
+      }),
+      { selector: ({ name }) => name },
+    ),
+    all: fc.record(flags),
+    refused: fc.array(
+      fc.record({
+        environment: fc.option(environment),
+        code: fc.string(),
+        lastAt: fc.constant(now),
+        senders: fc.array(fc.string(), { minLength: 1 }),
+      }),
+    ),
+  }),
+});
+
+test('findings are ordered by severity, have positive counts and one item per kind, and the status is the first severity', () => {
+  fc.assert(
+    fc.property(facts, (each) => {
+      const { status, items } = healthOf(each);
+      const ranks = items.map(({ severity }) => severities.indexOf(severity));
+      expect(ranks).toEqual([...ranks].sort());
+      expect(items.map(({ kind }) => kind)).toEqual(
+        healthKinds.filter((kind) => items.some((item) => item.kind === kind)),
+      );
+      expect(status).toBe(items[0]?.severity ?? 'ok');
+      for (const { kind, severity, count, subjects, link } of items) {
+        expect(count).toBeGreaterThan(0);
+        expect(severity).toBe(healthRules[kind].severity);
+        expect(subjects.length).toBeLessThanOrEqual(Math.min(count, maxSubjects));
+        expect(link).toMatch(/^\//);
+      }
+      if (each.leaked.length > 0) expect(status).toBe('urgent');
+      const lasts = each.data.environments.filter(
+        ({ name }) => each.only === undefined || name === each.only,
+      );
+      if (lasts.every(({ lastReceivedAt }) => lastReceivedAt === null)) expect(status).not.toBe('ok');
+    }),
+  );
+});

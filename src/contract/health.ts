@@ -102,7 +102,7 @@ export const healthRules = {
     severity: 'warning',
     one: '1 archived flag still checked',
     many: 'archived flags still checked',
-    when: 'The [verdict](semantics.md#verdicts) on a flag is `archived_but_asked`.',
+    when: 'The [verdict](semantics.md#the-verdict) on a flag is `archived_but_asked`.',
     event: 'flag.verdict_changed',
     alert: null,
     without: `No alert: ${inCode}.`,

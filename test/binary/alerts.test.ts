@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -23,6 +21,7 @@ import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { freePort } from '../support/postgres-program.ts';
 import { Prometheus } from '../support/prometheus.ts';
+import { startSecured } from '../support/secured.ts';
 import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 import { type OnResizableDisk, startOnResizableDisk } from '../support/small-disk.ts';
 
@@ -46,29 +45,6 @@ async function startKept(args: readonly string[], env: Record<string, string> = 
 async function startSlow() {
   const { env, fail } = failingDisk('SLOW_SYNC');
   return { ...(await startKept([], env)), slow: fail };
-}
-
-/** A service with a certificate that `renew` replaces by one of some days. */
-async function startSecured() {
-  const directory = freshDirectory();
-  const file = (name: string) => join(directory, name);
-  const make = (days: number) => {
-    const key = [
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-keyout',
-      file('new.key'),
-    ];
-    const own = ['-subj', '/CN=localhost', '-days', String(days), '-out', file('new.pem')];
-    execFileSync('openssl', ['req', '-x509', ...key, ...own], { stdio: 'ignore' });
-    for (const name of ['key', 'pem']) copyFileSync(file(`new.${name}`), file(name));
-  };
-  make(400);
-  const service = await startBinary({ args: [...ops, '--tls-cert', file('pem'), '--tls-key', file('key')] });
-  return { service, make };
 }
 
 async function restarting(port: number) {

@@ -5,12 +5,13 @@ import { useMemo, useRef } from 'preact/hooks';
 import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Me } from '../../../contract/owners.ts';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
-import { applicationSettingsAddress, leakedKey, useQuery } from '../../address.ts';
+import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format, plural } from '../../format.ts';
+import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Failure } from '../../parts/failure.tsx';
+import { HealthLine } from '../../parts/health.tsx';
 import { type ChosenRange, RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { boundsQuery } from '../../range.ts';
@@ -19,7 +20,7 @@ import { useTitle } from '../../title.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
 import { drawnOf, type Figure, isFigure, isUnknown } from './figures.ts';
 import { FlagsTable } from './flags-table.tsx';
-import { countStates, isState, pressing, type State, states } from './states.ts';
+import { isState } from './states.ts';
 import { Tiles } from './tiles.tsx';
 
 /** The flags of an environment. */
@@ -39,6 +40,7 @@ export function Overview({ application, environment }: InEnvironment) {
         <RangePicker />
         <span class="quiet">{format.place} · users: UTC days</span>
       </div>
+      <HealthLine application={application} environment={environment} />
       {overview === undefined ? (
         error === undefined ? (
           <Waiting />
@@ -97,7 +99,6 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
           Not included: counts of {overview.mayBeCounting.join(', ')}, which cannot reach PostgreSQL.
         </p>
       )}
-      <StateLine app={app} overview={overview} state={state} onChoose={(next) => change({ state: next })} />
       {overview.features.length > 0 && (
         <FlagsTable
           app={app}
@@ -136,47 +137,6 @@ function useLatest<T>(data: T | undefined, key: string): T | undefined {
   const latest = useRef<{ key: string; data: T | undefined }>({ key, data });
   if (data !== undefined || latest.current.key !== key) latest.current = { key, data };
   return latest.current.data;
-}
-
-interface StateLineProps {
-  readonly app: string;
-  readonly overview: OverviewReport;
-  readonly state: State | undefined;
-  readonly onChoose: (state: State | undefined) => void;
-}
-
-/** The flags that need attention: each part is a filter. Leaked keys lead to the keys. */
-function StateLine({ app, overview, state, onChoose }: StateLineProps) {
-  const counts = countStates(overview.features);
-  const found = pressing.filter((each) => counts.get(each)! > 0);
-  const { leakedKeys } = overview.states;
-  if (found.length === 0 && leakedKeys === 0)
-    return overview.features.length === 0 ? null : (
-      <p class="overview-states quiet">No flag needs attention.</p>
-    );
-  return (
-    <ul class="plain-list overview-states" aria-label="Flags that need attention">
-      {found.map((each) => (
-        <li key={each}>
-          <button
-            type="button"
-            class="pill overview-state"
-            aria-pressed={each === state}
-            onClick={() => onChoose(each === state ? undefined : each)}
-          >
-            {format.full(counts.get(each)!)} {states[each]}
-          </button>
-        </li>
-      ))}
-      {leakedKeys > 0 && (
-        <li>
-          <a class="pill overview-state overview-leak" href={applicationSettingsAddress(app, leakedKey)}>
-            {plural(leakedKeys, 'key')} leaked
-          </a>
-        </li>
-      )}
-    </ul>
-  );
 }
 
 /** The place of the charts until a flag is seen. */

@@ -19,14 +19,6 @@ export const states = {
 
 export type State = keyof typeof states;
 
-/** The states that need attention. The line above the table shows them. */
-export const pressing: readonly State[] = [
-  'safe_to_remove',
-  'one_variant',
-  'archived_but_asked',
-  'undeclared',
-];
-
 /** Counts the flags beyond the limit. It is not a flag, so nobody can declare it. */
 const surplus = '__other__';
 

@@ -1,0 +1,101 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Health, HealthItem } from '../../contract/shapes/health.ts';
+import { kept, useQuery } from '../address.ts';
+import { resource, withQuery } from '../api/client.ts';
+import { usePoll } from '../api/poll.ts';
+import { messageOf } from '../api/problem.ts';
+import { now } from '../clock.ts';
+import { format, plural } from '../format.ts';
+import type { InEnvironment } from '../place.ts';
+import { root } from '../settings.ts';
+import { announce } from './announce.tsx';
+
+const everyMs = 15_000;
+
+/** What needs attention in an environment, in one line. Each part leads to where one acts. */
+export function HealthLine({ application, environment }: InEnvironment) {
+  const path = withQuery(resource('applications', application, 'health'), { environment });
+  const { data, error } = usePoll<Health>(path, everyMs);
+  useAnnounced(data);
+  if (data === undefined)
+    return error === undefined ? (
+      <p class="health quiet" aria-busy="true">
+        Checking …
+      </p>
+    ) : (
+      <p class="health health-warning">The state of the environment is unknown: {messageOf(error)}</p>
+    );
+  if (data.status === 'ok')
+    return (
+      <p class={error === undefined ? 'health health-ok' : 'health quiet'}>
+        <span aria-hidden="true">✓ </span>
+        {calmText(data, now.value)}
+      </p>
+    );
+  return (
+    <section class={`health health-${data.status}`} aria-label="What needs attention">
+      {urgentText(data.items) && <strong>{urgentText(data.items)} </strong>}
+      <ul class="plain-list health-items">
+        {data.items.map((item) => (
+          <li key={item.kind}>
+            <HealthLink item={item} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A finding that leads to where one acts. Keeps the range. */
+export function HealthLink({ item }: { readonly item: HealthItem }) {
+  const { query } = useQuery();
+  return (
+    <a class={`health-link health-${item.severity}`} href={hrefOf(item, query)} title={namesText(item)}>
+      {item.text}
+    </a>
+  );
+}
+
+/** The address of the page where one acts on a finding. @param query of the current page, whose range it keeps */
+export function hrefOf({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {
+  const [path = '/', own] = link.split('?');
+  return withQuery(root + path, {
+    ...(path.startsWith('/apps/') ? kept(query) : {}),
+    ...Object.fromEntries(new URLSearchParams(own)),
+  });
+}
+
+/** The number of urgent findings, which come first: `1 urgent:`. */
+export function urgentText(items: readonly Pick<HealthItem, 'severity'>[]): string | undefined {
+  const urgent = items.filter(({ severity }) => severity === 'urgent').length;
+  return urgent === 0 ? undefined : `${format.full(urgent)} urgent:`;
+}
+
+/** What was checked, and when. */
+export function calmText({ flags, at, lastReceivedAt }: Health, now: number): string {
+  const last = lastReceivedAt === null ? '' : `, last data ${format.relative(lastReceivedAt, now)}`;
+  return `No issues: keys, senders and ${plural(flags, 'flag')} checked at ${format.clockSeconds(at)}${last}`;
+}
+
+/** The subjects of a finding: `checkout, search and 3 more`. */
+function namesText({ count, subjects }: HealthItem): string | undefined {
+  const names = subjects.map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  return format.list(count > names.length ? [...names, `${format.full(count - names.length)} more`] : names);
+}
+
+/** Announces findings that appear or disappear while the page is open, but not every change of a count. */
+function useAnnounced(health: Health | undefined): void {
+  const kinds = health?.items.map(({ kind }) => kind).join();
+  const said = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (health === undefined) return;
+    if (said.current !== undefined && said.current !== kinds)
+      announce(
+        health.items.length === 0
+          ? 'No issues any more'
+          : `Needs attention: ${health.items.map(({ text }) => text).join(', ')}`,
+      );
+    said.current = kinds;
+  }, [kinds]);
+}

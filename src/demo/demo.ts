@@ -25,8 +25,9 @@ import { listenToSignals, type Signals, stopService } from '../serve/stopping.ts
 import { openAccountTables } from '../storage/lmdb/accounts.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { writeHistory } from './history.ts';
-import { makeShop } from './shop.ts';
-import { Story } from './story.ts';
+import { type Progress, showProgress } from './progress.ts';
+import { makeShop, recordUses, shopAge } from './shop.ts';
+import { Story, samplePeople } from './story.ts';
 import { makeTempData, type TempData } from './temp-data.ts';
 import { Traffic } from './traffic.ts';
 
@@ -41,6 +42,7 @@ interface Demo {
   /** Monotonic time of the start, ms. */
   readonly startedAt: number;
   readonly temp: TempData;
+  readonly progress: Progress;
 }
 
 /** A demo that is ready, as `--json` prints it. */
@@ -65,12 +67,13 @@ export async function demo(argv: readonly string[], terminal: Terminal): Promise
   const format = terminal.interactive ? 'text' : 'json';
   shareLogFormat(format);
   const log = createLog('warn', terminal.err, systemClock, format);
+  const progress = showProgress(terminal, given.has('json'));
   const putConsoleBack = logConsole(log);
   try {
     const signals = listenToSignals(terminal);
     const temp = makeTempData(tmpdir(), systemClock);
     try {
-      return await run({ given, seed, log, terminal, signals, startedAt, temp });
+      return await run({ given, seed, log, terminal, signals, startedAt, temp, progress });
     } finally {
       temp.remove();
     }
@@ -87,6 +90,7 @@ async function run(demo: Demo): Promise<number> {
   try {
     return await serve(config, bound, demo, stopping.signal);
   } catch (error) {
+    demo.progress.end();
     await bound.close(0);
     if (stopping.signal.aborted) return await toldToStop;
     throw error;
@@ -118,12 +122,10 @@ async function bind({ given, temp, log }: Demo): Promise<{ config: Config; bound
 async function serve(
   config: Config,
   bound: BoundListeners,
-  { seed, log, signals, terminal, temp, given, startedAt }: Demo,
+  { seed, log, signals, terminal, temp, given, startedAt, progress }: Demo,
   stopping: AbortSignal,
 ): Promise<number> {
-  if (terminal.interactive)
-    terminal.err('Filling the store with 90 days of sample data: this takes some seconds\n');
-  const { credentials, accounts, shop, story } = await fill(config, seed, stopping);
+  const { credentials, accounts, shop, story } = await fill(config, seed, progress, stopping);
   const parts = { ...builtIn(), config, accounts, ...sources, log, fatal: signals.fail };
   const service = await startService(parts, bound);
   temp.lock.coverFiles();
@@ -134,6 +136,7 @@ async function serve(
   const { api: url } = publicUrls(config, bound.listeners);
   const seconds = (systemClock.monotonic() - startedAt) / 1000;
   const ready: ReadyDemo = { ...credentials, url, grpc, data: config.data, seconds };
+  progress.end();
   terminal.out(given.has('json') ? `${JSON.stringify(ready)}\n` : welcomeText(ready));
   const code = await signals.toldToStop;
   traffic.stop();
@@ -142,17 +145,20 @@ async function serve(
 }
 
 /** Fills the data directory. @throws {Error} when the disk fails, or when `stopping` is aborted */
-async function fill(config: Config, seed: number, stopping: AbortSignal) {
+async function fill(config: Config, seed: number, progress: Progress, stopping: AbortSignal) {
   // A password that is given need not be replaced: the store is as short-lived as the terminal that shows it.
   const admin = { adminEmail: 'demo@localhost', adminPassword: newPassword(randomBytes) };
-  const credentials = await prepareData(config.data, { ...admin, ...sources });
+  // The installation is older than what happens in it.
+  const clock = { ...systemClock, now: () => systemClock.now() - shopAge };
+  const credentials = await prepareData(config.data, { ...admin, ...sources, clock });
   const accounts = openAccountTables(config.data);
   const usage = openUsageTables(config.data);
   try {
     const shop = await makeShop(accounts, sources);
     const until = Math.floor(systemClock.now() / 60_000);
     const story = new Story(seed, until);
-    await writeHistory({ usage, shop, story, until, config, randomBytes }, stopping);
+    const deps = { usage, shop, story, until, config, randomBytes, progress };
+    recordUses(accounts, shop, await writeHistory(deps, stopping), until * 60_000);
     return { credentials, accounts, shop, story };
   } catch (error) {
     await accounts.lmdb.close();
@@ -176,6 +182,8 @@ function welcomeText({ url, data, seconds, ...demo }: ReadyDemo): string {
 
 Flags to start with: checkout-redesign (rolled out), basket-layout (an A/B test with a winner),
 free-shipping-banner (one without), legacy-invoice-pdf (no longer in use), chekout-redesign (misspelt).
+People: try ${samplePeople[0]}, ${samplePeople[1]} or ${samplePeople[2]}.
+Ingest: the key "Partner page" has leaked, and is still being sent.
 
 Ctrl-C stops the demo and removes ${data}.
 `;

@@ -13,13 +13,14 @@ import { type EnvironmentSeries, SeriesDictionary } from '../storage/commit/seri
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { digestIdentity, openDigestSecret } from '../storage/lmdb/instances.ts';
 import type { LedgerLine } from '../storage/lmdb/ledger.ts';
-import type { Environment } from '../storage/lmdb/records.ts';
+import type { Environment, KeyRefusals } from '../storage/lmdb/records.ts';
 import { bucketAt, ceilToBucket, type Horizons, horizonsAt } from '../storage/lmdb/retention.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { DemoFlag } from './flags.ts';
-import { brokenSenders, ledgerSource, metrics, programs } from './programs.ts';
+import { brokenSenders, type KeyName, ledgerSource, metrics, programs } from './programs.ts';
+import type { Progress } from './progress.ts';
 import { Random, type Shares } from './random.ts';
-import type { Shop } from './shop.ts';
+import type { RefusedByKey, Shop } from './shop.ts';
 import { type ActiveFlag, historyDays, type Story } from './story.ts';
 
 /** Visitors with exposures: the first customers of the shop, for the last days. */
@@ -37,14 +38,16 @@ interface HistoryDeps {
   readonly until: number;
   readonly config: Config;
   readonly randomBytes: RandomBytes;
+  readonly progress: Progress;
 }
 
 /**
  * Writes the days of the story as the commit worker writes packets: in batches, by the aggregator.
+ * @returns the refused messages of each key
  * @throws {Error} when the disk fails, or when `stopping` is aborted
  */
-export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Promise<void> {
-  const { usage, shop, story, until, config } = deps;
+export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Promise<RefusedByKey> {
+  const { usage, shop, story, until, config, progress } = deps;
   const now = until * 60_000;
   const horizons = horizonsAt(now, retentionOf(config));
   const { write, maintain } = createAggregator(usage);
@@ -60,6 +63,7 @@ export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Pr
       write(batch.seal(undefined, at === 0 ? [...ledgerOf(writer, day)] : []));
       batch.release();
     }
+    progress.days(historyDays - (story.today - day), historyDays);
     await setImmediate(); // A signal may have come.
   }
   // What the service does in the background, so that reports of a new demo are quick.
@@ -67,6 +71,7 @@ export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Pr
     const step = { task: 'retention', environment, horizons, now, exposureDays: 30, limit: 1000 } as const;
     while (maintain(step) > 0) await setImmediate();
   }
+  return writer.refused;
 }
 
 /** A bucket of a day: an hour, or a minute of the last two days. */
@@ -105,6 +110,7 @@ function openWriter(deps: HistoryDeps) {
     totals,
     ledger: new Ledger({ store: usage, clock, laneOf: () => ({ ledger: totals }) }),
     ledgerRandom: new Random(story.seed + 1),
+    refused: new Map<KeyName, KeyRefusals>(),
   };
 }
 
@@ -154,7 +160,7 @@ function* ledgerOf(writer: Writer, day: number): Generator<LedgerLine> {
     const minutes = Math.min(end - minute, 60);
     writer.clock.at = (minute + minutes) * 60_000 - 1;
     yield* accepted(writer, minute, minutes);
-    yield* refused(writer, day, minutes);
+    yield* refused(writer, minute, minutes);
   }
 }
 
@@ -171,14 +177,32 @@ function* accepted(writer: Writer, minute: number, minutes: number): Generator<L
     }
 }
 
-function* refused(writer: Writer, day: number, minutes: number): Generator<LedgerLine> {
-  const { shop, story, ledger } = writer;
-  for (const { key, environment, origin, refusal, source, ...broken } of brokenSenders) {
-    if (story.today - day > broken.daysAgo) continue;
-    const sent = { holder: shop.holderOf(key), environment, origin };
-    const mean = (broken.perHour * minutes) / 60;
-    yield* repeated(writer, mean, () => ledger.refused(refusal, source, sent));
+function* refused(writer: Writer, minute: number, minutes: number): Generator<LedgerLine> {
+  const { shop, story, ledger, clock } = writer;
+  const day = Math.floor(minute / minutesPerDay);
+  for (const broken of brokenSenders) {
+    const { key, environment, origin, refusal, source, daysAgo } = broken;
+    const holder = shop.holderOf(key);
+    if (holder === undefined || story.today - day > daysAgo) continue;
+    const mean = minutes * story.refusedPerMinute(broken, minute + minutes / 2);
+    const lines = repeated(writer, mean, () =>
+      ledger.refused(refusal, source, { holder, environment, origin }),
+    );
+    const count = lines.reduce((sum, line) => sum + line.count, 0);
+    if (count > 0)
+      writer.refused.set(key, withRefused(writer.refused.get(key), refusal.code, count, clock.at));
+    yield* lines;
   }
+}
+
+function withRefused(
+  before: KeyRefusals | undefined,
+  code: string,
+  more: number,
+  lastAt: number,
+): KeyRefusals {
+  const { count = 0, reasons = {} } = before ?? {};
+  return { count: count + more, lastAt, reasons: { ...reasons, [code]: (reasons[code] ?? 0) + more } };
 }
 
 /** The lines that `record` adds to the ledger, as if it ran `mean` times on average. */
@@ -216,21 +240,26 @@ function addVisitors(writer: Writer, { batch, series, active }: Place, day: numb
   const { story, shop, until, secret } = writer;
   const minute = day * minutesPerDay;
   const seconds = Math.min(until, minute + minutesPerDay / 2) * 60;
-  const visits = new Map<DemoFlag, Map<string, number>>();
+  const met = active.map((each) => ({ each, visits: new Map<string, { ref: number; count: number }>() }));
   for (const visitor of story.visitors(day, until)) {
     batch.users.add(series.whole, minute, visitor.high, visitor.low);
     const isKnown = visitor.number < knownVisitors && day > story.today - knownDays;
     const digest = () => digestIdentity(secret, shop.application.number, visitor.identity);
     if (isKnown) batch.exposures.addPerson(digestWords(digest()));
-    for (const { flag, variant } of story.met(visitor, active, day)) {
-      const ref = series.variant(flag.name, variant, batch)!;
-      const ofFlag = visits.get(flag) ?? new Map<string, number>();
-      visits.set(flag, ofFlag.set(variant, (ofFlag.get(variant) ?? 0) + 1));
-      batch.users.add(ref, minute, visitor.high, visitor.low);
-      if (isKnown) batch.exposures.add(ref, seconds, ...exposureOf(flag, writer.random));
+    for (const { each, visits } of met) {
+      const variant = story.variantFor(visitor, each, day);
+      if (variant === undefined) continue;
+      let ofVariant = visits.get(variant);
+      if (ofVariant === undefined) {
+        ofVariant = { ref: series.variant(each.flag.name, variant, batch)!, count: 0 };
+        visits.set(variant, ofVariant);
+      }
+      ofVariant.count += 1;
+      batch.users.add(ofVariant.ref, minute, visitor.high, visitor.low);
+      if (isKnown) batch.exposures.add(ofVariant.ref, seconds, ...exposureOf(each.flag, writer.random));
     }
   }
-  return active.map((each) => ({ ...each, shares: sharesIn(visits.get(each.flag)) ?? each.shares }));
+  return met.map(({ each, visits }) => ({ ...each, shares: sharesIn(visits) ?? each.shares }));
 }
 
 /** A visitor checks a flag a few times a day. */
@@ -244,8 +273,8 @@ function exposureOf(
   return [checks, uses, views];
 }
 
-function sharesIn(visits: ReadonlyMap<string, number> | undefined): Shares | undefined {
-  if (visits === undefined) return undefined;
-  const all = [...visits.values()].reduce((sum, each) => sum + each);
-  return Object.fromEntries(Array.from(visits, ([variant, count]) => [variant, count / all]));
+function sharesIn(visits: ReadonlyMap<string, { readonly count: number }>): Shares | undefined {
+  if (visits.size === 0) return undefined;
+  const all = [...visits.values()].reduce((sum, { count }) => sum + count, 0);
+  return Object.fromEntries(Array.from(visits, ([variant, { count }]) => [variant, count / all]));
 }

@@ -19,8 +19,8 @@ export interface Program {
 
 export type ProgramName = Program['name'];
 
-/** One key of each type, and a Backend key that leaked into a page. */
-export type KeyName = KeyType | 'leaked';
+/** One key of each type, a Backend key that leaked into a page, and a revoked key. */
+export type KeyName = KeyType | 'leaked' | 'revoked';
 
 const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
@@ -69,7 +69,9 @@ const giftCards = { f: { 'gift-cards': { on: [1, 0, 1] } } };
 export const brokenSenders: readonly BrokenSender[] = [
   { daysAgo: 12, perHour: 9, key: 'Frontend', environment: 'Production', source: page, content: giftCards, origin: 'https://shop-preview.pages.example',
     refusal: new ApiError('origin_not_allowed', 'The application does not allow this origin') },
-  { daysAgo: 5, perHour: 4, key: 'leaked', environment: 'Production', source: page, content: giftCards, origin: 'https://partner.example',
+  { daysAgo: 5, perHour: 1500, key: 'leaked', environment: 'Production', source: page, content: giftCards, origin: 'https://partner.example',
+    refusal: new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application') },
+  { daysAgo: 40, perHour: 30, key: 'revoked', environment: 'Production', source: { ...page, userAgent: firefox }, content: giftCards, origin: shopOrigin,
     refusal: new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application') },
   { daysAgo: 30, perHour: 6, key: 'Backend', environment: 'prod', source: nightly, content: { time: '2026-01-01T00:00:00Z', instanceName: 'cron-1', stats: [] },
     refusal: new ApiError('unknown_environment', 'environment is not one of the application; case matters') },

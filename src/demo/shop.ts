@@ -1,4 +1,4 @@
-import { createKey } from '../accounts/application-keys.ts';
+import { createKey, deleteKey } from '../accounts/application-keys.ts';
 import { createApplication } from '../accounts/applications.ts';
 import { type Directory, type DirectorySources, openDirectory } from '../accounts/directory.ts';
 import { addNote } from '../accounts/feature-notes.ts';
@@ -6,10 +6,13 @@ import { declareFeature, patchFeature } from '../accounts/features.ts';
 import type { KeyHolder } from '../accounts/key-index.ts';
 import { declareMetric } from '../accounts/metrics.ts';
 import { noPasswordHash } from '../accounts/passwords.ts';
+import type { Write } from '../accounts/store/account-store.ts';
+import { applyWrites } from '../accounts/store/committed.ts';
 import { EmbeddedAccountStore } from '../accounts/store/embedded.ts';
 import { createUser } from '../accounts/users.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
-import type { Application, KeyType } from '../storage/lmdb/records.ts';
+import { transact } from '../storage/lmdb/lmdb.ts';
+import type { Application, KeyRefusals, KeyType } from '../storage/lmdb/records.ts';
 import { type DemoFlag, flags } from './flags.ts';
 import { brokenSenders, type KeyName, metrics, shopOrigin } from './programs.ts';
 import { historyDays } from './story.ts';
@@ -18,7 +21,8 @@ import { historyDays } from './story.ts';
 export interface Shop {
   readonly application: Application;
   readonly keys: Readonly<Record<KeyName, string>>;
-  holderOf(key: KeyName): KeyHolder;
+  /** `undefined` for the revoked key. */
+  holderOf(key: KeyName): KeyHolder | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -29,6 +33,19 @@ const colleagues = [
   { email: 'leo@shop.example', name: 'Leo Tanaka', role: 'User' },
   { email: 'ada@shop.example', name: 'Ada Okafor', role: 'User' },
 ] as const;
+
+/** Age of the application in days, and of the installation, ms. */
+const applicationDays = historyDays + 10;
+export const shopAge = (applicationDays + 1) * dayMs;
+
+/** The refused messages of each key. */
+export type RefusedByKey = ReadonlyMap<KeyName, KeyRefusals>;
+
+/** Something that the team did. */
+export interface Deed {
+  readonly daysAgo: number;
+  readonly run: () => Promise<unknown>;
+}
 
 /** Creates what a team has created over the months, each at its time: applications, keys, declarations, colleagues. */
 export async function makeShop(
@@ -46,7 +63,7 @@ export async function makeShop(
   const directory = system.under({ id: admin!.id, address: '127.0.0.1' });
   const teamId = admin!.primaryTeam;
   try {
-    goTo(historyDays + 10);
+    goTo(applicationDays);
     const account = { passwordHash: noPasswordHash, teams: [teamId] };
     await Promise.all(colleagues.map((each) => createUser(directory, { ...each, ...account })));
     const application = await createApplication(directory, {
@@ -57,50 +74,60 @@ export async function makeShop(
     });
     const { id } = application;
     const keys = await makeKeys(directory, id);
-    await Promise.all([
-      ...metrics.map(({ name, kind, unit }) => declareMetric(directory, id, name, { kind, unit })),
-      ...flags.flatMap((flag) => [...declare(flag, directory, id, goTo)]),
-    ]);
-    goTo(brokenSenders.find(({ key }) => key === 'leaked')!.daysAgo);
-    directory.markLeaked(directory.findKey(keys.leaked)!);
-    await createApplication(directory, { name: 'Warehouse', teamId });
-    return { application, keys, holderOf: (key) => system.findKey(keys[key])! };
+    // The audit log is in the order of the changes, which begin when they are called.
+    const deeds = [
+      ...deedsOf(directory, id, keys),
+      ...flags.flatMap((flag) => [...declare(flag, directory, id)]),
+    ];
+    deeds.sort((a, b) => b.daysAgo - a.daysAgo);
+    await Promise.all(
+      deeds.map(({ daysAgo, run }) => {
+        goTo(daysAgo);
+        return run();
+      }),
+    );
+    return { application, keys, holderOf: (key) => system.findKey(keys[key]) };
   } finally {
     await accountStore.close();
   }
 }
 
-/** Declares a flag and adds its notes, each at its time. */
-function* declare(
-  {
-    name,
-    description,
-    shares,
-    since = historyDays + 5,
-    archived,
-    permanent,
-    experiment,
-    notes = [],
-  }: DemoFlag,
-  directory: Directory,
-  id: string,
-  goTo: (daysAgo: number) => void,
-): Generator<Promise<unknown>> {
+/** What happened to the application, besides its flags. */
+function deedsOf(directory: Directory, id: string, keys: Shop['keys']): Deed[] {
+  const { teamId } = directory.applications.get(id)!;
+  const { key: old } = directory.findKey(keys.revoked)!;
+  const leak = () => {
+    directory.markLeaked(directory.findKey(keys.leaked)!);
+    return directory.flush();
+  };
+  const since = (name: KeyName) => brokenSenders.find(({ key }) => key === name)!.daysAgo;
+  return [
+    ...metrics.map(({ name, kind, unit }) => ({
+      daysAgo: historyDays + 6,
+      run: () => declareMetric(directory, id, name, { kind, unit }),
+    })),
+    { daysAgo: since('revoked'), run: () => deleteKey(directory, id, old.id) },
+    { daysAgo: since('leaked'), run: leak },
+    { daysAgo: 2, run: () => createApplication(directory, { name: 'Warehouse', teamId }) },
+  ];
+}
+
+/** Declares a flag and adds its notes. */
+function* declare(flag: DemoFlag, directory: Directory, id: string): Generator<Deed> {
+  const { name, description, shares, since = historyDays + 5, notes = [] } = flag;
+  const { archived, permanent, experiment } = flag;
   if (description === undefined) return;
-  goTo(since);
-  yield declareFeature(directory, id, { name, description });
-  if (permanent) yield patchFeature(directory, id, name, { permanent });
-  if (experiment)
-    yield patchFeature(directory, id, name, {
-      split: Object.keys(shares(0)).map((variant) => [variant, 1]),
-    });
-  if (archived !== undefined) {
-    goTo(archived);
-    yield patchFeature(directory, id, name, { archived: true });
-  }
+  yield { daysAgo: since, run: () => declareFeature(directory, id, { name, description }) };
+  const patch = (daysAgo: number, change: Parameters<typeof patchFeature>[3]): Deed => ({
+    daysAgo,
+    run: () => patchFeature(directory, id, name, change),
+  });
+  if (permanent) yield patch(since, { permanent });
+  if (experiment) yield patch(since, { split: Object.keys(shares(0)).map((variant) => [variant, 1]) });
+  if (archived !== undefined) yield patch(archived, { archived: true });
   for (const [daysAgo, text] of notes) {
-    goTo(daysAgo);
-    yield addNote(directory, id, name, { at: directory.clock.now(), environment: 'Production', text });
+    const note = () => ({ at: directory.clock.now(), environment: 'Production', text });
+    yield { daysAgo, run: () => addNote(directory, id, name, note()) };
   }
 }
 
@@ -112,5 +139,24 @@ async function makeKeys(directory: Directory, applicationId: string): Promise<Sh
     Mobile: await make('Mobile', 'Apps'),
     Backend: await make('Backend', 'Services'),
     leaked: await make('Backend', 'Partner page'),
+    revoked: await make('Frontend', 'Old web shop'),
   };
+}
+
+/** Records the last use of the keys, `at` Unix ms, and their refused messages. */
+export function recordUses(accounts: AccountTables, shop: Shop, refused: RefusedByKey, at: number): void {
+  const writes = (Object.keys(shop.keys) as KeyName[]).flatMap((name): Write[] => {
+    const key = shop.holderOf(name)?.key;
+    if (key === undefined) return [];
+    const ofKey = refused.get(name);
+    const lastUsedAt = name === 'leaked' ? null : at;
+    return [
+      {
+        table: 'applicationKeys',
+        key: key.hash,
+        value: { ...key, lastUsedAt, ...(ofKey && { refused: ofKey }) },
+      },
+    ];
+  });
+  transact(accounts.lmdb, () => applyWrites(accounts, writes));
 }

@@ -1,7 +1,7 @@
 import { hashIdentity, type UserHash } from '../storage/aggregate/user-hash.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type DemoFlag, flags } from './flags.ts';
-import type { Program } from './programs.ts';
+import type { BrokenSender, Program } from './programs.ts';
 import { atShare, chanceOf, Random, type Shares } from './random.ts';
 
 /** Days of history. */
@@ -29,6 +29,9 @@ export interface VariantCounts {
   readonly variant: string;
   readonly counts: readonly [checks: number, used: number, viewed: number];
 }
+
+/** Visitors to look up. They come every day, and have the numbers from 1. */
+export const samplePeople = ['ada@example.com', 'grace@example.com', 'linus@example.com'] as const;
 
 /** All visitors, and those of an average day. */
 const population = 8000;
@@ -58,7 +61,7 @@ export class Story {
     this.seed = seed;
     this.today = Math.floor(nowMinute / minutesPerDay);
     this.#everyone = Array.from({ length: population }, (_, number) => {
-      const identity = `customer-${number + 1}`;
+      const identity = samplePeople[number - 1] ?? `customer-${number + 1}`;
       return { number, identity, hasApp: chanceOf(seed, number, 2) < 0.3, ...hashIdentity(identity) };
     });
   }
@@ -92,6 +95,12 @@ export class Story {
     return traffic === 0 ? 0 : perMinute / (environment === 'Production' ? 1 : quieter);
   }
 
+  /** Messages of a misconfigured program. A page sends as often as it is visited. */
+  refusedPerMinute({ perHour, source }: BrokenSender, minute: number): number {
+    const traffic = source.route === 'telemetry' ? this.traffic('Production', minute) : 1;
+    return (perHour * traffic) / 60;
+  }
+
   /** Draws the counts of each variant. @param meanOf mean checks of a flag */
   *counts(
     active: Iterable<ActiveFlag>,
@@ -120,14 +129,17 @@ export class Story {
 
   /** The flags that a visitor meets on a day, each with only the visitor's variant. */
   *met(visitor: Visitor, active: readonly ActiveFlag[], day: number) {
-    const { number, hasApp } = visitor;
     for (const each of active) {
-      const { flag, index, shares } = each;
-      const isAsked = (hasApp ? flag.asks.app : flag.asks.web) !== undefined;
-      if (!isAsked || chanceOf(number, index, day) >= flag.reach) continue;
-      const variant = atShare(shares, chanceOf(number, index, this.seed));
-      yield { ...each, variant, shares: { [variant]: 1 } };
+      const variant = this.variantFor(visitor, each, day);
+      if (variant !== undefined) yield { ...each, shares: { [variant]: 1 } };
     }
+  }
+
+  /** The variant of a flag that a visitor meets on a day; `undefined` without one. */
+  variantFor({ number, hasApp }: Visitor, { flag, index, shares }: ActiveFlag, day: number) {
+    const isAsked = (hasApp ? flag.asks.app : flag.asks.web) !== undefined;
+    if (!isAsked || chanceOf(number, index, day) >= flag.reach) return undefined;
+    return atShare(shares, chanceOf(number, index, this.seed));
   }
 
   /** The chance of a visit is skewed: a few visitors come nearly every day, most seldom. */
@@ -137,7 +149,10 @@ export class Story {
     const chance = (number: number) => (mean * (0.12 + 4 * chanceOf(this.seed, number, 4) ** 3)) / 1.12;
     return this.#everyone
       .map((_, step) => this.#everyone[(start + step * stride) % population]!)
-      .filter(({ number }) => chanceOf(number, day, this.seed) < chance(number));
+      .filter(
+        ({ number }) =>
+          samplePeople[number - 1] !== undefined || chanceOf(number, day, this.seed) < chance(number),
+      );
   }
 
   /** Traffic of a whole day of Production; 1 is the average. */

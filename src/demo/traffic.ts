@@ -64,7 +64,7 @@ export class Traffic {
         this.#pace(`${name} ${program.name}`, perMinute, () => this.#sendCounts(program, name, now));
       }
     for (const broken of brokenSenders)
-      this.#pace(broken, broken.perHour / 60, () => this.#sendBroken(broken));
+      this.#pace(broken, story.refusedPerMinute(broken, now / minuteMs), () => this.#sendBroken(broken));
     this.#pace(metrics, metricsPerMinute, () => this.#sendMetrics(now));
   }
 

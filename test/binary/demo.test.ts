@@ -2,6 +2,7 @@ import { readdirSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { samplePeople } from '../../src/demo/story.ts';
 import { cleanUp, freshDirectory, manage, token, type UsageReport, usage } from '../support/binary.ts';
 import { type Demo, spawnDemo, startDemo, stopDemos } from '../support/demo.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -123,14 +124,43 @@ describe('demo data', () => {
   test('has a misspelt flag, a leaked key, and senders with their versions', async () => {
     const below = `/applications/${application}`;
     expect(await read(`${below}/features/chekout-redesign`)).toMatchObject({ declared: false, stale: false });
-    const keys = (await read(`${below}/keys`)) as { items: { name: string; warnings: unknown[] }[] };
+    const keys = (await read(`${below}/keys`)) as {
+      items: { name: string; lastUsedAt: string | null; refused: { count: number }; warnings: unknown[] }[];
+    };
     const warned = keys.items.filter(({ warnings }) => warnings.length > 0);
-    expect(warned.map(({ name }) => name)).toEqual(['Partner page']);
+    expect(warned).toMatchObject([{ name: 'Partner page', lastUsedAt: null }]);
+    expect(warned[0]!.refused.count).toBeGreaterThan(10_000);
+    expect(keys.items.filter(({ lastUsedAt }) => lastUsedAt === null)).toHaveLength(1);
+    expect(await read(`${below}/keys?revoked=true`)).toMatchObject({ items: [{ name: 'Old web shop' }] });
     const senders = (await read(`${below}/features/checkout-redesign/senders`)) as {
       items: { name: string; version: string | null }[];
     };
     const named = senders.items.map(({ name, version }) => `${name} ${version}`);
     expect(named).toEqual(expect.arrayContaining(['Chrome 141', 'ShopApp 5', 'shop-api 1.9.3']));
+  });
+
+  test('has refused messages of the leaked key in the chart of every hour of its days', async () => {
+    const query = `environment=Production&from=${day(3).toISOString()}&to=${day(1).toISOString()}`;
+    const { hourly } = (await read(`/applications/${application}/overview?${query}`)) as {
+      hourly: { accepted: number[]; refused: number[] };
+    };
+    expect(hourly.refused).toHaveLength(48);
+    for (const [hour, refused] of hourly.refused.entries())
+      expect(refused).toBeGreaterThan(0.01 * hourly.accepted[hour]!);
+  });
+
+  test('has people to look up, and an audit log in order', async () => {
+    const below = `/applications/${application}/identities`;
+    for (const person of samplePeople) {
+      const path = `${below}/${encodeURIComponent(person)}/exposures?environment=Production`;
+      const { exposures } = (await read(path)) as { exposures: unknown[] };
+      expect(exposures.length, person).toBeGreaterThan(5);
+    }
+    const { items } = (await read('/audit?limit=200')) as { items: { at: string; action: string }[] };
+    const times = items.map(({ at }) => at);
+    expect(times.length).toBeGreaterThan(40);
+    expect(times).toEqual([...times].sort().reverse());
+    expect(items.map(({ action }) => action)).toContain('key.leaked');
   });
 
   test('has exposures of people, metrics of both kinds, and refusals with reasons', async () => {
@@ -173,6 +203,27 @@ describe('demo data', () => {
 });
 
 describe('the demo', () => {
+  test('prints its progress at once, and then how to sign in and whom to look up', async () => {
+    const { child, exit } = spawnDemo(
+      ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'],
+      undefined,
+      [],
+    );
+    let out = '';
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    await vi.waitFor(() => expect(out).toMatch(/^Filling a temporary store with sample data …\n$/), {
+      timeout: 20_000,
+      interval: 5,
+    });
+    await vi.waitFor(() => expect(out).toContain('Ctrl-C stops the demo'), { timeout: 60_000 });
+    expect(out).toMatch(/\n30 of 90 days\n60 of 90 days\n90 of 90 days\n/);
+    expect(out).toContain(`People: try ${samplePeople[0]}`);
+    child.kill('SIGTERM');
+    expect(await exit).toEqual({ code: 0, signal: null });
+  }, 90_000);
+
   test('removes its data when it is stopped during filling', async () => {
     const { child, temp, exit } = spawnDemo(['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0']);
     await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { timeout: 20_000, interval: 20 });

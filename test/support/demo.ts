@@ -31,10 +31,14 @@ export function stopDemos(): void {
   running.clear();
 }
 
-/** Spawns `flagmeter demo --json`. @param temp its temp directory; a fresh one without */
-export function spawnDemo(args: readonly string[] = [], temp = freshDirectory()): StartingDemo {
+/** Spawns `flagmeter demo`. @param temp its temp directory; a fresh one without */
+export function spawnDemo(
+  args: readonly string[] = [],
+  temp = freshDirectory(),
+  output: readonly string[] = ['--json'],
+): StartingDemo {
   const env = { PATH: process.env['PATH'], TMPDIR: temp };
-  const child = spawn(requireBinary(), ['demo', '--json', ...args], {
+  const child = spawn(requireBinary(), ['demo', ...output, ...args], {
     cwd: freshDirectory(),
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

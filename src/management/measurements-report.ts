@@ -5,7 +5,7 @@ import type { MetricKind } from '../storage/lmdb/records.ts';
 import type { SeriesName } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { minuteText, PointBudget, type ReportRange } from './report-range.ts';
+import { anyLength, bucketIn, minuteText, PointBudget, type ReportRange, shownZone } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 
@@ -26,28 +26,55 @@ export function* measurementsReport(
   gauges: ReadonlySet<string> = new Set(),
 ): Reading<MeasurementsReport> {
   const metrics = yield* pickSeries(store, environment.number, (name) => totalsOf(name, only));
-  const source = { store, series: metrics, budget: new PointBudget() };
-  yield* sumUp(source, environment.number, range, (ordinal, total, points) => {
+  const budget = new PointBudget();
+  const days = range.zoned?.starts !== undefined;
+  // Days of a time zone are added up from hours, of which few are in memory at once.
+  const source = { store, series: metrics, budget: days ? new PointBudget(anyLength) : budget };
+  const inHours = { ...range, ...(days && ({ step: 'hour' } as const)) };
+  yield* sumUp(source, environment.number, inHours, (ordinal, total, points) => {
     const metric = metrics.get(ordinal);
     if (metric === undefined) return;
     mergeMeasurement(metric.total, total);
-    metric.points.push(...points);
+    if (days) addByDay(metric.points, points, range, budget);
+    else metric.points.push(...points);
   });
   return {
     environment: environment.name,
     from: minuteText(range.from),
     to: minuteText(range.to),
     step: range.step,
+    ...shownZone(range),
     metrics: [...metrics.values()]
       .filter(({ points }) => points.length > 0)
       .map((totals) => describe(totals, gauges.has(totals.identity.metric) ? 'gauge' : 'counter')),
   };
 }
 
+/** Adds hours to the days of the time zone of a range. Both are in order of time. */
+function addByDay(
+  days: MetricPoint[],
+  hours: readonly MetricPoint[],
+  range: ReportRange,
+  budget: PointBudget,
+): void {
+  for (const [t, cell] of hours) {
+    const day = bucketIn(range, t / 60);
+    let last = days.at(-1);
+    if (last?.[0] !== day) {
+      budget.take();
+      last = [day, measurementCodec.empty()];
+      days.push(last);
+    }
+    mergeMeasurement(last[1], cell);
+  }
+}
+
+type MetricPoint = readonly [t: number, cell: Measurement];
+
 interface MetricTotals {
   readonly identity: MetricIdentity;
   readonly total: Measurement;
-  readonly points: (readonly [t: number, cell: Measurement])[];
+  readonly points: MetricPoint[];
 }
 
 function totalsOf(name: SeriesName, only: string | undefined): MetricTotals | undefined {

@@ -4,10 +4,13 @@ import { type Days, type EnvironmentUsers, environmentUsers } from '../storage/a
 import type { Carried } from '../storage/lmdb/carried.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { ledgerEntries } from '../storage/lmdb/ledger.ts';
+import { horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
 import { type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { daysOf, gridOf, hoursAround, type OverviewRange, type Span } from './overview-range.ts';
+import { bucketsBefore, grainBefore, type Span } from './overview-before.ts';
+import { daysOf, gridOf, hoursAround, type OverviewRange } from './overview-range.ts';
 import { type Names, readNames, Totals } from './overview-totals.ts';
+import { grainOf, lastAtOrBefore } from './report-range.ts';
 
 /** The range and environment of an overview. */
 export interface OverviewWanted extends OverviewRange {
@@ -16,6 +19,7 @@ export interface OverviewWanted extends OverviewRange {
   readonly environment: { readonly number: number };
   /** Unix ms. */
   readonly now: number;
+  readonly retention: Retention;
 }
 
 /** The part of an overview that is constant between two roll-ups: all but the last minutes. */
@@ -24,6 +28,8 @@ export interface OverviewBase {
   readonly totals: Totals;
   /** Counts of the previous range. */
   readonly before: Counts;
+  /** The same by bucket; `undefined` without a previous range. */
+  readonly past: PastSeries | undefined;
   /** Counts of the end of the range, which is not compared. */
   readonly rest: Counts;
   /** The complete hours. */
@@ -43,11 +49,13 @@ export function hoursOver(wanted: OverviewWanted): Span {
   return { from, to: Math.max(from, Math.min(to, over)) };
 }
 
-/** The complete days of a range, the same number of days before, and the rest of the range. */
-export function daysParted({ range, now }: Pick<OverviewWanted, 'range' | 'now'>) {
+/** The complete days of a range, the same number of days to compare with, and the rest of the range. */
+export function daysParted({ range, now, daysBack }: Pick<OverviewWanted, 'range' | 'now' | 'daysBack'>) {
   const { from, to } = daysOf(range, now);
   const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
-  const before: Days = { from: Math.max(0, from - (over.to - from)), to: from };
+  const length = over.to - from;
+  const start = Math.max(0, from - Math.max(daysBack ?? 0, length));
+  const before: Days = { from: start, to: daysBack === 0 ? start : Math.min(from, start + length) };
   return { over, before, rest: { from: over.to, to } as Days };
 }
 
@@ -62,7 +70,7 @@ function* readBase(
   const grid = gridOf(range);
   const names = yield* readNames(store, number, at);
   const totals = new Totals(names, grid);
-  const whole = { ...range, grain: range.step };
+  const whole = { ...range, grain: grainOf(range) };
   yield* readCarriedCounts(store, number, whole, carried, at, (block) => totals.add(block, names, grid));
   const sum = (span: Span | undefined) => sumCarried(store, number, span, carried, at);
   const days = daysParted(wanted);
@@ -70,11 +78,61 @@ function* readBase(
     names,
     totals,
     before: yield* sum(comparison?.before),
+    past: yield* readPast(store, wanted, carried, at),
     rest: yield* sum(comparison && { from: comparison.against.to, to: range.to }),
     ledger: yield* hourlyLedger(store, application, number, hoursOver(wanted), at),
     users: yield* environmentUsers(store, number, days.over, at),
     usersBefore: yield* environmentUsers(store, number, days.before, at),
   };
+}
+
+/** The counts of the previous range by bucket. */
+export class PastSeries implements Record<keyof Counts, number[]> {
+  readonly checks: number[];
+  readonly used: number[];
+  readonly viewed: number[];
+  readonly #bounds: readonly number[];
+
+  /** @param bounds the starts of the buckets, and the end of the last, minutes since the epoch */
+  constructor(bounds: readonly number[], other?: PastSeries) {
+    this.#bounds = bounds;
+    const start = (part: keyof Counts) =>
+      other?.[part].slice() ?? new Array<number>(bounds.length - 1).fill(0);
+    [this.checks, this.used, this.viewed] = [start('checks'), start('used'), start('viewed')];
+  }
+
+  get span(): Span {
+    return { from: this.#bounds[0]!, to: this.#bounds.at(-1)! };
+  }
+
+  copy(): PastSeries {
+    return new PastSeries(this.#bounds, this);
+  }
+
+  add({ minute, size, checks, used, viewed }: CountsBlock): void {
+    const at = Math.min(this.checks.length - 1, lastAtOrBefore(this.#bounds, minute));
+    for (let index = 0; index < size; index += 1) {
+      this.checks[at]! += checks[index]!;
+      this.used[at]! += used[index]!;
+      this.viewed[at]! += viewed[index]!;
+    }
+  }
+}
+
+function* readPast(
+  store: UsageTables,
+  { environment, range, comparison, now, retention }: OverviewWanted,
+  carried: Carried,
+  at: Snapshot,
+): Reading<PastSeries | undefined> {
+  if (comparison === undefined) return undefined;
+  const horizons = horizonsAt(now, retention);
+  const bounds = bucketsBefore(range, comparison, gridOf(range).length, horizons);
+  if (bounds.length < 2) return undefined;
+  const past = new PastSeries(bounds);
+  const wanted = { ...past.span, grain: grainBefore(range, comparison, horizons) };
+  yield* readCarriedCounts(store, environment.number, wanted, carried, at, (block) => past.add(block));
+  return past;
 }
 
 function* sumCarried(

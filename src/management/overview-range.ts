@@ -2,38 +2,41 @@ import Type from 'typebox';
 import type { QueryOf } from '../http/query-reader.ts';
 import type { Days } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
+import { horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
+import { type Comparison, comparisonOf, type Span } from './overview-before.ts';
 import {
-  bucketStart,
+  bucketIn,
+  lastAtOrBefore,
   type ReportRange,
   range,
   readReportRange,
   type Step,
   stepMinutes,
+  timeZone,
+  userDaysOf,
 } from './report-range.ts';
-
-/** A span of minutes since the epoch, `from` included, `to` excluded. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Two spans of equal length that consist of whole buckets. */
-export interface Comparison {
-  /** The compared part of the range. */
-  readonly against: Span;
-  /** The same part of the previous range. */
-  readonly before: Span;
-}
 
 export interface OverviewRange {
   readonly range: ReportRange;
-  /** `undefined` if the previous range is not kept. */
+  /** `undefined` if the range to compare with is not kept, or none is wanted. */
   readonly comparison: Comparison | undefined;
+  /** The days from the range to compare with to the range; `undefined` for the days just before, 0 for none. */
+  readonly daysBack?: number | undefined;
 }
 
 export const overviewRange = {
   ...range,
+  ...timeZone,
+  compare: Type.Optional(
+    Type.Union(
+      (['previous', 'day', 'week', 'month', 'year', 'none'] as const).map((each) => Type.Literal(each)),
+      {
+        component: 'Compare',
+        description:
+          'The range to compare with: the one that ends where the range begins (`previous`), or the same span of the day before, the week before, the month before, or 52 weeks before (`year`), by the dates of the time zone. Default: `previous`.',
+      },
+    ),
+  ),
   step: Type.Optional(
     Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
       component: 'OverviewStep',
@@ -60,7 +63,7 @@ export function readOverviewRange(
   const from = query.from ?? Math.ceil(to / minuteMs) * minuteMs - 7 * day * minuteMs;
   const step = query.step ?? stepFor((to - from) / minuteMs);
   const read = readReportRange({ ...query, from: Math.max(0, from), step }, now, retention);
-  return { range: read, comparison: compare(read, now, horizonsAt(now, retention)) };
+  return { range: read, ...comparisonOf(read, query.compare, now, horizonsAt(now, retention)) };
 }
 
 function stepFor(minutes: number): Step {
@@ -68,33 +71,15 @@ function stepFor(minutes: number): Step {
   return minutes <= 8 * day ? 'hour' : 'day';
 }
 
-/** Maximum number of minutes to omit so that no edge of a window lies within a bucket. */
-const mostLeftOut = 2 * day;
-
-/**
- * Finds the longest comparable parts. Of a range that is not over, only the past part counts: at noon, today until noon is
- * compared with yesterday until noon. A part ends at the end of a bucket, so the last minutes are omitted where old data is
- * kept by hours or days.
- */
-export function compare({ from, to }: Span, now: number, horizons: Horizons): Comparison | undefined {
-  const end = Math.min(to, Math.ceil((now + 1) / minuteMs));
-  const isWhole = (minute: number) => floorToBucket(minute, horizons) === minute;
-  const isOver = end === to;
-  const usual = from - floorToBucket(Math.max(0, from + from - to), horizons);
-  for (let until = end; until > from && until >= end - mostLeftOut; until -= 1) {
-    const shift = isOver ? until - from : usual;
-    if (from - shift < horizons.days) continue;
-    if (![until, from - shift, until - shift].every(isWhole)) continue;
-    return { against: { from, to: until }, before: { from: from - shift, to: until - shift } };
-  }
-  return undefined;
-}
-
 /** The buckets of an overview. Times are Unix seconds. */
 export interface Grid {
   readonly start: number;
   readonly width: number;
   readonly length: number;
+  /** The start of each, if they are days of a time zone, which differ in width. */
+  readonly starts?: readonly number[];
+  /** Number of buckets in a point of a sparkline. */
+  readonly each: number;
   readonly spark: { readonly start: number; readonly width: number; readonly length: number };
 }
 
@@ -102,12 +87,21 @@ export interface Grid {
 const maxSpark = 30;
 
 /** The buckets that a range touches, and those of its sparklines, which are multiples of the former. */
-export function gridOf({ from, to, step }: ReportRange): Grid {
-  const start = bucketStart(from, step);
+export function gridOf(range: ReportRange): Grid {
+  const { from, to, step, zoned } = range;
+  const starts = zoned?.starts?.map((minute) => minute * 60);
+  const start = bucketIn(range, from);
   const width = stepMinutes[step] * 60;
-  const length = Math.ceil((to * 60 - start) / width);
+  const length = starts?.length ?? Math.ceil((to * 60 - start) / width);
   const each = Math.ceil(length / maxSpark);
-  return { start, width, length, spark: { start, width: each * width, length: Math.ceil(length / each) } };
+  const spark = { start, width: each * width, length: Math.ceil(length / each) };
+  return { start, width, length, ...(starts && { starts }), each, spark };
+}
+
+/** The bucket of a time, Unix seconds. A time before the first is in that. */
+export function bucketOf({ start, width, starts }: Grid, time: number): number {
+  if (starts !== undefined) return lastAtOrBefore(starts, time);
+  return Math.floor(Math.max(0, time - start) / width);
 }
 
 /** The whole hours that a range and the previous one touch, as hours since the epoch. */
@@ -116,11 +110,11 @@ export function hoursAround({ range, comparison }: OverviewRange): Span {
   return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
 }
 
-/** The UTC days that a range touches, without future days unless there are no others. @param now Unix ms */
-export function daysOf({ from: first, to: end }: Span, now: number): Days {
+/** The UTC days whose users a range counts, without future days unless there are no others. @param now Unix ms */
+export function daysOf(range: ReportRange, now: number): Days {
   const today = Math.floor(now / minuteMs / day);
-  const from = Math.floor(first / day);
-  return { from, to: Math.max(from + 1, Math.min(Math.ceil(end / day), today + 1)) };
+  const { from, to } = userDaysOf(range);
+  return { from, to: Math.max(from + 1, Math.min(to, today + 1)) };
 }
 
 /** The first and the last day, as dates. */

@@ -24,14 +24,16 @@ import {
   type OverviewBase,
   type OverviewBases,
   type OverviewWanted,
+  type PastSeries,
   receivedIn,
   summer,
 } from './overview-base.ts';
-import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
+import type { Comparison, Span } from './overview-before.ts';
+import { daysText, gridOf, hoursAround } from './overview-range.ts';
 import { rowsOf } from './overview-rows.ts';
 import { readSights, type Sights, Totals } from './overview-totals.ts';
 import type { Owners } from './owned.ts';
-import { minuteText } from './report-range.ts';
+import { grainOf, minuteText, shownZone } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import type { SplitCache } from './split-report.ts';
 import { dayMs } from './verdict.ts';
@@ -74,7 +76,7 @@ export function* overviewReport(
     const counted = yield* countAll(store, task, base, at);
     const ledger = yield* readLedger(store, task, base, at);
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
-    const { start, width, length, spark } = gridOf(range);
+    const { start, width, length, starts, spark } = gridOf(range);
     const said = { declared, owned: task.owned, splits: measured, ...judged };
     const features = rowsOf(base.names, counted.totals, sights, said, spark.length);
     const { checks, used, viewed } = counted.totals.series;
@@ -83,6 +85,7 @@ export function* overviewReport(
       from: minuteText(range.from),
       to: minuteText(range.to),
       step: range.step,
+      ...shownZone(range),
       at: timeText(now),
       completeThrough: timeText(now),
       ...fieldsOf(task.fresh),
@@ -94,6 +97,7 @@ export function* overviewReport(
       start,
       width,
       length,
+      ...(starts && { starts: [...starts] }),
       series: { checks: [...checks], used: [...used], viewed: [...viewed] },
       hourly: showHourly(ledger, hours),
       states: statesOf(features, task.leakedKeys),
@@ -124,6 +128,7 @@ interface Counted {
   readonly total: Counts;
   readonly against: Counts;
   readonly before: Counts;
+  readonly past: PastSeries | undefined;
 }
 
 /** Adds the last minutes to the base. */
@@ -136,7 +141,7 @@ function* countAll(
   const carried = readCarried(store.carried, environment.number, at);
   const grid = gridOf(range);
   const totals = new Totals(base.names, grid, base.totals);
-  const whole = { ...range, grain: range.step };
+  const whole = { ...range, grain: grainOf(range) };
   yield* readNewCounts(store, environment.number, whole, carried, at, (block) =>
     totals.add(block, base.names, grid),
   );
@@ -149,7 +154,12 @@ function* countAll(
   const total = totals.total();
   const rest = yield* plus(base.rest, comparison && { from: comparison.against.to, to: range.to });
   const before = yield* plus(base.before, comparison?.before);
-  return { totals, total, against: minus(total, rest), before };
+  const past = base.past?.copy();
+  if (past) {
+    const wanted = { ...past.span, grain: 'minute' } as const;
+    yield* readNewCounts(store, environment.number, wanted, carried, at, (block) => past.add(block));
+  }
+  return { totals, total, against: minus(total, rest), before, past };
 }
 
 function minus(whole: Counts, part: Counts): Counts {
@@ -192,6 +202,7 @@ function showBefore(
   return {
     ...showSpan(before),
     ...counted.before,
+    ...(counted.past && { series: showSeries(counted.past) }),
     ...receivedIn(ledger, { from: earlier, to: earlier + hours }),
     against: {
       ...showSpan(against),
@@ -199,6 +210,10 @@ function showBefore(
       ...receivedIn(ledger, { from: first, to: first + hours }),
     },
   };
+}
+
+function showSeries({ checks, used, viewed }: PastSeries) {
+  return { checks, used, viewed };
 }
 
 function showSpan({ from, to }: Span) {
@@ -221,7 +236,7 @@ function* countUsers(
   const { over, before, rest } = daysParted(task);
   const today = yield* environmentUsers(store, task.environment.number, rest, at);
   const against = { count: users.all.estimate(), ...daysText(over) };
-  const isComparable = over.to > over.from && earliest <= before.from * minutesPerDay;
+  const isComparable = before.to > before.from && earliest <= before.from * minutesPerDay;
   today.all.merge(users.all);
   return {
     users: { count: today.all.estimate(), ...daysText({ from: over.from, to: rest.to }) },

@@ -5,7 +5,7 @@ import { featureItself, seriesOf, surplusName } from '../storage/lmdb/series.ts'
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { Reading, Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import type { Grid } from './overview-range.ts';
+import { bucketOf, type Grid } from './overview-range.ts';
 
 /** The running counts of an overview. */
 export class Totals {
@@ -29,10 +29,11 @@ export class Totals {
     this.series = { checks: start('checks'), used: start('used'), viewed: start('viewed') };
   }
 
-  add(block: CountsBlock, { featureOf }: Names, { start, width, spark }: Grid): void {
+  add(block: CountsBlock, { featureOf }: Names, grid: Grid): void {
     const { size, ordinals, checks, used, viewed } = block;
-    const since = Math.max(0, block.minute * 60 - start);
-    const point = Math.floor(since / spark.width);
+    const { each, spark } = grid;
+    const bucket = bucketOf(grid, block.minute * 60);
+    const point = Math.floor(bucket / each);
     const sums = { checks: 0, used: 0, viewed: 0 };
     for (let index = 0; index < size; index += 1) {
       const ordinal = ordinals[index]!;
@@ -46,7 +47,6 @@ export class Totals {
       sums.used += used[index]!;
       sums.viewed += viewed[index]!;
     }
-    const bucket = Math.floor(since / width);
     for (const part of ['checks', 'used', 'viewed'] as const) this.series[part][bucket]! += sums[part];
   }
 

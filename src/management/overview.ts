@@ -17,7 +17,7 @@ import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
 import type { OverviewTask } from './overview-report.ts';
 import { allOwners } from './owned.ts';
 import { tooManyReports } from './report-pool.ts';
-import { range } from './report-range.ts';
+import { range, timeZone } from './report-range.ts';
 import type { ReportDeps } from './reports.ts';
 import type { PackedJson, SharedResults } from './shared-results.ts';
 
@@ -77,10 +77,12 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
         const ranges = readOverviewRange(query, now, deps.retention);
         const declarations = declaredBy(deps, application);
         const { from, to, step } = ranges.range;
-        const key = [environment.number, from, to, step, declarations.version].join(' ');
+        const { timeZone = '', compare = '' } = query;
+        const key = [environment.number, from, to, step, timeZone, compare, declarations.version].join(' ');
         const { environments } = application;
         const place = { application: number, environment, environments };
-        const task = { ...ranges, ...place, ...stalenessOf(deps), ...declarations };
+        const { retention } = deps;
+        const task = { ...ranges, ...place, retention, ...stalenessOf(deps), ...declarations };
         return answer(request, await deps.overviews.get(key, () => makeFresh(deps, teamId, task)));
       },
     }),
@@ -94,6 +96,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       query: {
         ...oneEnvironment.query,
         ...range,
+        ...timeZone,
         feature: Type.Array(Type.String(), {
           maxItems: maxNames,
           description: `A feature. Repeat the parameter for up to ${maxNames} features.`,

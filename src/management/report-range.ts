@@ -1,8 +1,18 @@
 import Type from 'typebox';
+import { dayAt, daysFromHours, startOfDay } from '../contract/calendar.ts';
 import { ApiError } from '../contract/errors.ts';
+import { text } from '../contract/shapes/fields.ts';
+import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
 import { type QueryOf, timeParameter } from '../http/query-reader.ts';
+import type { Days } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
+import {
+  ceilToBucket,
+  floorToBucket,
+  type Horizons,
+  horizonsAt,
+  type Retention,
+} from '../storage/lmdb/retention.ts';
 
 /** Minutes of a step. */
 export const stepMinutes = { minute: 1, hour: 60, day: minutesPerDay } as const;
@@ -13,6 +23,17 @@ export interface ReportRange {
   readonly from: number;
   readonly to: number;
   readonly step: Step;
+  /** The days of a time zone. */
+  readonly zoned?: Zoned;
+}
+
+/** A range in a time zone. */
+export interface Zoned {
+  readonly timeZone: string;
+  /** With steps of a day: the starts of the days, minutes since the epoch. Absent if the steps are UTC days. */
+  readonly starts?: readonly number[];
+  /** The dates of the range if it begins with a day: users are counted on the UTC days of the same dates. */
+  readonly dates?: Days;
 }
 
 export const range = {
@@ -20,8 +41,17 @@ export const range = {
   to: Type.Optional(timeParameter({ component: 'To', description: 'The end, not included.' })),
 };
 
+export const timeZone = {
+  timeZone: Type.Optional(
+    text(
+      'Time zone of the IANA database, such as `Europe/Berlin`. Steps of a day are then its days, as far as hours are kept, and if its days begin with an hour of UTC; otherwise they are UTC days. Default: UTC.',
+    ),
+  ),
+};
+
 export const reportRange = {
   ...range,
+  ...timeZone,
   step: Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
     component: 'Step',
     description: 'The width of a bucket of the series.',
@@ -30,6 +60,7 @@ export const reportRange = {
 };
 
 const maxBuckets = 10_000;
+const minuteMs = 60_000;
 
 /** The limit of buckets for exports, which are never in memory as a whole. */
 export const anyLength = Number.POSITIVE_INFINITY;
@@ -55,10 +86,59 @@ export function readReportRange(
   }
   // The range consists of whole buckets, so that a roll-up does not change the report.
   const horizons = horizonsAt(now, retention);
-  return { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
+  const whole = { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
+  return query.timeZone === undefined ? whole : { ...whole, zoned: zonedOf(query.timeZone, whole, horizons) };
+}
+
+/** @throws {ApiError} `invalid_query` */
+function zonedOf(timeZone: string, { from, to, step }: ReportRange, { hours }: Horizons): Zoned {
+  if (!isTimeZone(timeZone)) {
+    throw new ApiError('invalid_query', `timeZone: ${unknownZone(timeZone.slice(0, 100))}`);
+  }
+  const [first, end] = [from * minuteMs, to * minuteMs];
+  const starts = step === 'day' ? daysFromHours(timeZone, first, end, hours * minuteMs) : undefined;
+  const day = dayAt(timeZone, first);
+  return {
+    timeZone,
+    ...(starts && { starts: starts.map((start) => start / minuteMs) }),
+    ...(startOfDay(timeZone, day) === first && { dates: { from: day, to: dayAt(timeZone, end - 1) + 1 } }),
+  };
+}
+
+/** The days whose users a report counts: those that the range touches. */
+export function userDaysOf({ from, to, zoned }: ReportRange): Days {
+  return zoned?.dates ?? { from: Math.floor(from / minutesPerDay), to: Math.ceil(to / minutesPerDay) };
+}
+
+/** The time zone of the buckets of a report, if one was asked for. */
+export function shownZone({ step, zoned }: ReportRange): { timeZone?: string } {
+  if (zoned === undefined) return {};
+  return { timeZone: step === 'day' && zoned.starts === undefined ? 'UTC' : zoned.timeZone };
+}
+
+/** The widest cells that fit into the buckets of a range. Days of a time zone are added up from hours. */
+export function grainOf({ step, zoned }: ReportRange): Step {
+  return zoned?.starts === undefined ? step : 'hour';
 }
 
 export const emptyRange = 'from must be before to';
+
+/** The start of the bucket of a range that contains a minute, Unix seconds. A minute before the first day is in that. */
+export function bucketIn({ step, zoned }: ReportRange, minute: number): number {
+  const { starts } = zoned ?? {};
+  return starts === undefined ? bucketStart(minute, step) : starts[lastAtOrBefore(starts, minute)]! * 60;
+}
+
+/** The index of the last number that is not above a value, or 0. @param sorted ascending */
+export function lastAtOrBefore(sorted: ArrayLike<number>, value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! <= value) low = middle;
+    else high = middle;
+  }
+  return low;
+}
 
 /** The start of the bucket that contains a minute, Unix seconds. */
 export function bucketStart(minute: number, step: Step): number {

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
+import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { MeasurementsReport, UsageReport } from '../contract/shapes/reports.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
@@ -69,12 +70,16 @@ export const reports: Group<ReportDeps> = {
   ],
 };
 
+const zonedRows = 'CSV and NDJSON have UTC days: omit timeZone, or use the step hour';
+
 /** @throws {ApiError} `unknown_environment`, `invalid_query` */
 function taskOf(call: Call<'', 'application', typeof query>, retention: Retention): Omit<UsageTask, 'only'> {
   const { fresh, directory, application, query } = call;
   const environment = findEnvironment(application.environments, query.environment);
   const length = rowsWanted(call) && anyLength;
-  return { environment, range: readReportRange(query, directory.clock.now(), retention, length), fresh };
+  const range = readReportRange(query, directory.clock.now(), retention, length);
+  if (rowsWanted(call) && range.zoned?.starts) throw new ApiError('invalid_query', zonedRows);
+  return { environment, range, fresh };
 }
 
 /** Names of an application's declared gauges. */

@@ -2,12 +2,19 @@ import type { FeatureUsage, UsageReport } from '../contract/shapes/reports.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers, UserUnions } from '../storage/aggregate/unique-users.ts';
-import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { featureItself } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { bucketStart, minuteText, PointBudget, type ReportRange } from './report-range.ts';
+import {
+  bucketIn,
+  grainOf,
+  minuteText,
+  PointBudget,
+  type ReportRange,
+  shownZone,
+  userDaysOf,
+} from './report-range.ts';
 import { pickSeries } from './sights.ts';
 
 type VariantUsage = FeatureUsage['variants'][number];
@@ -41,14 +48,14 @@ export function* usageReport(
   const totals = yield* totalsIn(store, environment.number, only);
   yield* addUp(store, environment.number, range, totals, only);
   const features = [...totals];
-  const days = { from: Math.floor(range.from / minutesPerDay), to: Math.ceil(range.to / minutesPerDay) };
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
-  const users = yield* countUniqueUsers(unions, environment.number, days, groups);
+  const users = yield* countUniqueUsers(unions, environment.number, userDaysOf(range), groups);
   return {
     environment: environment.name,
     from: minuteText(range.from),
     to: minuteText(range.to),
     step: range.step,
+    ...shownZone(range),
     uniqueUsers: users.environment,
     features: features
       .map(([feature, series], index) => describe(feature, series, users.groups[index] ?? 0, users))
@@ -87,12 +94,12 @@ function addUp(
   const budget = new PointBudget();
   const wanted = {
     ...range,
-    grain: range.step,
+    grain: grainOf(range),
     ...(only === undefined ? {} : { only: totals.map(({ ordinal }) => ordinal) }),
   };
   return fromSnapshot(store.lmdb, function* (at) {
     yield* readCounts(store, environment, wanted, at, (block) => {
-      const t = bucketStart(block.minute, range.step);
+      const t = bucketIn(range, block.minute);
       for (let index = 0; index < block.size; index += 1) {
         const series = points.get(block.ordinals[index]!);
         if (series === undefined) continue;

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { queryReader } from '../../src/http/query-reader.ts';
-import {
-  compare,
-  daysOf,
-  daysText,
-  overviewRange,
-  readOverviewRange,
-} from '../../src/management/overview-range.ts';
+import { compare } from '../../src/management/overview-before.ts';
+import { daysOf, daysText, overviewRange, readOverviewRange } from '../../src/management/overview-range.ts';
 import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/retention.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
@@ -35,6 +30,22 @@ test.each([
   const { range } = rangesOf({ from, to, step: 'day' });
   expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
 });
+
+test.each([
+  ['2026-03-27T23:00:00Z', '2026-03-28T22:00:00Z', ['2026-03-28', '2026-03-28']],
+  ['2026-03-22T23:00:00Z', '2026-03-29T22:00:00Z', ['2026-03-23', '2026-03-29']],
+  ['2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z', ['2026-03-28', '2026-03-29']],
+])('the users from %s until %s in Berlin are those of the UTC days of the same dates', (from, to, days) => {
+  const { range } = rangesOf({ from, to, timeZone: 'Europe/Berlin', step: 'hour' });
+  expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
+});
+
+test.each(['Europe/Atlantis', '+01:00', 'Europe/Berlin\n'])(
+  'the unknown time zone %j is refused',
+  (timeZone) => {
+    expect(() => rangesOf({ timeZone })).toThrow(JSON.stringify(timeZone));
+  },
+);
 
 test.each([
   ['without anything, it is seven days by hour', {}, 'hour', '2026-03-22T14:00 2026-03-29T14:18'],
@@ -101,6 +112,68 @@ describe('the range before', () => {
       against,
       before,
     ]);
+  });
+
+  test.each([
+    ['day', '2026-03-29T00:00:00Z', '2026-03-29T00:00 2026-03-29T14:18', '2026-03-28T00:00 2026-03-28T14:18'],
+    [
+      'week',
+      '2026-03-23T00:00:00Z',
+      '2026-03-23T00:00 2026-03-29T14:00',
+      '2026-03-16T00:00 2026-03-22T14:00',
+    ],
+    [
+      'month',
+      '2026-03-01T00:00:00Z',
+      '2026-03-01T00:00 2026-03-29T00:00',
+      '2026-02-01T00:00 2026-03-01T00:00',
+    ],
+    [
+      'year',
+      '2026-03-27T00:00:00Z',
+      '2026-03-27T00:00 2026-03-29T00:00',
+      '2025-03-28T00:00 2025-03-30T00:00',
+    ],
+  ])('of compare=%s since %s', (compare, from, against, before) => {
+    const { comparison } = rangesOf({ from, compare });
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
+      against,
+      before,
+    ]);
+  });
+
+  test.each([
+    // Clocks are put forward on 29 March in Berlin: the day has 23 hours, and begins at 23:00Z.
+    ['day', '2026-03-28T23:00:00Z', '2026-03-28T23:00 2026-03-29T14:18', '2026-03-27T23:00 2026-03-28T14:18'],
+    [
+      'week',
+      '2026-03-22T23:00:00Z',
+      '2026-03-22T23:00 2026-03-29T14:00',
+      '2026-03-15T23:00 2026-03-22T14:00',
+    ],
+    [
+      'month',
+      '2026-02-28T23:00:00Z',
+      '2026-02-28T23:00 2026-03-28T23:00',
+      '2026-01-31T23:00 2026-02-28T23:00',
+    ],
+    // Of then, only UTC days are kept: the days of the same dates.
+    [
+      'year',
+      '2026-03-26T23:00:00Z',
+      '2026-03-26T23:00 2026-03-28T23:00',
+      '2025-03-28T00:00 2025-03-30T00:00',
+    ],
+  ])('of compare=%s since %s in Berlin begins with a day there', (compare, from, against, before) => {
+    const { comparison } = rangesOf({ from, compare, timeZone: 'Europe/Berlin' });
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
+      against,
+      before,
+    ]);
+  });
+
+  test('is left out on request', () => {
+    expect(rangesOf({ compare: 'none' }).comparison).toBeUndefined();
   });
 
   test('does not exist where nothing is kept, or before the range has begun', () => {

@@ -57,13 +57,18 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
   const ranges = readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
   const place = { application: 1, environment, environments: [environment] };
   const declarations = { declared: [], owned: new Map(), leakedKeys: 0 };
-  const task = { ...ranges, ...place, now, staleAfterMs: 30 * dayMs, ...declarations };
+  const task = { ...ranges, ...place, now, retention, staleAfterMs: 30 * dayMs, ...declarations };
   const splits = new SplitCache(store, new UserUnions(store));
   return finish(overviewReport(store, { bases, splits, verdicts: new Verdicts(store) }, task));
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 const minuteOf = (text: string) => Date.parse(text) / minuteMs;
+
+/** Without the parts that a roll-up may move between buckets. */
+function withoutSeries({ before, ...rest }: Overview) {
+  return { ...rest, before: before && { ...before, series: 0 }, series: 0, features: 0 };
+}
 
 test('totals, series, rows and the usage report agree, before and after the roll-up', async () => {
   const seen = fc.record({
@@ -125,7 +130,7 @@ test('totals, series, rows and the usage report agree, before and after the roll
       while (aggregator.maintain({ ...step8, now, horizons: horizonsAt(now, retention) }) > 0);
       const bases = new OverviewBases(store);
       const after = read(store, query, bases);
-      expect({ ...after, series: 0, features: 0 }).toEqual({ ...shown, series: 0, features: 0 });
+      expect(withoutSeries(after)).toEqual(withoutSeries(shown));
       const rows = ({ features }: Overview) => features.map(({ spark: _, ...row }) => row);
       expect(rows(after)).toEqual(rows(shown));
       expect(read(store, query, bases)).toEqual(after);

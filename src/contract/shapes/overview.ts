@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 import { owned } from './owner.ts';
-import { mayBeCounting, pointOf } from './reports.ts';
+import { mayBeCounting, pointOf, zone } from './reports.ts';
 import { FeatureSplit } from './split.ts';
 import { staleAfterDays, verdictKind } from './verdict.ts';
 
@@ -23,10 +23,24 @@ const totals = {
 
 const span = { from: time('Start, inclusive.'), to: time('End, exclusive.') };
 
-/** The preceding range, and the part of the range that it is compared with. Both have the same length. */
+const byBucket = (description: string) => listOf(whole, description);
+
+const series = {
+  checks: byBucket('Checks by bucket.'),
+  used: byBucket('Uses by bucket.'),
+  viewed: byBucket('Views by bucket.'),
+};
+
+/** The range to compare with, and the part of the range that it is compared with. Both have the same length. */
 const Before = Type.Object({
   ...span,
   ...totals,
+  series: Type.Optional(
+    Type.Object(series, {
+      description:
+        'By bucket, in the order of the buckets of the range: the first one corresponds to the first one.',
+    }),
+  ),
   against: Type.Object(
     { ...span, ...totals },
     { description: 'The part of the range with the same length. Compare with this, not with the totals.' },
@@ -52,8 +66,6 @@ const grid = {
 };
 
 const width = Type.Integer({ minimum: 60, description: 'Width of a bucket in seconds.' });
-
-const byBucket = (description: string) => listOf(whole, description);
 
 const Hourly = Type.Object({
   ...grid,
@@ -123,6 +135,7 @@ export const Overview = shape(
     from: time('Start, inclusive.'),
     to: time('End, exclusive.'),
     step: oneOf(['minute', 'hour', 'day'], 'Width of the buckets.'),
+    timeZone: Type.Optional(zone),
     at: time('Time of computation. The bucket with this time is incomplete.'),
     completeThrough: time('Everything accepted before this time is included.'),
     mayBeCounting: Type.Optional(mayBeCounting),
@@ -134,11 +147,13 @@ export const Overview = shape(
     totals: Type.Object(totals),
     before: orNull(
       Type.Object(Before.properties, {
-        description: 'The preceding range; `null` if it begins before the retained data.',
+        description:
+          'The range to compare with; `null` if it begins before the retained data, or with `compare=none`.',
       }),
     ),
     users: Type.Object(Users.properties, {
-      description: 'Distinct users in the whole UTC days that the range touches.',
+      description:
+        'Distinct users in the whole UTC days that the range touches. With `timeZone`, a range that begins with a day has the UTC days of the same dates.',
     }),
     usersBefore: orNull(
       Type.Object(UsersBefore.properties, {
@@ -148,11 +163,13 @@ export const Overview = shape(
     ),
     ...grid,
     width,
-    series: Type.Object({
-      checks: byBucket('Checks by bucket.'),
-      used: byBucket('Uses by bucket.'),
-      viewed: byBucket('Views by bucket.'),
-    }),
+    starts: Type.Optional(
+      listOf(
+        whole,
+        'Start of each bucket, Unix seconds, if these are days of a time zone. Such days have 23 to 25 hours.',
+      ),
+    ),
+    series: Type.Object(series),
     hourly: Hourly,
     days: listOf(
       pointOf<[day: number, users: number]>(whole, whole),

@@ -8,11 +8,16 @@ export const mayBeCounting = listOf(
   'Nodes that stopped cleanly. If one has restarted without reaching PostgreSQL, its counts may be missing. Absent if there are none.',
 );
 
+export const zone = text(
+  'Time zone of the buckets, if one was requested: that one, or `UTC` for days that cannot be added up from hours.',
+);
+
 const covered = {
   environment: text('Name of the environment.'),
   from: time('Start, inclusive.'),
   to: time('End, exclusive.'),
   step: oneOf(['minute', 'hour', 'day'], 'Width of the buckets.'),
+  timeZone: Type.Optional(zone),
   completeThrough: Type.Optional(
     time('On several machines: everything that any node accepted before this time is included.'),
   ),

@@ -1,0 +1,89 @@
+/*
+ * Days of a calendar in a time zone, for the server and the console. A day is a number: days since 1970-01-01, by the date of the
+ * place. It has 23 to 25 hours where clocks change.
+ */
+const [hourMs, dayMs] = [3_600_000, 86_400_000];
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+/** There are about 600 names, and each formatter has some kilobytes. */
+const maxFormats = 32;
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const numeric = 'numeric';
+  const made = new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23', era: 'short' },
+    ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
+  });
+  if (formats.size >= maxFormats) formats.delete(formats.keys().next().value!);
+  formats.set(zone, made);
+  return made;
+}
+
+/** The offset of a time zone from UTC at a time, ms. @param at Unix ms */
+export function offsetAt(zone: string, at: number): number {
+  if (zone === 'UTC') return 0;
+  const second = Math.floor(at / 1000) * 1000;
+  const parts: Record<string, number> = {};
+  for (const { type, value } of formatOf(zone).formatToParts(second)) parts[type] = Number(value);
+  const { year, month, day, hour, minute, second: s } = parts as Record<string, number>;
+  return Date.UTC(year!, month! - 1, day, hour, minute, s) - second;
+}
+
+/** The day of a time in a time zone. @param at Unix ms */
+export function dayAt(zone: string, at: number): number {
+  return Math.floor((at + offsetAt(zone, at)) / dayMs);
+}
+
+/** When a day begins in a time zone, Unix ms. It begins later than midnight if clocks skip that. */
+export function startOfDay(zone: string, day: number): number {
+  const midnight = day * dayMs;
+  const offsets = [offsetAt(zone, midnight - dayMs), offsetAt(zone, midnight + dayMs)];
+  const candidates = offsets.map((offset) => midnight - offset).filter((at) => dayAt(zone, at) >= day);
+  return Math.min(...candidates);
+}
+
+/** The starts of the days from the one that contains `from` until `to`, Unix ms. A day that the clocks skip is left out. */
+export function daysBetween(zone: string, from: number, to: number): number[] {
+  const starts: number[] = [];
+  for (let day = dayAt(zone, from); ; day += 1) {
+    const start = startOfDay(zone, day);
+    if (start >= to) return starts;
+    if (start !== starts.at(-1)) starts.push(start);
+  }
+}
+
+/**
+ * The same for a chart of days in a time zone, whose counts are added up from hours.
+ * @param keptFrom start of the hours that are kept, Unix ms
+ * @returns `undefined` if hours do not suffice: they are not kept, or a day begins within one
+ */
+export function daysFromHours(
+  zone: string,
+  from: number,
+  to: number,
+  keptFrom: number,
+): readonly number[] | undefined {
+  if (zone === 'UTC' || from < keptFrom) return undefined;
+  const starts = daysBetween(zone, from, to);
+  return starts.every((start) => start % hourMs === 0) ? starts : undefined;
+}
+
+/** The first day of the ISO week of a day: Monday. 1970-01-01 was a Thursday. */
+export function mondayOf(day: number): number {
+  return day - ((((day + 3) % 7) + 7) % 7);
+}
+
+/** The first day of the month of a day. @param months to add */
+export function monthOf(day: number, months = 0): number {
+  const date = new Date(day * dayMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) / dayMs;
+}
+
+/** The same day some months earlier, or the last one of that month if it has fewer days. */
+export function monthsBefore(day: number, months: number): number {
+  const first = monthOf(day, -months);
+  const length = monthOf(first, 1) - first;
+  return first + Math.min(day - monthOf(day), length - 1);
+}

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  dayAt,
+  daysBetween,
+  daysFromHours,
+  mondayOf,
+  monthOf,
+  monthsBefore,
+  offsetAt,
+  startOfDay,
+} from '../../src/contract/calendar.ts';
+import { isTimeZone } from '../../src/contract/time-zone.ts';
+
+const [hourMs, dayMs] = [3_600_000, 86_400_000];
+const day = (date: string) => Date.parse(`${date}T00:00:00Z`) / dayMs;
+const time = (at: number) => new Date(at).toISOString().replace(':00.000Z', 'Z');
+
+test.each([
+  ['Europe/Berlin', '2026-11-23', '2026-11-22T23:00Z'],
+  ['Europe/Berlin', '2026-07-01', '2026-06-30T22:00Z'],
+  ['America/New_York', '2026-11-01', '2026-11-01T04:00Z'],
+  ['America/New_York', '2026-11-02', '2026-11-02T05:00Z'],
+  ['Asia/Kolkata', '2026-11-23', '2026-11-22T18:30Z'],
+  ['Pacific/Auckland', '2026-11-23', '2026-11-22T11:00Z'],
+  ['UTC', '2026-11-23', '2026-11-23T00:00Z'],
+  // Clocks skip midnight, or repeat the hour before it.
+  ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00Z'],
+  ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00Z'],
+  ['America/Havana', '2026-11-01', '2026-11-01T04:00Z'],
+])('in %s, %s begins at %s', (zone, date, start) => {
+  expect(time(startOfDay(zone, day(date)))).toBe(start);
+});
+
+test.each([
+  ['2026-03-28', '2026-03-31', [23, 24]],
+  ['2026-10-24', '2026-10-27', [25, 24]],
+])('days of Berlin from %s until %s have 23 or 25 hours when clocks change', (from, to, hours) => {
+  const starts = daysBetween('Europe/Berlin', Date.parse(`${from}T22:00Z`), Date.parse(`${to}T00:00Z`));
+  const lengths = starts.slice(1).map((start, index) => (start - starts[index]!) / hourMs);
+  expect(lengths.slice(-hours.length)).toEqual(hours);
+});
+
+const zones = fc.constantFrom(
+  ...['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland', 'Australia/Lord_Howe'],
+  ...['Africa/Cairo', 'America/Havana', 'Pacific/Chatham', 'Pacific/Apia', 'Africa/Casablanca', 'Asia/Tokyo'],
+);
+const times = fc.integer({ min: Date.UTC(2010, 0), max: Date.UTC(2035, 0) });
+
+describe('the days of a zone', () => {
+  test('contain each of their times, and only those', () => {
+    fc.assert(
+      fc.property(zones, times, (zone, at) => {
+        const today = dayAt(zone, at);
+        const start = startOfDay(zone, today);
+        expect(start).toBeLessThanOrEqual(at);
+        expect(startOfDay(zone, today + 1)).toBeGreaterThan(at);
+        expect(dayAt(zone, start)).toBe(today);
+        expect(dayAt(zone, start - 1)).toBeLessThan(today);
+      }),
+    );
+  });
+
+  test('partition a range', () => {
+    fc.assert(
+      fc.property(zones, times, fc.integer({ min: 1, max: 40 * dayMs }), (zone, from, length) => {
+        const starts = daysBetween(zone, from, from + length);
+        expect(starts[0]).toBeLessThanOrEqual(from);
+        expect(starts.at(-1)).toBeLessThan(from + length);
+        for (const [index, start] of starts.slice(1).entries()) {
+          const hours = (start - starts[index]!) / hourMs;
+          expect(hours).toBeGreaterThanOrEqual(22);
+          expect(hours).toBeLessThanOrEqual(26);
+        }
+        expect(new Set(starts.map((start) => dayAt(zone, start))).size).toBe(starts.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test('days are added up from hours only where these are kept and whole', () => {
+  const [from, to] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 8)];
+  expect(daysFromHours('Europe/Berlin', from, to, 0)).toHaveLength(8);
+  expect(daysFromHours('Europe/Berlin', from, to, from + 1)).toBeUndefined();
+  expect(daysFromHours('Asia/Kolkata', from, to, 0)).toBeUndefined();
+  expect(daysFromHours('UTC', from, to, 0)).toBeUndefined();
+});
+
+test('offsets are those of the date', () => {
+  expect(offsetAt('Europe/Berlin', Date.UTC(2026, 6, 1)) / hourMs).toBe(2);
+  expect(offsetAt('Europe/Berlin', Date.UTC(2026, 11, 1)) / hourMs).toBe(1);
+  expect(offsetAt('Asia/Kolkata', Date.UTC(2026, 11, 1)) / hourMs).toBe(5.5);
+});
+
+test('weeks begin on Monday, and months on their first day', () => {
+  expect(mondayOf(day('2026-11-23'))).toBe(day('2026-11-23'));
+  expect(mondayOf(day('2026-11-29'))).toBe(day('2026-11-23'));
+  expect(mondayOf(day('1969-12-31'))).toBe(day('1969-12-29'));
+  expect(monthOf(day('2026-11-23'))).toBe(day('2026-11-01'));
+  expect(monthOf(day('2026-01-31'), -1)).toBe(day('2025-12-01'));
+  expect(monthsBefore(day('2026-03-31'), 1)).toBe(day('2026-02-28'));
+  expect(monthsBefore(day('2026-03-01'), 1)).toBe(day('2026-02-01'));
+});
+
+test.each([
+  ['Europe/Berlin', true],
+  ['UTC', true],
+  ['Etc/GMT+5', true],
+  ['America/Argentina/Buenos_Aires', true],
+  ['+01:00', false],
+  ['Europe/Atlantis', false],
+  ['', false],
+  ['../UTC', false],
+])('%j is a time zone: %s', (name, expected) => {
+  expect(isTimeZone(name)).toBe(expected);
+});

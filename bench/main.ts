@@ -19,6 +19,7 @@ import { noisyNeighbour } from './noisy-neighbour.ts';
 import { onePort } from './one-port.ts';
 import { otlp } from './otlp.ts';
 import { overload } from './overload.ts';
+import { pages } from './pages.ts';
 import { report } from './report.ts';
 import { retention } from './retention.ts';
 import { scrape } from './scrape.ts';
@@ -51,6 +52,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['retention', retention],
   ['backup', backup],
   ['report', report],
+  ['pages', pages],
   ['export', exportRows],
   ['import', importRows],
   ['scrape', scrape],

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Reply, Request } from './types.ts';
 
-/** The strong entity tag of a text (RFC 9110 §8.8.3). */
-export function entityTag(text: string): string {
-  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+/** The strong entity tag of a text (RFC 9110 §8.8.3). @param parts its parts, in order */
+export function entityTag(...parts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return `"${hash.digest('base64url').slice(0, 22)}"`;
 }
 
 /** Whether `If-None-Match` lists a tag. Compared weakly (RFC 9110 §13.1.2), because a compressing proxy weakens the tag. */

@@ -9,6 +9,7 @@ import { type ExportRequest, makeExport } from './exports/make-export.ts';
 import type { Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
+import { memoryReleaser } from './release-memory.ts';
 
 /** The parameters of the thread. */
 export interface ReportWorkerStart {
@@ -35,6 +36,7 @@ const { data, delays } = workerData as ReportWorkerStart;
 watchLoop(new Histogram(undefined, delays), systemClock);
 const store = openUsageTables(data);
 const reports = createReports(store);
+const releaseMemory = await memoryReleaser(data, systemClock);
 const turns = new ReadingTurns(store.lmdb, systemClock);
 
 /** The exports in progress. They hold no snapshot between two chunks. */
@@ -44,9 +46,11 @@ const underWay = new Map<number, Chunks>();
 export function opened(): void {}
 
 /** Creates a report, in turns with others. */
-export function make({ name, task }: ReportRequest): Promise<Outcome> {
+export async function make({ name, task }: ReportRequest): Promise<Outcome> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
-  return outcomeOf(() => turns.finish(start(task)));
+  const outcome = await outcomeOf(() => turns.finish(start(task)));
+  releaseMemory();
+  return outcome;
 }
 
 /** Reads a chunk of an export. The last chunk or a failure ends it. */

@@ -204,6 +204,14 @@ describe('the benchmarks', () => {
     expect(figures).toMatchObject({ packets: 2_000, series: 1_000 });
   });
 
+  it('measure resident memory beside console pages', async () => {
+    const { idle, most, end, count, statuses } = (await result('pages')) as unknown as Record<string, object>;
+    for (const each of [idle, most, end])
+      expect(each).toEqual({ rssMb: expect.any(Number), ownMb: expect.any(Number) });
+    expect(count).toBeGreaterThan(0);
+    expect(Object.keys(statuses!)).toContain('200');
+  });
+
   it('measure the invalidation list', async () => {
     const figures = await result('invalidation');
     expect(Object.keys(figures)).toEqual([
@@ -259,23 +267,9 @@ describe('the command line of the benchmarks', () => {
   it('lists every benchmark', async () => {
     const { code, stdout } = await bench('help');
     expect(code).toBe(0);
-    for (const name of [
-      'ingest',
-      'grpc',
-      'mint',
-      'noisy-neighbour',
-      'overload',
-      'token',
-      'verify',
-      'start',
-      'scrape',
-      'memory',
-      'invalidation',
-      'journal',
-      'wear',
-      'micro',
-    ])
-      expect(stdout).toContain(`\n  ${name} `);
+    const names =
+      'ingest grpc mint noisy-neighbour overload token verify start scrape memory pages journal wear micro';
+    for (const name of names.split(' ')) expect(stdout).toContain(`\n  ${name} `);
   });
 
   it.each([

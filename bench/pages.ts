@@ -1,0 +1,218 @@
+import {
+  type Credentials,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../test/support/binary.ts';
+import { type Benchmark, readOptions, show } from './benchmark.ts';
+import { load } from './load.ts';
+import { round } from './numbers.ts';
+import { requestText } from './packets.ts';
+import { ownMb, rssMb } from './process-stats.ts';
+import { fillHistory, flagsWithUsers, numbersOf } from './report-store.ts';
+
+const hourMs = 3_600_000;
+
+/** Polling interval of a page of the console. */
+const everyMs = 2000;
+
+const sampleMs = 100;
+const flagsPerPacket = 20;
+
+/** The ranges that the pages show, with their steps. */
+const ranges = [
+  { hours: 1, step: 'minute' },
+  { hours: 6, step: 'minute' },
+  { hours: 24, step: 'hour' },
+  { hours: 7 * 24, step: 'hour' },
+  { hours: 30 * 24, step: 'day' },
+  { hours: 90 * 24, step: 'day' },
+] as const;
+
+/** Resident memory of the server while many pages of the console show a large store. */
+export const pages: Benchmark = {
+  summary: 'resident memory beside polling console pages on a store of many flags and many days',
+  usage:
+    '[--json] [--flags 2000] [--days 90] [--hours 3] [--pages 50] [--seconds 40] [--rate 200] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { flags: 2000, days: 90, hours: 3, pages: 50, seconds: 40, rate: 200 };
+    const small = { flags: 20, days: 3, hours: 1, pages: 4, seconds: 1, rate: 20 };
+    const options = readOptions(args, defaults, small);
+    try {
+      await measure(options);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+type Options = Readonly<Record<'flags' | 'days' | 'hours' | 'pages' | 'seconds' | 'rate', number>> & {
+  readonly binary: string;
+  readonly json: boolean;
+};
+
+interface Store {
+  readonly data: string;
+  readonly credentials: Credentials;
+  readonly application: string;
+  /** A Mobile key. */
+  readonly key: string;
+}
+
+/** An environment that was used in every hour. */
+async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data, binary);
+  const service = await startBinary({ data, binary });
+  const access = await token(service.http, credentials);
+  const application = await createApplication(service.http, access, { name: 'bench' });
+  const { key } = await createKey(service.http, access, application, 'Mobile');
+  await stop(service);
+  const { environments, ...numbers } = await numbersOf(data, application);
+  const use = { flags, days, hoursADay: 24, minuteHours: hours };
+  await fillHistory(data, [{ ...numbers, ...use, environment: environments[0]! }], Date.now());
+  return { data, credentials, application, key };
+}
+
+async function measure(options: Options): Promise<void> {
+  const { data, credentials, application, key } = await makeStore(options);
+  const args = ['--api-rate', '0', '--rate', '0', '--max-features', '5000'];
+  const service = await startBinary({ data, binary: options.binary, args });
+  const idle = memoryOf(service.pid);
+  const most = { ...idle };
+  const sampling = setInterval(() => {
+    const { rssMb, ownMb } = memoryOf(service.pid);
+    most.rssMb = Math.max(most.rssMb, rssMb);
+    most.ownMb = Math.max(most.ownMb, ownMb);
+  }, sampleMs);
+  const ending = new AbortController();
+  const answers: Answers = { count: 0, slowestMs: 0, statuses: {} };
+  const base = `http://${service.http}/api/v2/applications/${application}`;
+  const authorization = `Bearer ${await token(service.http, credentials)}`;
+  const open = Array.from({ length: options.pages }, (_, page) =>
+    openPage({ base, authorization, page, answers, ending: ending.signal }, options),
+  );
+  const [host, port] = service.http.split(':') as [string, string];
+  await load({
+    ...{ host, port: Number(port), requests: requestsOf(options.flags, key, service.http), connections: 4 },
+    ...{ rate: options.rate, seconds: options.seconds, warmupSeconds: 0 },
+  });
+  ending.abort();
+  await Promise.all(open);
+  clearInterval(sampling);
+  const end = memoryOf(service.pid);
+  await stop(service);
+  const { count, slowestMs, statuses } = answers;
+  const by = Object.entries(statuses).map(([status, times]) => `${times} × ${status}`);
+  show(options.json, { idle, most, end, ...answers, slowestMs: round(slowestMs) }, [
+    ['MiB', 'resident', 'without file pages'],
+    ['before', `${idle.rssMb}`, `${idle.ownMb}`],
+    ['most', `${most.rssMb}`, `${most.ownMb}`],
+    ['at the end', `${end.rssMb}`, `${end.ownMb}`],
+    [],
+    [
+      `${count} responses to ${options.pages} pages (${by.join(', ')}), the slowest in ${round(slowestMs)} ms`,
+    ],
+  ]);
+}
+
+/** Packets that together name every flag. */
+function requestsOf(flags: number, key: string, host: string): string[] {
+  const packets = Array.from({ length: Math.ceil(flags / flagsPerPacket) }, (_, packet) => {
+    const names = Array.from({ length: flagsPerPacket }, (_, at) => `flag-${packet * flagsPerPacket + at}`);
+    const f = Object.fromEntries(names.map((name) => [name, { on: [1, 1], off: [1] }]));
+    return { body: JSON.stringify({ k: key, e: 'Production', f }), counts: new Map() };
+  });
+  return packets.map((packet) => requestText(packet, host));
+}
+
+interface Answers {
+  count: number;
+  slowestMs: number;
+  readonly statuses: Record<number, number>;
+}
+
+interface OpenPage {
+  /** URL of the application. */
+  readonly base: string;
+  readonly authorization: string;
+  readonly page: number;
+  readonly answers: Answers;
+  readonly ending: AbortSignal;
+}
+
+/** A page that polls for changes. */
+async function openPage(
+  { base, authorization, page, answers, ending }: OpenPage,
+  { pages, flags }: Options,
+): Promise<void> {
+  const etags = new Map<string, string>();
+  let next = (page * everyMs) / pages;
+  let turn = 0;
+  while (!ending.aborted) {
+    await wait(next, ending);
+    if (ending.aborted) return;
+    const began = performance.now();
+    for (const path of pathsOf(page, flags, turn)) {
+      const etag = etags.get(path);
+      const asked = performance.now();
+      const answer = await fetch(`${base}${path}`, {
+        headers: { authorization, 'accept-encoding': 'gzip', ...(etag && { 'if-none-match': etag }) },
+      });
+      await answer.arrayBuffer();
+      answers.slowestMs = Math.max(answers.slowestMs, performance.now() - asked);
+      const found = answer.headers.get('etag');
+      if (found !== null) etags.set(path, found);
+      answers.count += 1;
+      answers.statuses[answer.status] = (answers.statuses[answer.status] ?? 0) + 1;
+    }
+    turn += 1;
+    next = Math.max(0, everyMs - (performance.now() - began));
+  }
+}
+
+/** What a page requests: two of three show the flags, the others one flag. The slower reports are requested less often. */
+function pathsOf(page: number, flags: number, turn: number): readonly string[] {
+  const { hours, step } = ranges[page % ranges.length]!;
+  const width = { minute: 60_000, hour: hourMs, day: 24 * hourMs }[step];
+  // Some pages show a part of the past, chosen in a chart.
+  const to = Math.ceil((Date.now() + 1) / width) * width - (page % 5 === 4 ? page * width : 0);
+  const span = `environment=Production&from=${new Date(to - hours * hourMs).toISOString()}&to=${new Date(to).toISOString()}`;
+  const range = `${span}&step=${step}`;
+  const slow = turn % 5 === 0;
+  if (page % 3 === 2) {
+    const flag = `flag-${page % flags}`;
+    const details = [
+      '',
+      '/senders?environment=Production',
+      '/verdict?environment=Production',
+      `/comparison?${span}`,
+    ];
+    return [
+      `/usage?feature=${flag}&${range}`,
+      ...(slow ? details.map((each) => `/features/${flag}${each}`) : []),
+    ];
+  }
+  if (page % 7 === 6) return [`/overview?${range}`, `/ingest?unnamed=true&${range}`];
+  const rows = Array.from({ length: Math.min(flags, flagsWithUsers) }, (_, flag) => `&feature=flag-${flag}`);
+  return [`/overview?${range}`, ...(slow ? [`/overview/users?${span}${rows.join('')}`] : [])];
+}
+
+function memoryOf(pid: number) {
+  return { rssMb: round(rssMb(pid), 1), ownMb: round(ownMb(pid), 1) };
+}
+
+function wait(ms: number, ending: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    ending.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+
+/** Linux: `MADV_DONTNEED`. */
+const dontNeed = 4;
+
+type Release = (files: readonly string[]) => void;
+
+/**
+ * Returns a function that removes the pages of data files from the resident memory of this process. LMDB maps a file as a whole, and
+ * each page once read would stay resident. The pages remain in the page cache, so reading one again is a minor fault. LMDB only reads
+ * the map, and writes to the file, so no change is lost.
+ * @returns `undefined` outside of Bun on Linux with glibc
+ */
+export async function openMappedPages(): Promise<Release | undefined> {
+  const madvise = process.versions['bun'] === undefined ? undefined : await openMadvise();
+  if (madvise === undefined) return undefined;
+  return (files) => {
+    for (const [start, end] of mapsOf(files)) madvise(start, end - start, dontNeed);
+  };
+}
+
+type Madvise = (address: number, length: number, advice: number) => number;
+
+async function openMadvise(): Promise<Madvise | undefined> {
+  try {
+    const { dlopen } = await import('bun:ffi');
+    const libc = dlopen('libc.so.6', { madvise: { args: ['ptr', 'usize', 'i32'], returns: 'i32' } });
+    return libc.symbols.madvise as unknown as Madvise;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The addresses of the read-only, shared maps of files. */
+function mapsOf(files: readonly string[]): (readonly [start: number, end: number])[] {
+  return readFileSync('/proc/self/maps', 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, start, end, path] = /^(\w+)-(\w+) r--s (?:\S+ +){3}(\/.+)$/.exec(line) ?? [];
+      if (path === undefined || !files.includes(path)) return [];
+      return [[Number.parseInt(start!, 16), Number.parseInt(end!, 16)] as const];
+    });
+}

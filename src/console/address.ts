@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { type Query, withQuery } from './api/client.ts';
+import { recorded } from './parameters.ts';
 import type { InEnvironment } from './place.ts';
 import { root } from './settings.ts';
 
@@ -43,7 +44,7 @@ export function kept({ range, from, to }: Readonly<Record<string, string>>): Que
 export function useQuery() {
   const { path, query, route } = useLocation();
   return {
-    query,
+    query: recorded(query),
     /** Changes some parameters; `undefined` removes one. @param push adds an entry to the browser's history */
     change(patch: Readonly<Record<string, string | undefined>>, push = false): void {
       route(withQuery(path, { ...query, ...patch }), !push);
@@ -62,9 +63,12 @@ export function applicationSettingsAddress(app: string, key?: string): string {
   return withQuery(address('settings', 'application'), { app, key });
 }
 
-/** The address of a team's settings. */
-export function teamAddress(team: string): string {
-  return withQuery(address('settings', 'team'), { team });
+/** The tabs of a team's settings, besides its members. */
+export type TeamTab = 'api-keys' | 'sign-in-clients' | 'webhooks' | 'limits' | 'sign-in' | 'general';
+
+/** The address of a team's settings, by default of its members. */
+export function teamAddress(team: string, tab?: TeamTab): string {
+  return withQuery(address('settings', 'team'), { team, tab });
 }
 
 /** The address of a webhook of a team. */

@@ -125,6 +125,50 @@ describe('a page', () => {
   });
 });
 
+test('the settings and the audit log lead back to the environment that was shown last', async () => {
+  const { page } = await console.visit(`/apps/${shop}/Staging/people`);
+  await page.getByRole('heading', { name: 'People' }).waitFor();
+  for (const path of ['/settings/team', `/settings/application?app=${shop}`, '/audit']) {
+    await page.goto(console.origin + path);
+    await page.getByRole('button', { name: 'Application: Shop' }).waitFor();
+    await page.getByRole('button', { name: 'Environment: Staging' }).waitFor();
+    const flags = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Flags' });
+    expect(await flags.getAttribute('href'), path).toBe(`/apps/${shop}/Staging/flags`);
+  }
+});
+
+describe('a parameter of the address without effect', () => {
+  test.each([
+    ['range=13x', 'range=13x in the address is ignored: it is not one of 1h, 6h'],
+    ['from=2026-02-01&to=yesterday', 'to=yesterday in the address is ignored: it is not a time'],
+    ['rnage=30d', 'rnage=30d in the address is ignored: the page has no such parameter'],
+  ])('%s is reported', async (query, message) => {
+    const { page } = await console.visit(`/apps/${shop}/Production/metrics?${query}`);
+    await page.getByRole('status').getByText(message).waitFor();
+  });
+
+  test('is removed by a button, and the others stay', async () => {
+    const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d&sort=colour&show=colour`);
+    await page.getByText('show=colour in the address is ignored').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove show' }).click();
+    await page.getByRole('button', { name: 'Remove sort' }).click();
+    await page.locator('.ignored').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?range=30d');
+  });
+});
+
+test.each([
+  ['light', {}],
+  ['dark', { viewport: { width: 320, height: 600 } }],
+] as const)('the docs pass axe-core without scripts, in %s (%j)', async (colorScheme, screen) => {
+  const { page } = await console.visit('/docs', { signedIn: false, colorScheme, ...screen });
+  await page.locator('main').getByRole('link', { name: 'Semantics' }).click();
+  await page.getByRole('heading', { name: 'Semantics', level: 1 }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await widthOf(page)).toBe(page.viewportSize()!.width);
+});
+
 test.each(['light', 'dark'] as const)(
   'axe-core finds nothing in the frame, with a menu open, in %s',
   async (colorScheme) => {

@@ -93,7 +93,7 @@ async function createKey(page: Page): Promise<void> {
 
 describe('a dangerous change after an old sign-in', () => {
   test('is not made if the user cancels', async () => {
-    const { page } = await visitLater('/settings/team');
+    const { page } = await visitLater('/settings/team?tab=api-keys');
     await createKey(page);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -106,7 +106,7 @@ describe('a dangerous change after an old sign-in', () => {
   });
 
   test('is made once the user has signed in again, in a session that replaces the old one', async () => {
-    const { page, context } = await visitLater('/settings/team');
+    const { page, context } = await visitLater('/settings/team?tab=api-keys');
     await createKey(page);
     const [popup] = await Promise.all([
       context.waitForEvent('page'),
@@ -116,7 +116,7 @@ describe('a dangerous change after an old sign-in', () => {
     await popup.getByLabel('Password').fill(console.credentials.adminPassword);
     await popup.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('It is shown only once').waitFor();
-    const again = await visitLater('/settings/team');
+    const again = await visitLater('/settings/team?tab=api-keys');
     await again.page.waitForURL(/\/connect\/authorize/);
   });
 });

@@ -62,7 +62,7 @@ test('invites a member by a link that is shown once, changes the role, and remov
 });
 
 test('an API key works until it is deleted, and its secret is shown once', async () => {
-  const { page } = await console.visit('/settings/team');
+  const { page } = await console.visit('/settings/team?tab=api-keys');
   await page.getByRole('button', { name: 'Create an API key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Deployment');
@@ -84,7 +84,7 @@ test.each(['light', 'dark'] as const)(
     const name = `Reader ${colorScheme}`;
     const path = `/api/v2/teams/${console.credentials.teamId}/api-keys`;
     await console.manage('POST', '/api/v2/applications', 201, { name });
-    const { page } = await console.visit('/settings/team', { colorScheme });
+    const { page } = await console.visit('/settings/team?tab=api-keys', { colorScheme });
     await page.getByRole('button', { name: 'Create an API key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog
@@ -119,7 +119,7 @@ test.each(['light', 'dark'] as const)(
 );
 
 test('shows the refusal of a redirect URI beside its field, and keeps the input', async () => {
-  const { page } = await console.visit('/settings/team');
+  const { page } = await console.visit('/settings/team?tab=sign-in-clients');
   await page.getByRole('button', { name: 'Create a sign-in client' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Dashboard');
@@ -206,7 +206,8 @@ test('the audit log is filtered, read in pages, and saved as CSV', async () => {
   await page.getByText('No entries match the filters.').waitFor();
 });
 
-const pages = ['you', 'applications', 'team', 'users'];
+const tabs = ['api-keys', 'sign-in-clients', 'webhooks', 'limits', 'sign-in', 'general'];
+const pages = ['you', 'applications', 'team', ...tabs.map((tab) => `team?tab=${tab}`), 'users'];
 
 describe.each([
   ['light', {}],

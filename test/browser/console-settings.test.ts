@@ -226,7 +226,9 @@ test('keeps the input while the server is down, and saves it afterwards', async 
   const other = await openConsole();
   onTestFinished(() => other.close());
   expect(other.service.data).not.toBe(data);
-  const { page } = await other.visit('/settings/team', { expected: /Failed to load resource: net::ERR_/ });
+  const { page } = await other.visit('/settings/team?tab=general', {
+    expected: /Failed to load resource: net::ERR_/,
+  });
   const name = page.getByLabel('Name', { exact: true });
   await name.fill('Renamed in the dark');
   await stop(other.service);
@@ -289,7 +291,7 @@ test('shows the limit of the plan beside the field', async () => {
   await name.press('Enter');
   await page.getByText('The plan free allows no more than 3 applications in a team').waitFor();
   expect(await name.getAttribute('aria-invalid')).toBe('true');
-  await page.goto(`${other.origin}/settings/team`);
+  await page.goto(`${other.origin}/settings/team?tab=limits`);
   const used = page.getByRole('row', { name: 'applications in a team' });
   await expect.poll(() => used.innerText()).toMatch(/3\s+3/);
 });

@@ -28,7 +28,7 @@ async function checkThemes(page: Page): Promise<void> {
 
 test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
   const receiver = await openReceiver();
-  const { page } = await console.visit('/settings/team');
+  const { page } = await console.visit('/settings/team?tab=webhooks');
   await page.getByRole('button', { name: 'Create a webhook' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Chat');
@@ -78,7 +78,7 @@ test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
 
 test('creates a webhook for an issue tracker, shows its test in both themes, and changes its format', async () => {
   const receiver = await openReceiver((response) => void response.writeHead(422).end('no such project'));
-  const { page } = await console.visit('/settings/team');
+  const { page } = await console.visit('/settings/team?tab=webhooks');
   await page.getByRole('button', { name: 'Create a webhook' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Tickets');

@@ -19,7 +19,9 @@ export function AccountMenu() {
             {(name || email).slice(0, 1).toUpperCase()}
           </span>
           <span class="hidden">Account: </span>
-          <span class="account-label">{name || email}</span>
+          <span class="account-label" title={name || email}>
+            {name || email}
+          </span>
         </>
       }
       items={[

@@ -13,21 +13,25 @@ import {
 import { withQuery } from '../api/client.ts';
 import { applications } from '../applications.tsx';
 import { useKeys } from '../keys.ts';
+import { rememberPlace, withLastPlace } from '../last-place.ts';
 import { type Place, placeOf } from '../place.ts';
 import { routes, tabs } from '../routes.ts';
 import { safeText } from '../safe-text.ts';
 import { root } from '../settings.ts';
 import { pageTitle } from '../title.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { IgnoredParameters } from './ignored-parameters.tsx';
 import { LiveStatus } from './live.tsx';
 import { Switcher } from './switcher.tsx';
 
 /** The frame of every page. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { path, query } = useLocation();
-  const place = placeOf(path.slice(root.length), query);
+  const here = placeOf(path.slice(root.length), query);
+  useEffect(() => rememberPlace(here), [path]);
+  const place = withLastPlace(here);
   const application = applications.value?.find(({ id }) => id === place.application);
-  useDocumentTitle(place, application);
+  useDocumentTitle(here, application);
   return (
     <>
       <a class="skip" href="#main">
@@ -48,11 +52,13 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
           <a href={address('audit')} aria-current={place.page === 'audit' ? 'page' : undefined}>
             Audit log
           </a>
+          <a href={address('docs')}>Docs</a>
         </nav>
         <AccountMenu />
         {application && <Tabs place={place} application={application} />}
       </header>
       <main id="main" tabIndex={-1}>
+        <IgnoredParameters />
         {children}
       </main>
     </>

@@ -1,5 +1,6 @@
 import type { List } from '../api/list.ts';
 import { Reason } from './failure.tsx';
+import { Skeleton } from './skeleton.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
@@ -12,7 +13,7 @@ export function ListTable<Row>({ list, ...table }: ListTableProps<Row>) {
   const { items, more, loading, error } = list;
   if (items === undefined) {
     return error === undefined ? (
-      <p class="quiet">Loading …</p>
+      <Skeleton kind="table" />
     ) : (
       <Reason error={error} onRetry={() => void list.reload()} />
     );

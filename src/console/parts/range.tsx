@@ -4,6 +4,7 @@ import { useQuery } from '../address.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
+import { rangeParameters, useParameters } from '../parameters.ts';
 import {
   type Bounds,
   boundsOf,
@@ -40,6 +41,7 @@ export const pollMs = 2000;
 /** Reads and changes the range in the address. */
 export function useRange(): ChosenRange {
   const { query, change } = useQuery();
+  useParameters(rangeParameters);
   const minute = useComputed(() => Math.floor(now.value / 60_000)).value;
   const range = useMemo(() => readRange(query), [query['range'], query['from'], query['to']]);
   const bounds = useMemo(() => boundsOf(range, now.peek(), settings.retention), [range, minute]);

@@ -34,7 +34,9 @@ export function Switcher({ title, current, choices }: SwitcherProps) {
         aria-label={label === undefined ? `${title}: choose one` : `${title}: ${label}`}
         onClick={toggle}
       >
-        <span class="switcher-label">{label ?? title}</span>
+        <span class="switcher-label" title={label}>
+          {label ?? title}
+        </span>
         <span class="caret" aria-hidden="true" />
       </button>
       {open && <Choices id={id} title={title} current={current} choices={choices} close={close} />}

@@ -5,6 +5,7 @@ import { NotFound } from '../pages/not-found.tsx';
 import { Dialog } from './dialog.tsx';
 import { differencesOf, fieldText, valueText } from './differences.ts';
 import { Reason } from './failure.tsx';
+import { Skeleton } from './skeleton.tsx';
 
 interface OfThingProps<T> {
   readonly thing: Thing<T>;
@@ -17,7 +18,7 @@ export function OfThing<T extends object>({ thing, children }: OfThingProps<T>) 
   if (isHidden(error)) return <NotFound error={error} />;
   if (data === undefined)
     return error === undefined ? (
-      <p class="quiet">Loading …</p>
+      <Skeleton kind="lines" />
     ) : (
       <Reason error={error} onRetry={() => void thing.reload()} />
     );

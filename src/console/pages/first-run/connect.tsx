@@ -5,6 +5,7 @@ import type { ApplicationKey } from '../../../contract/shapes/application-key.ts
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
+import { oneOf, useParameters } from '../../parameters.ts';
 import { Pending } from '../../parts/failure.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { settings } from '../../settings.ts';
@@ -22,8 +23,11 @@ export function ConnectPage(props: InEnvironment) {
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 
+const parameters = { use: oneOf(sources.map(({ id }) => id)) };
+
 function Connect({ application: app, environment: env }: InEnvironment) {
   const { query } = useQuery();
+  useParameters(parameters);
   const application = usePoll<Application>(resource('applications', app), undefined);
   const keys = usePoll<{ items: ApplicationKey[] }>(resource('applications', app, 'keys'), undefined);
   const error = application.error ?? keys.error;

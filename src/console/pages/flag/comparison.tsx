@@ -4,6 +4,7 @@ import { useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
+import { oneOf, useParameters } from '../../parameters.ts';
 import { countColumn } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { OptionList } from '../../parts/filters.tsx';
@@ -14,6 +15,7 @@ import { Choice } from './choice.tsx';
 import { useChecksOnly } from './senders.tsx';
 
 const events = ['used', 'viewed'] as const;
+const parameters = { event: oneOf(events) };
 const names = { used: 'Used', viewed: 'Viewed' };
 
 /** Complete days change only if a late report arrives. */
@@ -23,6 +25,7 @@ const everyMs = 60_000;
 export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
   const { query, change } = useQuery();
   const { bounds, live } = useRange();
+  useParameters(parameters);
   const event = events.find((each) => each === query['event']) ?? 'used';
   const path = withQuery(flagPath(place, 'comparison')!, {
     environment: place.environment,

@@ -8,6 +8,7 @@ import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
+import { oneOf, useParameters } from '../../parameters.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Swatch } from '../../parts/chart/figures.tsx';
 import { bucketAt, bucketsOf, type ChartKind } from '../../parts/chart/series.ts';
@@ -22,6 +23,7 @@ import { useChecksOnly } from './senders.tsx';
 import { type Measure, markersOf, measures, seriesOf, tonesOf, variantsOf } from './traffic.ts';
 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
+const parameters = { show: oneOf(measures), kind: oneOf(kinds) };
 
 /** Usage is computed for each reader, so it is read less often than the overview. */
 const liveMs = 5000;
@@ -36,6 +38,7 @@ export function TrafficSection({ place, detail }: TrafficProps) {
   const { application, environment, name } = place;
   const { query, change } = useQuery();
   const { bounds, live, zoom } = useRange();
+  useParameters(parameters);
   const measure = measures.find((each) => each === query['show']) ?? 'checks';
   const kind = kinds.find((each) => each === query['kind']) ?? 'stacked';
   const path = withQuery(resource('applications', application, 'usage'), {

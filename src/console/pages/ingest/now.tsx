@@ -6,6 +6,7 @@ import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 
 const everyMs = 2000;
@@ -13,8 +14,7 @@ const everyMs = 2000;
 /** The current state of the server, and its last ten minutes. */
 export function Now() {
   const { data, error } = usePoll<ServiceStatus>(resource('status'), everyMs);
-  if (data === undefined)
-    return error === undefined ? <p class="waiting">Loading …</p> : <Reason error={error} />;
+  if (data === undefined) return error === undefined ? <Skeleton kind="chart" /> : <Reason error={error} />;
   const { recent, cluster } = data;
   const node = cluster?.nodes.find(({ directory }) => directory === cluster.node);
   return (

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address.ts';
+import { useOrder } from '../../parameters.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Sort, sortKey, sortRows } from '../../parts/sort.ts';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
@@ -29,6 +30,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
   const users = useFlagUsers(app, overview.environment, range);
   const inView = useSignal<readonly string[]>([]);
   const columns = columnsOf({ app, query, overview, usersOf: users.known });
+  useOrder(columns);
   const found = useMemo(() => filterRows(overview.features, filter), [overview, filter.search, filter.state]);
   const by = columns.find(({ key }) => key === sortKey(sort));
   const sorted = by?.value === undefined ? found : sortRows(found, sort, by.value);

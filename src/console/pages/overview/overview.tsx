@@ -9,6 +9,7 @@ import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
+import { oneOf, useParameters } from '../../parameters.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { HealthLine } from '../../parts/health.tsx';
@@ -18,9 +19,9 @@ import { boundsQuery } from '../../range.ts';
 import { user } from '../../session.ts';
 import { useTitle } from '../../title.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
-import { drawnOf, type Figure, isFigure, isUnknown } from './figures.ts';
+import { drawnOf, type Figure, figures, isFigure, isUnknown } from './figures.ts';
 import { FlagsTable } from './flags-table.tsx';
-import { isState } from './states.ts';
+import { isState, states } from './states.ts';
 import { Tiles } from './tiles.tsx';
 
 /** The flags of an environment. */
@@ -54,6 +55,8 @@ export function Overview({ application, environment }: InEnvironment) {
   );
 }
 
+const parameters = { show: oneOf(figures), state: oneOf(Object.keys(states)) };
+
 interface FiguresProps {
   readonly app: string;
   readonly overview: OverviewReport;
@@ -64,6 +67,7 @@ interface FiguresProps {
 
 function Figures({ app, overview, range, stale }: FiguresProps) {
   const { query, change } = useQuery();
+  useParameters(parameters);
   const shown: Figure = isFigure(query['show']) ? query['show'] : 'checks';
   const state = isState(query['state']) ? query['state'] : undefined;
   const drawn = useMemo(() => drawnOf(overview, shown), [overview, shown]);

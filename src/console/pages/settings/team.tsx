@@ -1,11 +1,12 @@
 import { useLocation } from 'preact-iso';
 import type { Team as ShownTeam, TeamLimits } from '../../../contract/shapes/team.ts';
-import { address, useQuery } from '../../address.ts';
+import { address, type TeamTab, teamAddress, useQuery } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
 import { format } from '../../format.ts';
+import { oneOf, useParameters } from '../../parameters.ts';
 import { CreateButton } from '../../parts/create.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { OptionList } from '../../parts/filters.tsx';
@@ -30,7 +31,6 @@ export function Team() {
 function OneTeam({ id }: { readonly id: string }) {
   const { route } = useLocation();
   const thing = useThing<ShownTeam>(resource('teams', id));
-  const save = (name: string) => thing.change(() => ({ name }));
   async function remove() {
     await call('DELETE', resource('teams', id));
     route(address('settings'));
@@ -42,32 +42,78 @@ function OneTeam({ id }: { readonly id: string }) {
           <h1>Team {team.name}</h1>
           <Choice current={team} />
           <ReadOnlyNote what="a team" />
-          {isAdmin() && <NamePart key={thing.version} name={team.name} save={save} />}
-          {isAdmin() && (
-            <SecondFactorPolicy
-              key={`second-factor-${thing.version}`}
-              value={team.secondFactor}
-              save={(secondFactor) => thing.change(() => ({ secondFactor }))}
-            />
-          )}
-          <Members team={team} />
-          {isAdmin() && (
-            <>
-              <ApiKeys team={id} />
-              <Clients team={id} />
-              <Webhooks team={id} />
-            </>
-          )}
-          <Limits team={team} change={thing.change} />
-          {isAdmin() && (
-            <DeletionPart kind="team" name={team.name} remove={remove}>
-              Its API keys, sign-in clients and webhooks are deleted too. It must have no applications, and no
-              members without another team.
-            </DeletionPart>
-          )}
+          <Tabs team={id} />
+          <TabContent team={team} thing={thing} remove={remove} />
         </>
       )}
     </OfThing>
+  );
+}
+
+const tabs: readonly { readonly tab?: TeamTab; readonly title: string; readonly forAdmins: boolean }[] = [
+  { title: 'Members', forAdmins: false },
+  { tab: 'api-keys', title: 'API keys', forAdmins: true },
+  { tab: 'sign-in-clients', title: 'Sign-in clients', forAdmins: true },
+  { tab: 'webhooks', title: 'Webhooks', forAdmins: true },
+  { tab: 'limits', title: 'Limits', forAdmins: false },
+  { tab: 'sign-in', title: 'Sign-in policy', forAdmins: true },
+  { tab: 'general', title: 'General', forAdmins: true },
+];
+
+const parameters = { tab: oneOf(tabs.flatMap(({ tab }) => tab ?? [])) };
+
+const offeredTabs = () => tabs.filter(({ forAdmins }) => isAdmin() || !forAdmins);
+
+/** The tab of the address; the members if there is no such tab. */
+function useTab(): TeamTab | undefined {
+  const { query } = useQuery();
+  useParameters(parameters);
+  return offeredTabs().find(({ tab }) => tab === query['tab'])?.tab;
+}
+
+function Tabs({ team }: { readonly team: string }) {
+  const shown = useTab();
+  return (
+    <nav class="tabs" aria-label="Team">
+      {offeredTabs().map(({ tab, title }) => (
+        <a key={title} href={teamAddress(team, tab)} aria-current={tab === shown ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+interface TabContentProps {
+  readonly team: ShownTeam;
+  readonly thing: Thing<ShownTeam>;
+  readonly remove: () => Promise<void>;
+}
+
+function TabContent({ team, thing, remove }: TabContentProps) {
+  const { id } = team;
+  const shown = useTab();
+  if (shown === 'api-keys') return <ApiKeys team={id} />;
+  if (shown === 'sign-in-clients') return <Clients team={id} />;
+  if (shown === 'webhooks') return <Webhooks team={id} />;
+  if (shown === 'limits') return <Limits team={team} change={thing.change} />;
+  if (shown === 'sign-in')
+    return (
+      <SecondFactorPolicy
+        key={thing.version}
+        value={team.secondFactor}
+        save={(secondFactor) => thing.change(() => ({ secondFactor }))}
+      />
+    );
+  if (shown === undefined) return <Members team={team} />;
+  return (
+    <>
+      <NamePart key={thing.version} name={team.name} save={(name) => thing.change(() => ({ name }))} />
+      <DeletionPart kind="team" name={team.name} remove={remove}>
+        Its API keys, sign-in clients and webhooks are deleted too. It must have no applications, and no
+        members without another team.
+      </DeletionPart>
+    </>
   );
 }
 

@@ -30,7 +30,7 @@ export function WebhookPage({ team, id }: { readonly team: string; readonly id: 
     <>
       <h1>Webhook {webhook.name}</h1>
       <p>
-        <a href={teamAddress(team)}>All webhooks of the team</a>
+        <a href={teamAddress(team, 'webhooks')}>All webhooks of the team</a>
       </p>
       <p class={webhook.enabled && webhook.failingSince === null ? 'quiet' : 'warn'}>
         State: {webhookState(webhook)}.
@@ -105,7 +105,7 @@ function Actions({ webhook: { name, enabled, teamId, format }, path, change }: A
         done={`${name} is deleted`}
         onConfirm={async () => {
           await call('DELETE', path);
-          route(teamAddress(teamId));
+          route(teamAddress(teamId, 'webhooks'));
         }}
       >
         <p>Waiting deliveries are dropped.</p>

@@ -61,7 +61,12 @@ export const tabs: readonly Tab[] = [
 /** Every page of the console. */
 export const routes: readonly ConsoleRoute[] = [
   ...tabs,
-  { page: '', path: '/', title: 'Home', load: () => import('./pages/home.tsx').then(({ Home }) => Home) },
+  {
+    page: '',
+    path: '/',
+    title: 'Home',
+    load: () => import('./pages/home/home.tsx').then(({ Home }) => Home),
+  },
   {
     page: 'apps',
     path: '/apps/:application/:environment?',

@@ -19,10 +19,11 @@ import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
-import { type ManageDeps, reaches } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
 import { pageOf, paging } from './lists.ts';
+import { visibleTo } from './visible-applications.ts';
 
 const originCheck = endpoint('GET /applications/:id/origin-check', {
   access: { within: 'application', least: 'Viewer' },
@@ -53,9 +54,7 @@ export const applications: Group<ManageDeps> = {
       query: paging,
       answers: { 200: page(Application, 'The oldest application comes first.') },
       handle({ directory, caller, query }) {
-        const all = [...directory.applications.values()];
-        const visible = all.filter(({ id, teamId }) => caller.teams.includes(teamId) && reaches(caller, id));
-        return ok(pageOf(visible, query, show));
+        return ok(pageOf(visibleTo(caller, directory), query, show));
       },
     }),
     endpoint('POST /applications', {

@@ -12,6 +12,7 @@ import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
 import { fieldsOf } from './freshly.ts';
 import { type FindingsTask, findingsReport } from './health/findings.ts';
+import { HomeFigures, type HomeTask } from './home/home-report.ts';
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
@@ -24,6 +25,7 @@ import {
   overviewUsersReport,
 } from './overview-report.ts';
 import type { ReportRange } from './report-range.ts';
+import { NameIndex, type NamesTask } from './search/name-index.ts';
 import { type SendersTask, sendersReport } from './senders-report.ts';
 import { type PackedJson, packJson } from './shared-results.ts';
 import { SplitCache, type SplitsTask } from './split-report.ts';
@@ -57,6 +59,8 @@ export function createReports(store: UsageTables) {
   const verdicts = new Verdicts(store);
   const bases = new OverviewBases(store);
   const unions = new UserUnions(store);
+  const figures = new HomeFigures(store);
+  const names = new NameIndex(store);
   const splits = new SplitCache(store, unions);
   const feed = new ActivityFeed(store);
   return {
@@ -78,6 +82,8 @@ export function createReports(store: UsageTables) {
     activity: (task: ActivityTask) => inJson(feed.page(task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
     findings: (task: FindingsTask) => findingsReport(store, verdicts, task),
+    home: (task: HomeTask) => figures.read(task),
+    names: (task: NamesTask) => names.find(task),
     watch: (task: WatchTask) => watchReport(store, task),
     scan: (task: ScanTask) => scan(store, task),
   };

@@ -10,6 +10,7 @@ import type { FeatureDeps } from './feature-detail.ts';
 import { featureVerdict } from './feature-verdict.ts';
 import { featureNotes, features } from './features.ts';
 import { type HealthDeps, health } from './health/health.ts';
+import { type HomeDeps, home } from './home/home.ts';
 import { type IdentityDeps, identities } from './identities.ts';
 import { identityProviders, type ProviderDeps } from './identity-providers.ts';
 import { type ImportDeps, imports } from './imports.ts';
@@ -23,6 +24,7 @@ import { preferences } from './preferences.ts';
 import { prometheus } from './prometheus.ts';
 import { reports } from './reports.ts';
 import { resetLinks } from './reset-links.ts';
+import { search } from './search/search.ts';
 import { deletions, type StatusDeps, status, type UnattributedDeps, unattributed } from './service.ts';
 import { sessions, type UserSessionDeps } from './sessions.ts';
 import { type SignInPolicyDeps, signInPolicy } from './sign-in-policy.ts';
@@ -38,6 +40,7 @@ export type ManagementDeps = ActivityDeps &
   AuditDeps &
   FeatureDeps &
   HealthDeps &
+  HomeDeps &
   IdentityDeps &
   ImportDeps &
   OverviewDeps &
@@ -54,7 +57,7 @@ export type ManagementDeps = ActivityDeps &
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, views, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest, imports],
-  ...[health],
+  ...[home, search, health],
   ...[identities, teams, members, apiKeys, clients, webhooks],
   ...[users, preferences, passkeys, resetLinks, totp, sessions, signInPolicy, identityProviders],
   ...[deletions, activity, audit, status, unattributed],

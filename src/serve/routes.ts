@@ -30,6 +30,7 @@ import { ImportedParts } from '../ingest/reports/imported-parts.ts';
 import { RecentChanges } from '../management/activity/recent-changes.ts';
 import { description } from '../management/document.ts';
 import { SharedFindings } from '../management/health/shared-findings.ts';
+import { TeamFigures } from '../management/home/team-figures.ts';
 import { type ManagementDeps, managementApi } from '../management/management-api.ts';
 import { SharedResults } from '../management/shared-results.ts';
 import { SharedSights } from '../management/shared-sights.ts';
@@ -143,6 +144,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),
     recentChanges: new RecentChanges(accounts),
+    teamFigures: new TeamFigures({ reports, freshen, clock }),
     findings: new SharedFindings({ directory, reports, freshen, staleAfterMs: staleAfter * 86_400_000 }),
     imports: new ImportedParts({ ...core.counting, retention, usageStore: core.usageStore }),
     sights: new SharedSights(reports, freshen),

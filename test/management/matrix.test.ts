@@ -45,15 +45,16 @@ GET    /applications/:id/features/:feature/comparison      401  401   401  401  
 GET    /applications/:id/metrics                           401  401   401  401    401   403   200  200   200      200      200    200   200
 PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   403   200  200   200      200      403    403   200
 DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   403   204  204   204      204      403    403   204
-GET    /applications/:id/health                            401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/overview                          401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/overview/users                    401  401   401  401    401   403   200  200   200      200      200    200   200
-GET    /applications/:id/activity                          401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/usage                             401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/measurements                      401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/prometheus                        401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/ingest                            401  401   401  401    401   403   200  200   200      200      200    200   200
 POST   /applications/:id/imports                           401  401   401  401    401   403   403  200   403      200      403    403   200
+GET    /home                                               401  401   401  401    401   200   200  200   200      200      200    200   200
+GET    /search                                             401  401   401  401    401   200   200  200   200      200      200    200   200
+GET    /applications/:id/health                            401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/identities/:identity/exposures    401  401   401  401    401   403   200  200   200      200      403    403   200
 DELETE /applications/:id/identities                        401  401   401  401    401   403   403  204   403      204      403    403   204
 DELETE /applications/:id/identities/:identity              401  401   401  401    401   403   403  204   403      204      403    403   204
@@ -122,6 +123,7 @@ GET    /users/:id/identities                               401  401   401  401  
 GET    /users/:self/identities                             401  401   401  401    401   200   200  200   404      404      200    200   200
 DELETE /users/:id/identities/:identityId                   401  401   401  401    401   403   403  204   403      204      403    403   204
 GET    /deletions                                          401  401   401  401    401   200   200  200   200      200      200    200   200
+GET    /applications/:id/activity                          401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /audit                                              401  401   401  401    401   200   403  200   403      200      403    200   200
 GET    /status                                             401  401   401  401    401   200   200  200   200      200      200    200   200
 GET    /unattributed                                       401  401   401  401    401   200   403  200   403      200      403    200   200

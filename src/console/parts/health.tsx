@@ -16,7 +16,7 @@ const everyMs = 15_000;
 export function HealthLine({ application, environment }: InEnvironment) {
   const path = withQuery(resource('applications', application, 'health'), { environment });
   const { data, error } = usePoll<Health>(path, everyMs);
-  useAnnounced(data);
+  useAnnouncedItems(data?.items, ({ kind }) => kind);
   if (data === undefined)
     return error === undefined ? (
       <p class="health quiet" aria-busy="true">
@@ -85,17 +85,26 @@ function namesText({ count, subjects }: HealthItem): string | undefined {
 }
 
 /** Announces findings that appear or disappear while the page is open, but not every change of a count. */
-function useAnnounced(health: Health | undefined): void {
-  const kinds = health?.items.map(({ kind }) => kind).join();
+export function useAnnouncedItems<Item extends Pick<HealthItem, 'text'>>(
+  items: readonly Item[] | undefined,
+  keyOf: (item: Item) => string,
+): void {
+  const found = items?.map(keyOf).join();
   const said = useRef<string | undefined>(undefined);
   useEffect(() => {
-    if (health === undefined) return;
-    if (said.current !== undefined && said.current !== kinds)
+    if (items === undefined) return;
+    if (said.current !== undefined && said.current !== found)
       announce(
-        health.items.length === 0
+        items.length === 0
           ? 'No issues any more'
-          : `Needs attention: ${health.items.map(({ text }) => text).join(', ')}`,
+          : `Needs attention: ${items
+              .slice(0, maxSaid)
+              .map(({ text }) => text)
+              .join(', ')}`,
       );
-    said.current = kinds;
-  }, [kinds]);
+    said.current = found;
+  }, [found]);
 }
+
+/** Maximum number of findings that are read aloud. */
+const maxSaid = 5;

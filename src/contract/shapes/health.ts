@@ -16,7 +16,7 @@ const HealthSubject = Type.Object({
 });
 export type HealthSubject = Static<typeof HealthSubject>;
 
-const itemFields = {
+export const itemFields = {
   kind: oneOf(healthKinds, meanings.join(' ')),
   severity: oneOf(severities, 'Severity.'),
   count: count('Number of subjects.'),
@@ -28,7 +28,7 @@ const itemFields = {
   link: text('Path and query of the page of the console where one acts, below its base URL.'),
 };
 
-const exampleItem: Static<Type.TObject<typeof itemFields>> = {
+export const exampleItem: Static<Type.TObject<typeof itemFields>> = {
   kind: 'key_leaked',
   severity: 'urgent',
   count: 1,

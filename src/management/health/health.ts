@@ -7,12 +7,18 @@ import type { ManageDeps } from '../caller.ts';
 import { endpoint } from '../endpoint.ts';
 import { findEnvironment, unknownEnvironment } from '../environments.ts';
 import { tooManyReports } from '../report-pool.ts';
-import { accountFindings, healthOf } from './items.ts';
-import type { SharedFindings } from './shared-findings.ts';
+import { accountFindings, healthOf, noFlags } from './items.ts';
+import type { Computed, SharedFindings } from './shared-findings.ts';
 
 export interface HealthDeps extends ManageDeps {
   readonly findings: SharedFindings;
 }
+
+/** The findings of an application whose data was not examined yet. */
+export const incomplete: Computed = {
+  data: { environments: [], all: noFlags, refused: [] },
+  completeThrough: undefined,
+};
 
 /** `/api/v2/applications/{id}/health`. */
 export const health: Group<HealthDeps> = {

@@ -18,6 +18,7 @@ import {
 import type { ApiKey, Application, ApplicationKey } from '../../storage/lmdb/records.ts';
 import { timeText } from '../answers.ts';
 import type { Caller } from '../caller.ts';
+import { consolePath } from '../console-path.ts';
 import type { DataFindings, FlagKind, FoundFlags } from './findings.ts';
 
 /** What the accounts show about an application. */
@@ -137,7 +138,7 @@ function flagsIn({ only, data }: Facts): FoundFlags {
 }
 
 const nothing = { count: 0, names: [] };
-const noFlags: FoundFlags = {
+export const noFlags: FoundFlags = {
   flags: 0,
   found: { archived_but_asked: nothing, flags_can_go: nothing, undeclared: nothing },
 };
@@ -155,7 +156,7 @@ function shownIn({ only, data, application }: Facts): string | null {
 
 function itemOf(kind: HealthKind, { application }: Facts, found: FoundSubjects): HealthItem {
   const { count, subjects, environment } = found;
-  const link = pathOf(pages[kind](application, found));
+  const link = consolePath(pages[kind](application, found));
   const { severity } = healthRules[kind];
   const text = healthText(kind, count);
   return { kind, severity, count, text, environment, subjects: [...subjects], link };
@@ -181,10 +182,4 @@ const pages: Readonly<Record<HealthKind, PageOf>> = {
 function within(page: string, query: ConsolePage['query'] = {}): PageOf {
   return ({ id }, { environment }) =>
     environment === null ? { path: ['apps', id] } : { path: ['apps', id, environment, page], query };
-}
-
-function pathOf({ path, query = {} }: ConsolePage): string {
-  const text = path.map((segment) => `/${encodeURIComponent(segment)}`).join('') || '/';
-  const parameters = new URLSearchParams(query).toString();
-  return parameters === '' ? text : `${text}?${parameters}`;
 }

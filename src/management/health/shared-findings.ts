@@ -58,7 +58,8 @@ export class SharedFindings {
    */
   latest(application: Application): Computed | undefined {
     const known = this.#kept.get(application.id);
-    if (known === undefined || this.#isOver(known, application, lazyMs)) {
+    const isOld = known !== undefined && this.#deps.directory.clock.monotonic() - known.startedAt >= lazyMs;
+    if (known === undefined || isOld) {
       this.#waiting.set(application.id, application);
       void this.#compute();
     }

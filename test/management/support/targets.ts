@@ -62,6 +62,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/identities/:identity/exposures': environment,
   'DELETE /applications/:id/identities': '?identity=user-7',
   'GET /applications/:id/origin-check': '?origin=https://shop.example',
+  'GET /search': '?q=shop',
 };
 
 /** The documented operation of a route of the access table, or of another route, which begins with `/api/`. */

@@ -1,0 +1,148 @@
+import type { HomeApplication } from '../../../contract/shapes/home.ts';
+import { applicationSettingsAddress, environmentAddress, useQuery } from '../../address.ts';
+import { withQuery } from '../../api/client.ts';
+import { now } from '../../clock.ts';
+import { format } from '../../format.ts';
+import { Sparkline } from '../../parts/chart/sparkline.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { cleanupOf, rateText } from './figures.ts';
+
+/** A row for each application. Environments and figures lead to their pages. */
+export function Applications({ applications }: { readonly applications: readonly HomeApplication[] }) {
+  const { query, change } = useQuery();
+  return (
+    <section class="stack" aria-label="Applications">
+      <Table
+        caption="Applications"
+        columns={columns}
+        rows={applications}
+        rowKey={({ id }) => id}
+        sort={query['sort'] ?? ''}
+        onSort={(sort) => change({ sort })}
+        csv="applications"
+        empty="No applications."
+      />
+    </section>
+  );
+}
+
+const columns: readonly Column<HomeApplication>[] = [
+  {
+    key: 'name',
+    title: 'Application',
+    value: ({ name }) => name,
+    cell: (application) => (
+      <>
+        <a class="home-name" href={startOf(application)}>
+          {application.name}
+        </a>
+        <span class="home-environments">
+          {application.environments.map((name) => (
+            <a key={name} href={environmentAddress(application.id, name, 'flags')}>
+              {name}
+            </a>
+          ))}
+        </span>
+      </>
+    ),
+  },
+  {
+    key: 'status',
+    title: 'Status',
+    value: ({ status }) => statusWords[status],
+    cell: ({ status }) => <span class={`home-status health-${status}`}>{statusWords[status]}</span>,
+  },
+  {
+    key: 'messages',
+    title: 'Messages, 24 h',
+    number: true,
+    value: ({ accepted }) => accepted,
+    cell: ({ accepted, hourly }) => (
+      <span class="home-spark">
+        <Sparkline values={hourly.accepted} unfinished />
+        <span title={format.full(accepted)}>{format.compact(accepted)}</span>
+      </span>
+    ),
+  },
+  {
+    key: 'rate',
+    title: 'Per second',
+    number: true,
+    value: ({ rate }) => rate.perSecond,
+    cell: ({ rate }) => (
+      <span title={`Average of ${format.duration(rate.overSeconds * 1000)}`}>{rateText(rate.perSecond)}</span>
+    ),
+  },
+  {
+    key: 'refused',
+    title: 'Refused',
+    number: true,
+    value: ({ accepted, refused }) => (refused === 0 ? 0 : refused / (accepted + refused)),
+    cell: ({ id, environments: [first], accepted, refused }) =>
+      refused === 0 || first === undefined ? (
+        format.rate(refused, accepted + refused)
+      ) : (
+        <a
+          href={withQuery(environmentAddress(id, first, 'ingest'), { outcome: 'refused' })}
+          title={format.full(refused)}
+        >
+          {format.rate(refused, accepted + refused)}
+        </a>
+      ),
+  },
+  {
+    key: 'cleanup',
+    title: 'Flags that can go',
+    number: true,
+    value: ({ flagsThatCanGo }) => flagsThatCanGo ?? 0,
+    cell: ({ id, environments: [first], flagsThatCanGo, flags }) =>
+      flagsThatCanGo === null || flags === null ? (
+        <span class="quiet">…</span>
+      ) : flagsThatCanGo === 0 || first === undefined ? (
+        <span class="quiet">0 of {format.full(flags)}</span>
+      ) : (
+        <a href={cleanupOf(id, first)}>
+          {format.full(flagsThatCanGo)} of {format.full(flags)}
+        </a>
+      ),
+  },
+  {
+    key: 'leaked',
+    title: 'Leaked keys',
+    number: true,
+    value: ({ leakedKeys }) => leakedKeys,
+    cell: ({ id, leakedKeys }) =>
+      leakedKeys === 0 ? (
+        <span class="quiet">0</span>
+      ) : (
+        <a class="health-urgent" href={applicationSettingsAddress(id, 'leaked')}>
+          {format.full(leakedKeys)}
+        </a>
+      ),
+  },
+  {
+    key: 'last',
+    title: 'Last message',
+    value: ({ lastReceivedAt }) => lastReceivedAt ?? '',
+    cell: ({ lastReceivedAt }) =>
+      lastReceivedAt === null ? (
+        <span class="quiet">never</span>
+      ) : (
+        <time dateTime={lastReceivedAt} title={format.time(lastReceivedAt)}>
+          {format.relative(lastReceivedAt, now.value)}
+        </time>
+      ),
+  },
+];
+
+const statusWords = {
+  urgent: 'urgent',
+  warning: 'warning',
+  info: 'clean-up',
+  ok: 'no issues',
+  unknown: 'checking …',
+} as const;
+
+function startOf({ id, environments: [first] }: HomeApplication): string {
+  return first === undefined ? applicationSettingsAddress(id) : environmentAddress(id, first, 'flags');
+}

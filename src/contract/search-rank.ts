@@ -1,0 +1,43 @@
+/*
+ * The order of search results, on the server and in the console: a name that begins with the searched text comes before one with a word
+ * that does, and that before one that contains it.
+ */
+
+/** The words of a search. A name must contain all of them. */
+export function searchWords(text: string): string[] {
+  return text.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/**
+ * How well a name fits, 0 is best: it is the text, begins with it, has a word that does, or contains it. `undefined` if it does not
+ * contain all words.
+ */
+export function rankOf(name: string, words: readonly string[]): number | undefined {
+  const text = name.toLowerCase();
+  if (words.length === 1 && text === words[0]) return 0;
+  let rank = 0;
+  for (const word of words) {
+    const at = text.indexOf(word);
+    if (at < 0) return undefined;
+    rank = Math.max(rank, at === 0 ? 1 : startsWord(name, text, word, at) ? 2 : 3);
+  }
+  return rank;
+}
+
+/** Whether any occurrence begins a word: after a character that is neither a letter nor a digit, or at a capital. */
+function startsWord(name: string, text: string, word: string, first: number): boolean {
+  for (let at = first; at >= 0; at = text.indexOf(word, at + 1))
+    if (/[^\p{L}\p{N}]/u.test(text[at - 1]!) || /\p{Lu}/u.test(name[at] ?? '')) return true;
+  return false;
+}
+
+/** Something that was found. */
+export interface Ranked {
+  readonly name: string;
+  readonly rank: number;
+}
+
+/** Sorts by rank, then the shorter name. */
+export function byRank(a: Ranked, b: Ranked): number {
+  return a.rank - b.rank || a.name.length - b.name.length || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}

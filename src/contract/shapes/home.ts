@@ -1,0 +1,93 @@
+import Type, { type Static } from 'typebox';
+import { severities } from '../health.ts';
+import {
+  count,
+  exampleIds,
+  exampleTime,
+  flag,
+  listOf,
+  number,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  time,
+} from './fields.ts';
+import { exampleItem, itemFields } from './health.ts';
+
+const application = { id: exampleIds.application, name: 'shop' };
+
+const HomeItem = Type.Object({
+  ...itemFields,
+  application: Type.Unsafe<{ id: string; name: string } | null>({
+    ...Type.Object({ id: text('Its id.'), name: text('Its name.') }),
+    type: ['object', 'null'],
+    description: 'The application; `null` if it concerns a team.',
+  }),
+});
+export type HomeItem = Static<typeof HomeItem>;
+
+const byHour = (description: string) => listOf(Type.Integer({ minimum: 0 }), description);
+
+const HomeApplication = Type.Object({
+  id: text('Id of the application.'),
+  name: text('Name of the application.'),
+  environments: listOf(text('Name of an environment.'), 'Its environments, the oldest first.'),
+  status: oneOf(
+    [...severities, 'ok', 'unknown'],
+    'The severity of the most severe finding; `unknown` until its flags are judged.',
+  ),
+  accepted: count(
+    'Accepted packets and reports in the last 24 hours, of which the current one is incomplete.',
+  ),
+  refused: count('Refused packets and reports in the same hours.'),
+  hourly: Type.Object({
+    start: Type.Integer({ minimum: 0, description: 'Start of the first hour, Unix seconds.' }),
+    accepted: byHour('Accepted packets and reports by hour.'),
+    refused: byHour('Refused packets and reports by hour.'),
+  }),
+  rate: Type.Object({
+    perSecond: number('Accepted packets and reports per second.'),
+    overSeconds: count('Length of the averaged time, in seconds. It is shorter after further requests.'),
+  }),
+  lastReceivedAt: orNull(time('Time of the last accepted packet or report; `null`: never.')),
+  flags: orNull(count('Number of flags seen or declared; `null` until they are counted.')),
+  flagsThatCanGo: orNull(count('Number of flags that can go; `null` until they are counted.')),
+  leakedKeys: count('Number of Backend keys seen in a packet.'),
+});
+export type HomeApplication = Static<typeof HomeApplication>;
+
+export const Home = shape(
+  'Home',
+  {
+    at: time('Time of computation. Verdicts may be up to five minutes older.'),
+    complete: flag('Whether all applications were checked. The figures of the others follow.'),
+    items: listOf(HomeItem, 'Findings of all applications, the most urgent first.'),
+    itemsLeftOut: count('Number of findings left out.'),
+    applications: listOf(HomeApplication, 'Applications, by name.'),
+    applicationsLeftOut: count('Number of applications left out.'),
+  },
+  {
+    at: exampleTime,
+    complete: true,
+    items: [{ ...exampleItem, application }],
+    itemsLeftOut: 0,
+    applications: [
+      {
+        ...application,
+        environments: ['Production', 'Staging'],
+        status: 'urgent',
+        accepted: 1200,
+        refused: 3,
+        hourly: { start: 1_769_428_800, accepted: [1200], refused: [3] },
+        rate: { perSecond: 0.4, overSeconds: 60 },
+        lastReceivedAt: exampleTime,
+        flags: 12,
+        flagsThatCanGo: 2,
+        leakedKeys: 1,
+      },
+    ],
+    applicationsLeftOut: 0,
+  },
+);
+export type Home = Static<typeof Home>;

@@ -1,0 +1,41 @@
+import Type, { type Static } from 'typebox';
+import { exampleIds, flag, listOf, oneOf, orNull, shape, text } from './fields.ts';
+
+const application = { id: exampleIds.application, name: 'shop' };
+
+const exampleResult = {
+  type: 'feature',
+  name: 'checkout',
+  detail: null,
+  application,
+  link: `/apps/${exampleIds.application}/Production/flag?name=checkout`,
+} as const;
+
+const SearchResult = shape(
+  'SearchResult',
+  {
+    type: oneOf(['feature', 'key', 'user'], 'Kind of the result.'),
+    name: text('Its name.'),
+    detail: orNull(text('First characters of a key, or e-mail address of a user.')),
+    application: Type.Unsafe<{ id: string; name: string } | null>({
+      ...Type.Object({ id: text('Its id.'), name: text('Its name.') }),
+      type: ['object', 'null'],
+      description: 'The application of a feature or key.',
+    }),
+    link: text('Path and query of its page in the console, below the base URL.'),
+  },
+  exampleResult,
+);
+export type SearchResult = Static<typeof SearchResult>;
+
+export const SearchResults = shape(
+  'SearchResults',
+  {
+    items: listOf(SearchResult, 'Results, the best first.'),
+    complete: flag(
+      'Whether everything was searched. After the start of the server, and with very many features, a repeated search finds more.',
+    ),
+  },
+  { items: [exampleResult], complete: true },
+);
+export type SearchResults = Static<typeof SearchResults>;

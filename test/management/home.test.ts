@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Home } from '../../src/contract/shapes/home.ts';
+import type { SearchResults } from '../../src/contract/shapes/search.ts';
+import { testClock } from '../accounts/fixture.ts';
+import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
+
+let service: LocalService;
+let shop: Awaited<ReturnType<typeof openApplication>>;
+let blog: typeof shop;
+
+beforeAll(async () => {
+  service = await startLocal({ clock });
+  shop = await openApplication('shop');
+  blog = await openApplication('blog');
+  await shop.send({ checkout: { on: [1], off: [1] }, 'new-checkout': { on: [1] } });
+  await blog.send({ comments: { on: [1] } });
+  await ask('POST', `/api/v2/applications/${shop.id}/features`, 201, { name: 'precheck' });
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+const ask = async (method: string, path: string, status: number, body?: object) =>
+  manage(service.http, await token(service.http, service.credentials), method, path, status, body);
+
+async function openApplication(name: string) {
+  const access = await token(service.http, service.credentials);
+  const id = await createApplication(service.http, access, { name });
+  const { key } = await createKey(service.http, access, id, 'Frontend');
+  const backend = await createKey(service.http, access, id, 'Backend');
+  return {
+    id,
+    backend,
+    async send(f: object, k = key): Promise<number> {
+      const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
+        body: JSON.stringify({ k, e: 'Production', f }),
+      });
+      await response.arrayBuffer();
+      return response.status;
+    },
+  };
+}
+
+/** Home, once the flags of all applications are judged. */
+async function readHome(): Promise<Home> {
+  return vi.waitFor(async () => {
+    clock.advance(10_000);
+    const home = (await ask('GET', '/api/v2/home', 200)) as Home;
+    expect(home.complete).toBe(true);
+    return home;
+  });
+}
+
+test('home has the messages, rate and findings of every application', async () => {
+  const first = await readHome();
+  expect(first.applications.map(({ name, status }) => [name, status])).toEqual([
+    ['blog', 'ok'],
+    ['shop', 'info'],
+  ]);
+  expect(first.applications[1]).toMatchObject({
+    ...{ id: shop.id, environments: ['Production', 'Staging', 'Development'], accepted: 1, refused: 0 },
+    ...{ flags: 3, flagsThatCanGo: 0, leakedKeys: 0 },
+  });
+  expect(first.applications[1]!.hourly.accepted).toHaveLength(24);
+  expect(first.items).toMatchObject([{ kind: 'undeclared', application: { name: 'shop' } }]);
+  // The rate is the average since an earlier request.
+  for (let sent = 0; sent < 10; sent += 1) expect(await blog.send({ comments: { on: [1] } })).toBe(202);
+  const second = await vi.waitFor(async () => {
+    clock.advance(4000);
+    const home = (await ask('GET', '/api/v2/home', 200)) as Home;
+    expect(home.applications[0]!.accepted).toBe(11);
+    return home;
+  });
+  const { perSecond, overSeconds } = second.applications[0]!.rate;
+  expect(perSecond * overSeconds).toBeCloseTo(10);
+  // Hours that are over are cached, and still counted.
+  clock.advance(2 * 3_600_000);
+  const third = await readHome();
+  expect(third.applications[0]).toMatchObject({ accepted: 11, rate: { perSecond: 0 } });
+  expect(third.applications[0]!.hourly.accepted.slice(-3)).toEqual([11, 0, 0]);
+});
+
+test('findings of all applications are ordered by severity, and a leaked key comes first', async () => {
+  expect(await blog.send({ comments: { on: [1] } }, blog.backend.key)).toBe(404);
+  const { items, applications } = await readHome();
+  expect(items.map(({ kind, application }) => [kind, application?.name])).toEqual([
+    ['key_leaked', 'blog'],
+    ['undeclared', 'shop'],
+  ]);
+  expect(applications[0]).toMatchObject({ status: 'urgent', leakedKeys: 1 });
+});
+
+const search = async (q: string, more = '') =>
+  ((await ask('GET', `/api/v2/search?q=${encodeURIComponent(q)}${more}`, 200)) as SearchResults).items;
+
+test('search finds seen and declared flags by rank', async () => {
+  expect((await search('check')).map(({ type, name }) => [type, name])).toEqual([
+    ['feature', 'checkout'],
+    ['feature', 'new-checkout'],
+    ['feature', 'precheck'],
+  ]);
+  expect(await search('check', '&limit=1')).toMatchObject([
+    {
+      ...{ name: 'checkout', application: { id: shop.id, name: 'shop' } },
+      link: `/apps/${shop.id}/Production/flag?name=checkout`,
+    },
+  ]);
+  expect(await search('out new')).toHaveLength(1);
+  // A flag that appears later is found, although the index was built before.
+  await shop.send({ 'checkout-v2': { on: [1] } });
+  await vi.waitFor(async () => expect(await search('checkout-v2')).toHaveLength(1));
+});
+
+test('search finds keys by their first characters, and users of the team by name and address', async () => {
+  const [key] = await search(blog.backend.key.slice(0, 12));
+  expect(key).toMatchObject({ type: 'key', application: { name: 'blog' } });
+  expect(key!.link).toBe(`/settings/application?app=${blog.id}&key=${blog.backend.id}`);
+  const email = 'grace@example.com';
+  await ask('POST', '/api/v2/users', 201, {
+    name: 'Grace Hopper',
+    email,
+    teams: [service.credentials.teamId],
+  });
+  expect(await search('hopper')).toMatchObject([{ type: 'user', name: 'Grace Hopper', detail: email }]);
+  expect(await search('grace@')).toMatchObject([{ type: 'user', name: 'Grace Hopper' }]);
+});
+
+test('a bound API key sees its application only', async () => {
+  const path = `/api/v2/teams/${service.credentials.teamId}/api-keys`;
+  const bound = { name: 'ci', scopes: ['read'], applications: [blog.id] };
+  const made = (await ask('POST', path, 201, bound)) as { clientId: string; clientSecret: string };
+  const access = await token(service.http, { ...service.credentials, ...made });
+  const home = (await manage(service.http, access, 'GET', '/api/v2/home', 200)) as Home;
+  expect(home.applications.map(({ name }) => name)).toEqual(['blog']);
+  const { items } = (await manage(service.http, access, 'GET', '/api/v2/search?q=o', 200)) as SearchResults;
+  expect([...new Set(items.map(({ application }) => application?.name))]).toEqual(['blog']);
+});

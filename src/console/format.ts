@@ -53,6 +53,7 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
     new Intl.DateTimeFormat(locale, timeZone === undefined ? options : { timeZone, ...options });
   const times = dates({ dateStyle: 'medium', timeStyle: 'short' });
   const dayOf = dates({ dateStyle: 'medium' });
+  const longDates = dates({ dateStyle: 'full' });
   const clocks = dates({ timeStyle: 'short' });
   const seconds = dates({ timeStyle: 'medium' });
   const moments = dates({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
@@ -63,6 +64,8 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
     time: (at: Instant) => times.format(new Date(at)),
     /** The date in the reader's zone: `14 Oct 2026`. */
     date: (at: Instant) => dayOf.format(new Date(at)),
+    /** The date with its weekday: `Tuesday, 14 October 2026`. */
+    longDate: (at: Instant) => longDates.format(new Date(at)),
     /** The time of day in the reader's zone. */
     clock: (at: Instant) => clocks.format(new Date(at)),
     /** The time of day with seconds. */

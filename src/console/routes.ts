@@ -33,6 +33,12 @@ export const tabs: readonly Tab[] = [
     load: () => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview),
   },
   {
+    ...inEnvironment('activity'),
+    title: 'Activity',
+    key: 'a',
+    load: () => import('./pages/activity/page.tsx').then(({ ActivityPage }) => ActivityPage),
+  },
+  {
     ...inEnvironment('metrics'),
     title: 'Metrics',
     key: 'm',

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  markersOf,
-  seriesOf,
-  splitVariants,
-  tonesOf,
-  typedSplit,
-} from '../../src/console/pages/flag/traffic.ts';
+import { seriesOf, splitVariants, tonesOf, typedSplit } from '../../src/console/pages/flag/traffic.ts';
 import {
   actionsOf,
   cleanupText,
@@ -16,7 +10,6 @@ import {
   type Wording,
 } from '../../src/console/pages/flag/verdict-words.ts';
 import { bucketsOf } from '../../src/console/parts/chart/series.ts';
-import type { FeatureDetail } from '../../src/contract/shapes/feature.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 import type { Verdict } from '../../src/contract/shapes/verdict.ts';
 import { type VerdictKind, verdictKinds } from '../../src/contract/verdicts.ts';
@@ -188,44 +181,6 @@ describe('the series of a flag', () => {
       ['v5', 5],
       ['v6', 6],
     ]);
-  });
-});
-
-describe('the markers of a flag', () => {
-  const detail = {
-    archivedAt: '2026-05-20T00:00:00.000Z',
-    notes: [
-      { id: '1', at: '2026-05-04T00:00:00.000Z', environment: 'Production', text: 'Rollout', by: 'ada' },
-      { id: '2', at: '2026-05-05T00:00:00.000Z', environment: null, text: 'Everywhere', by: 'ada' },
-      { id: '3', at: '2026-05-06T00:00:00.000Z', environment: 'Test', text: 'Elsewhere', by: 'ada' },
-    ],
-    environments: [
-      {
-        environment: 'Production',
-        firstSeenAt: since,
-        lastSeenAt: since,
-        variants: [
-          { variant: 'on', firstSeenAt: since, lastSeenAt: since },
-          { variant: 'blue', firstSeenAt: '2026-05-10T00:00:00.000Z', lastSeenAt: since },
-          { variant: 'old', firstSeenAt: null, lastSeenAt: null },
-        ],
-      },
-    ],
-  } as unknown as FeatureDetail;
-
-  it('are the events of the environment, by time', () => {
-    expect(markersOf(detail, 'Production').map(({ label }) => label)).toEqual([
-      'First seen',
-      'Rollout',
-      'Everywhere',
-      'New variant: blue',
-      'Archived',
-    ]);
-  });
-
-  it('of an environment without the flag are the events of all environments', () => {
-    expect(markersOf(detail, 'Staging').map(({ label }) => label)).toEqual(['Everywhere', 'Archived']);
-    expect(markersOf(undefined, 'Production')).toEqual([]);
   });
 });
 

@@ -52,7 +52,7 @@ export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
 /** A note of a feature, at the time to which it refers. */
 export function noteFact(feature: string, note: FeatureNote, by: Fact['by']): Fact {
   const { id, at, environment, text } = note;
-  return { kind: 'note', at, key: [id], environment, feature, text: `Note: ${text}`, by: by ?? null };
+  return { kind: 'note', at, key: [id], environment, feature, text, by: by ?? null };
 }
 
 function thingOf({ action }: AuditEntry) {

@@ -151,7 +151,7 @@ test('lists a leaked key once, and notes at the time to which they refer', async
   expect(feed.items.at(-1)).toMatchObject({
     at: '2026-01-05T10:00:00.000Z',
     kind: 'note',
-    text: 'Note: Half of the users',
+    text: 'Half of the users',
     feature: 'checkout',
   });
 });

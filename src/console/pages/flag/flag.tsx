@@ -45,7 +45,7 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
       ) : (
         <VerdictSection place={place} detail={detail.data} />
       )}
-      <TrafficSection place={place} detail={detail.data} />
+      <TrafficSection place={place} />
       {detail.data !== undefined && <ComparisonSection place={place} />}
       {detail.data !== undefined && (
         <div class="flag-columns">

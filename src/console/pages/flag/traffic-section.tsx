@@ -1,13 +1,13 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { checksOnlyText } from '../../../contract/checks-only.ts';
-import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
+import { useMarkers } from '../../markers.ts';
 import { oneOf, useParameters } from '../../parameters.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Swatch } from '../../parts/chart/figures.tsx';
@@ -20,7 +20,7 @@ import { boundsQuery } from '../../range.ts';
 import type { FlagPlace } from './change.tsx';
 import { Choice } from './choice.tsx';
 import { useChecksOnly } from './senders.tsx';
-import { type Measure, markersOf, measures, seriesOf, tonesOf, variantsOf } from './traffic.ts';
+import { type Measure, measures, seriesOf, tonesOf, variantsOf } from './traffic.ts';
 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
 const parameters = { show: oneOf(measures), kind: oneOf(kinds) };
@@ -28,13 +28,8 @@ const parameters = { show: oneOf(measures), kind: oneOf(kinds) };
 /** Usage is computed for each reader, so it is read less often than the overview. */
 const liveMs = 5000;
 
-interface TrafficProps {
-  readonly place: FlagPlace;
-  readonly detail: FeatureDetail | undefined;
-}
-
 /** The checks, uses and views of the flag, by variant. */
-export function TrafficSection({ place, detail }: TrafficProps) {
+export function TrafficSection({ place }: { readonly place: FlagPlace }) {
   const { application, environment, name } = place;
   const { query, change } = useQuery();
   const { bounds, live, zoom } = useRange();
@@ -51,7 +46,7 @@ export function TrafficSection({ place, detail }: TrafficProps) {
   const sources = useChecksOnly(place);
   const buckets = useMemo(() => bucketsOf(bounds), [bounds]);
   const series = useMemo(() => seriesOf(usage, buckets, measure), [usage, buckets, measure]);
-  const markers = useMemo(() => markersOf(detail, environment), [detail, environment]);
+  const markers = useMarkers(place, name, bounds);
   const current = useComputed(() => bucketAt(buckets, now.value / 1000));
   return (
     <section class="flag-traffic" aria-labelledby="flag-traffic">

@@ -1,6 +1,5 @@
-import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureUsage } from '../../../contract/shapes/reports.ts';
-import { type Buckets, type ChartSeries, type Marker, type Tone, toneOf } from '../../parts/chart/series.ts';
+import { type Buckets, type ChartSeries, type Tone, toneOf } from '../../parts/chart/series.ts';
 
 /** The figures that the chart can show. */
 export const measures = ['checks', 'used', 'viewed'] as const;
@@ -49,31 +48,6 @@ function addPoints(
     const index = Math.max(0, Math.floor((point[0] - start) / width));
     if (index < count) values[index]! += point[at]!;
   }
-}
-
-/** A variant that was first seen this much later than the flag is marked as new, ms. */
-const laterMs = 3_600_000;
-
-/** The events of a flag in an environment. */
-export function markersOf(detail: FeatureDetail | undefined, environment: string): Marker[] {
-  if (detail === undefined) return [];
-  const seen = detail.environments.find((each) => each.environment === environment);
-  const first = seen?.firstSeenAt ?? null;
-  const variants = (seen?.variants ?? []).filter(
-    ({ firstSeenAt }) =>
-      firstSeenAt !== null && (first === null || Date.parse(firstSeenAt) - Date.parse(first) > laterMs),
-  );
-  const notes = detail.notes.filter((note) => note.environment === null || note.environment === environment);
-  return [
-    ...marker(first, 'First seen'),
-    ...variants.flatMap(({ variant, firstSeenAt }) => marker(firstSeenAt, `New variant: ${variant}`)),
-    ...marker(detail.archivedAt, 'Archived'),
-    ...notes.flatMap(({ at, text }) => marker(at, text)),
-  ].toSorted((a, b) => a.at - b.at);
-}
-
-function marker(at: string | null, label: string): Marker[] {
-  return at === null ? [] : [{ at: Math.floor(Date.parse(at) / 1000), label }];
 }
 
 /** The variants that a split can have: its own, and those that were seen. */

@@ -8,6 +8,7 @@ import type { Overview } from '../../../contract/shapes/overview.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
+import { useMarkers } from '../../markers.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { bucketAt } from '../../parts/chart/series.ts';
 import { Pending } from '../../parts/failure.tsx';
@@ -104,6 +105,7 @@ function Hours({ app, env }: PlaceProps) {
   const { bounds, everyMs, zoom } = useRange();
   const query = { environment: env, ...boundsQuery(bounds) };
   const { data } = usePoll<Overview>(withQuery(resource('applications', app, 'overview'), query), everyMs);
+  const markers = useMarkers({ application: app, environment: env }, undefined, bounds);
   if (data === undefined || data.hourly.length < 3) return null;
   const { start, length, accepted, refused } = data.hourly;
   const buckets = { start, width: 3600, count: length };
@@ -116,6 +118,7 @@ function Hours({ app, env }: PlaceProps) {
         { label: 'Refused', values: refused, tone: 2 },
       ]}
       kind="lines"
+      markers={markers}
       unfinishedFrom={bucketAt(buckets, Date.parse(data.at) / 1000)}
       onZoom={zoom}
       height={200}

@@ -1,22 +1,26 @@
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
+import { useMarkers } from '../../markers.ts';
 import { figuresCsv } from '../../parts/chart/announcement.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { type Buckets, bucketAt, toneOf } from '../../parts/chart/series.ts';
 import { downloadCsv } from '../../parts/csv.ts';
 import { useRange } from '../../parts/range.tsx';
+import type { InEnvironment } from '../../place.ts';
 import { bucketsFrom, figureOf, latest, type MetricRow, valuesIn } from './rows.ts';
 
 interface DetailProps {
+  readonly place: InEnvironment;
   readonly row: MetricRow;
   readonly buckets: Buckets;
   readonly onClose: () => void;
 }
 
 /** A metric over time, by variant if it belongs to a feature. */
-export function Detail({ row, buckets, onClose }: DetailProps) {
-  const { zoom } = useRange();
+export function Detail({ place, row, buckets, onClose }: DetailProps) {
+  const { zoom, bounds } = useRange();
   const { name, feature, kind, unit, series } = row;
+  const markers = useMarkers(place, feature, bounds);
   const title = feature === undefined ? name : `${name} of ${feature}, by variant`;
   const shown = kind === 'gauge' ? bucketsFrom(buckets, series) : buckets;
   const drawn = series.map((each, index) => ({
@@ -52,6 +56,7 @@ export function Detail({ row, buckets, onClose }: DetailProps) {
           levels={kind === 'gauge'}
           kind={kind === 'counter' && drawn.length > 1 ? 'stacked' : 'lines'}
           format={(value) => format.quantity(value, unit)}
+          markers={markers}
           onZoom={zoom}
         />
       )}

@@ -107,6 +107,7 @@ function Metrics({ app, env, bounds, rows }: MetricsProps) {
       />
       {chosen !== undefined && (
         <Detail
+          place={{ application: app, environment: env }}
           row={chosen}
           buckets={buckets}
           onClose={() => change({ metric: undefined, feature: undefined }, true)}

@@ -9,6 +9,7 @@ import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
+import { useMarkers } from '../../markers.ts';
 import { oneOf, useParameters } from '../../parameters.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Failure } from '../../parts/failure.tsx';
@@ -71,6 +72,8 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
   const shown: Figure = isFigure(query['show']) ? query['show'] : 'checks';
   const state = isState(query['state']) ? query['state'] : undefined;
   const drawn = useMemo(() => drawnOf(overview, shown), [overview, shown]);
+  const place = { application: app, environment: overview.environment };
+  const markers = useMarkers(place, undefined, range.bounds);
   return (
     <div class="stack overview" aria-busy={stale}>
       {overview.features.every(({ lastSeenAt }) => lastSeenAt === null) ? (
@@ -92,6 +95,7 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
               series={drawn.series}
               unfinishedFrom={drawn.unfinishedFrom}
               kind="stacked"
+              markers={markers}
               height={200}
               onZoom={range.zoom}
             />

@@ -8,6 +8,7 @@ import { format as formats } from '../../format.ts';
 import { downloadCsv } from '../csv.ts';
 import { type Described, figuresCsv } from './announcement.ts';
 import { Figures, Legend } from './figures.tsx';
+import { MarkerList } from './markers.tsx';
 import { Plotted } from './plotted.tsx';
 import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
 import { chartTimes, perBucket } from './times.ts';
@@ -57,6 +58,7 @@ export function Chart(props: ChartProps) {
         {times.zone && <span class="quiet">Days are UTC days</span>}
       </figcaption>
       {kind !== 'table' && <Plotted title={title} of={of} kind={kind} height={height} onZoom={onZoom} />}
+      <MarkerList buckets={of.buckets} markers={markers} />
       <div class="chart-foot">
         {kind === 'table' ? <Figures caption={title} of={of} /> : <Folded title={title} of={of} />}
         {csv !== undefined && (

@@ -136,28 +136,3 @@ export function drawTail(
   ctx.fill();
   ctx.restore();
 }
-
-/** Draws a vertical line with an arrowhead at each marker. */
-export function drawMarkers(u: uPlot, { markers, drawing }: PlotContent, palette: Palette): void {
-  const { ctx, bbox } = u;
-  const ratio = uPlot.pxRatio;
-  ctx.save();
-  ctx.strokeStyle = palette.quiet;
-  ctx.fillStyle = palette.quiet;
-  ctx.lineWidth = ratio;
-  ctx.setLineDash([3 * ratio, 3 * ratio]);
-  for (const { at } of markers) {
-    if (at < drawing.xs[0]! || at > drawing.xs.at(-1)!) continue;
-    const x = Math.round(u.valToPos(at, 'x', true));
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.beginPath();
-    ctx.moveTo(x - 5 * ratio, bbox.top - 9 * ratio);
-    ctx.lineTo(x + 5 * ratio, bbox.top - 9 * ratio);
-    ctx.lineTo(x, bbox.top);
-    ctx.fill();
-  }
-  ctx.restore();
-}

@@ -5,7 +5,6 @@ import {
   type AxisOptions,
   axes,
   bands,
-  drawMarkers,
   drawTail,
   drawUnfinished,
   line,
@@ -13,6 +12,7 @@ import {
   type Palette,
   paletteOf,
 } from './look.ts';
+import { drawMarkers } from './markers.tsx';
 import type { ChartKind, Tone } from './series.ts';
 
 /** The parts of a chart that new figures do not change. */
@@ -106,7 +106,7 @@ export class Plot {
       hooks: {
         drawClear: [(u) => drawUnfinished(u, this.#content, this.#palette)],
         drawSeries: [(u, index) => drawTail(u, index, this.#content, this.#palette, tones)],
-        draw: [(u) => drawMarkers(u, this.#content, this.#palette)],
+        draw: [(u) => drawMarkers(u, this.#content, this.#palette, uPlot.pxRatio)],
         setSelect: [(u) => this.#dragged(u)],
       },
     };

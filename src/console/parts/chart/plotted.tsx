@@ -5,6 +5,7 @@ import { type Described, spoken } from './announcement.ts';
 import { afterKey, type ChartCursor, nowhere, selected, spanOf } from './cursor.ts';
 import { drawingOf } from './drawing.ts';
 import { Tooltip } from './figures.tsx';
+import { markersText, nextMarked } from './markers.tsx';
 import { Plot } from './plot.ts';
 import type { ChartKind } from './series.ts';
 
@@ -38,12 +39,18 @@ export function Plotted(props: PlottedProps) {
   function keyDown(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const range = selected(cursor.value);
-    const next = afterKey(cursor.value, event.key, event.shiftKey, of.buckets.count);
+    const next =
+      event.key === 'm' ? atMarker() : afterKey(cursor.value, event.key, event.shiftKey, of.buckets.count);
     if (event.key === 'Enter' && range !== undefined) zoom(...range);
     else if (next !== undefined) move(next);
     else return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  function atMarker(): ChartCursor | undefined {
+    const at = nextMarked(of.buckets, of.markers, cursor.value.at);
+    return at === undefined ? undefined : { at, anchor: undefined };
   }
 
   function point(index: number | undefined): void {
@@ -69,7 +76,7 @@ export function Plotted(props: PlottedProps) {
       </div>
       <p id={hint} class="hidden">
         Arrow keys move from bucket to bucket, Home and End to the first and last. Shift and arrows select a
-        range, Enter zooms in, Escape clears.
+        range, Enter zooms in, Escape clears. {markersText(of.buckets, of.markers)}
       </p>
       <p class="hidden" aria-live="polite">
         {said}

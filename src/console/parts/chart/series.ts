@@ -1,3 +1,4 @@
+import type { ActivityKind } from '../../../contract/activity.ts';
 import { type Bounds, widths } from '../../range.ts';
 
 /** Consecutive time spans of equal length. */
@@ -25,6 +26,9 @@ export interface Marker {
   /** Unix seconds. */
   readonly at: number;
   readonly label: string;
+  readonly kind?: ActivityKind;
+  /** The page about it. */
+  readonly href?: string;
 }
 
 /** `stacked` and `lines` are drawn; `table` lists the figures instead. */
@@ -63,7 +67,12 @@ export function bucketAt({ start, width, count }: Buckets, time: number): number
   return index >= 0 && index < count ? index : undefined;
 }
 
+/** Labels shown of the markers in a bucket. */
+const maxLabels = 6;
+
 /** The labels of the markers in a bucket. */
 export function markersIn(buckets: Buckets, markers: readonly Marker[], index: number): string[] {
-  return markers.filter(({ at }) => bucketAt(buckets, at) === index).map(({ label }) => label);
+  const labels = markers.filter(({ at }) => bucketAt(buckets, at) === index).map(({ label }) => label);
+  if (labels.length <= maxLabels) return labels;
+  return [...labels.slice(0, maxLabels - 1), `${labels.length - maxLabels + 1} more events`];
 }

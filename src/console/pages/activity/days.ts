@@ -1,0 +1,44 @@
+import type { ActivityItem } from '../../../contract/shapes/activity.ts';
+
+/** Items of one kind that follow each other on a day. */
+export type Run = readonly [ActivityItem, ...ActivityItem[]];
+
+export interface Day {
+  readonly title: string;
+  readonly runs: readonly Run[];
+}
+
+/** Items of one kind in a row are folded from this number on. */
+const folded = 5;
+
+/**
+ * The items by day, the latest first.
+ * @param titleOf the day of a time in the reader's time zone, as text
+ * @param fold whether to fold items of one kind
+ */
+export function daysOf(
+  items: readonly ActivityItem[],
+  titleOf: (at: string) => string,
+  fold: boolean,
+): readonly Day[] {
+  const days = new Map<string, ActivityItem[]>();
+  for (const item of items) {
+    const title = titleOf(item.at);
+    const day = days.get(title);
+    if (day === undefined) days.set(title, [item]);
+    else day.push(item);
+  }
+  return Array.from(days, ([title, each]) => ({ title, runs: runsOf(each, fold) }));
+}
+
+function runsOf(items: readonly ActivityItem[], fold: boolean): readonly Run[] {
+  const runs: [ActivityItem, ...ActivityItem[]][] = [];
+  for (const item of items) {
+    const last = runs.at(-1);
+    if (fold && last?.[0].kind === item.kind && last[0].by?.name === item.by?.name) last.push(item);
+    else runs.push([item]);
+  }
+  return runs.flatMap((run): readonly Run[] =>
+    run.length < folded ? run.map((item) => [item] as const) : [run],
+  );
+}

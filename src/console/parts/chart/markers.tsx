@@ -1,0 +1,126 @@
+import type uPlot from 'uplot';
+import type { ActivityItem } from '../../../contract/shapes/activity.ts';
+import { format, plural } from '../../format.ts';
+import type { PlotContent } from './drawing.ts';
+import type { Palette } from './look.ts';
+import { type Buckets, bucketAt, type Marker } from './series.ts';
+
+/**
+ * The markers of the latest items, the earliest first.
+ * @param feature of the chart, which its markers do not name
+ */
+export function markersOf(
+  items: readonly ActivityItem[],
+  feature: string | undefined,
+  most: number,
+  hrefOf: (item: ActivityItem) => string,
+): readonly Marker[] {
+  const latestFirst = items.toSorted((one, other) => (one.at < other.at ? 1 : -1)).slice(0, most);
+  return latestFirst.reverse().map((item) => ({
+    at: Math.floor(Date.parse(item.at) / 1000),
+    label: item.feature === null || item.feature === feature ? item.text : `${item.feature}: ${item.text}`,
+    kind: item.kind,
+    href: hrefOf(item),
+  }));
+}
+
+/** Markers closer than this are drawn as one, px. */
+const closePx = 14;
+
+/** Markers that are drawn together, with the position of the first. */
+export interface Cluster {
+  readonly x: number;
+  count: number;
+}
+
+/** Groups positions that are close to each other. @param xs ascending */
+export function clustersOf(xs: readonly number[], close: number): readonly Cluster[] {
+  const clusters: Cluster[] = [];
+  for (const x of xs) {
+    const last = clusters.at(-1);
+    if (last !== undefined && x - last.x < close) last.count += 1;
+    else clusters.push({ x, count: 1 });
+  }
+  return clusters;
+}
+
+/** Draws a vertical line with an arrowhead at each marker, and their number where several are close. */
+export function drawMarkers(
+  u: uPlot,
+  { markers, buckets }: PlotContent,
+  palette: Palette,
+  ratio: number,
+): void {
+  const { ctx, bbox } = u;
+  const xs = markersWithin(buckets, markers).map(({ at }) =>
+    Math.round(Math.min(u.valToPos(at, 'x', true), bbox.left + bbox.width)),
+  );
+  ctx.save();
+  ctx.strokeStyle = palette.quiet;
+  ctx.fillStyle = palette.quiet;
+  ctx.lineWidth = ratio;
+  ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  ctx.textBaseline = 'alphabetic';
+  for (const { x, count } of clustersOf(xs, closePx * ratio)) {
+    ctx.setLineDash([3 * ratio, 3 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.moveTo(x - 5 * ratio, bbox.top - 9 * ratio);
+    ctx.lineTo(x + 5 * ratio, bbox.top - 9 * ratio);
+    ctx.lineTo(x, bbox.top);
+    ctx.fill();
+    if (count > 1) ctx.fillText(String(count), x + 7 * ratio, bbox.top - 3 * ratio);
+  }
+  ctx.restore();
+}
+
+/** The markers in the range of a chart. */
+export function markersWithin(buckets: Buckets, markers: readonly Marker[]): readonly Marker[] {
+  return markers.filter(({ at }) => bucketAt(buckets, at) !== undefined);
+}
+
+/** The next bucket with a marker after one, or the first. */
+export function nextMarked(
+  buckets: Buckets,
+  markers: readonly Marker[],
+  from: number | undefined,
+): number | undefined {
+  const marked = markersWithin(buckets, markers).map(({ at }) => bucketAt(buckets, at)!);
+  return marked.find((index) => index > (from ?? -1)) ?? marked[0];
+}
+
+/** Events that the description of a chart names. */
+const described = 10;
+
+/** The markers of a chart as text, for its description. */
+export function markersText(buckets: Buckets, markers: readonly Marker[]): string {
+  const within = markersWithin(buckets, markers);
+  if (within.length === 0) return '';
+  const named = within.slice(-described).map(({ at, label }) => `${format.time(at * 1000)} ${label}`);
+  const rest = within.length > described ? `; ${within.length - described} earlier` : '';
+  return `M moves to the next event. ${plural(within.length, 'event')}: ${named.join('; ')}${rest}.`;
+}
+
+/** The events that a chart marks, with links. */
+export function MarkerList({ buckets, markers }: { buckets: Buckets; markers: readonly Marker[] }) {
+  const within = markersWithin(buckets, markers);
+  if (within.length === 0) return null;
+  return (
+    <details class="chart-events">
+      <summary>{plural(within.length, 'event')}</summary>
+      <ul class="plain-list">
+        {within.map(({ at, label, href }) => (
+          <li key={`${at} ${label}`}>
+            <time dateTime={new Date(at * 1000).toISOString()} class="quiet">
+              {format.time(at * 1000)}
+            </time>{' '}
+            {href === undefined ? label : <a href={href}>{label}</a>}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

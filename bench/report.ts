@@ -139,6 +139,10 @@ function questions({ flags, days }: Options): readonly Question[] {
       name: `one flag by hour, ${of} d`,
       path: `/usage?environment=${environments.all}&feature=flag-7&step=hour&${range(of)}`,
     })),
+    {
+      name: `activity, ${flags} flags, ${days} d`,
+      path: `/activity?environment=${environments.all}&limit=200&${range(days)}`,
+    },
     ...[...new Set([days, month, tenth])].map((of) => ({
       name: `users of ${rows.length} rows, ${of} d`,
       path: `/overview/users?environment=${environments.all}&${range(of)}${rows.join('')}`,

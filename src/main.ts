@@ -43,6 +43,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   clients: () => onResource('clients'),
   webhooks: () => onResource('webhooks'),
   providers: () => onResource('providers'),
+  activity: () => onResource('activity'),
   audit: () => onResource('audit'),
   deletions: () => onResource('deletions'),
   completion: async () => (await import('./commands/completion.ts')).completion,

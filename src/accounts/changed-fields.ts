@@ -1,7 +1,7 @@
 import type { ChangedField } from '../contract/shapes/activity.ts';
 
 /** Fields that every change sets, and those that another one implies. */
-const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt']);
+const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt']);
 
 /** Maximum length of a value, and number of values. */
 const longest = 300;

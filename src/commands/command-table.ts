@@ -199,6 +199,7 @@ Totals and counts of unique users do not change. Earlier backups still contain t
   clients: entryOf('clients'),
   webhooks: entryOf('webhooks'),
   providers: entryOf('providers'),
+  activity: entryOf('activity'),
   audit: entryOf('audit'),
   deletions: entryOf('deletions'),
 } as const satisfies Readonly<

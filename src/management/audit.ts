@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { auditEntries, showEntry } from '../accounts/audit-log.ts';
+import { applicationOf, auditEntries, showEntry } from '../accounts/audit-log.ts';
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { AuditEntry } from '../contract/shapes/audit-entry.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
@@ -23,6 +23,9 @@ const filters = {
     text('Only this action, such as `application.created`, or this kind of action, such as `application`.'),
   ),
   actor: Type.Optional(text('Only actions of the user or API key with this id.')),
+  application: Type.Optional(
+    text('Only actions on the application with this id, and on what belongs to it.'),
+  ),
 };
 
 export const audit: Group<AuditDeps> = {
@@ -80,9 +83,15 @@ async function readPage(
   return upTo(last);
 }
 
-function filterOf({ to = Infinity, action, actor }: AuditQuery): (entry: StoredEntry) => boolean {
+function filterOf({
+  to = Infinity,
+  action,
+  actor,
+  application,
+}: AuditQuery): (entry: StoredEntry) => boolean {
   return (entry) =>
     entry.at < to &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
-    (actor === undefined || entry.actor.id === actor);
+    (actor === undefined || entry.actor.id === actor) &&
+    (application === undefined || applicationOf(entry) === application);
 }

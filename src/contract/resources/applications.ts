@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { activityKindNames } from '../activity.ts';
 import { ApplicationPatch, NewApplication } from '../shapes/application.ts';
 import { type } from '../shapes/application-key.ts';
 import { FeaturePatch, NewFeature } from '../shapes/feature.ts';
@@ -6,6 +7,7 @@ import { MetricDeclaration } from '../shapes/metric.ts';
 import { NewView, ViewPatch } from '../shapes/view.ts';
 import { silenceOf, silenceOnly, type VerdictKind, verdictKinds, verdictWord } from '../verdicts.ts';
 import {
+  activityColumns,
   applicationColumns,
   applicationKeyColumns,
   environmentColumns,
@@ -13,7 +15,7 @@ import {
   metricColumns,
   viewColumns,
 } from './columns.ts';
-import { type Field, fieldsOf, flag, teamFlag, valuesOf } from './field.ts';
+import { type Field, fieldsOf, flag, rangeFlags, teamFlag, valuesOf } from './field.ts';
 import type { Resource } from './resource.ts';
 
 const settings = {
@@ -186,6 +188,30 @@ export const features: Resource = {
     }),
   },
   remove: {},
+};
+
+export const activity: Resource = {
+  name: 'activity',
+  one: 'change',
+  many: 'changes',
+  within: 'app',
+  collection: 'activity',
+  key: 'id',
+  inRows: true,
+  defaultLimit: 100,
+  filters: [
+    flag('environment NAME', 'Changes in this environment, and in all of them'),
+    flag('feature NAME', 'Changes of this feature only'),
+    flag('kind KIND', 'Kind of change; repeatable', {
+      many: true,
+      values: activityKindNames.map((each) => each.replaceAll('_', '-')),
+      as: 'underscored',
+    }),
+    flag('actor WHO', 'Author: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
+    flag('search TEXT', 'Text in the change, or in the names of flags, keys and authors'),
+    ...rangeFlags('7 days before the end'),
+  ],
+  columns: activityColumns,
 };
 
 const kind = flag('kind KIND', 'counter: values are added up; gauge: the last value counts');

@@ -1,5 +1,6 @@
 import type { Factor } from '../factors.ts';
 import { ownersText } from '../owners.ts';
+import type { ActivityItem, ChangedField } from '../shapes/activity.ts';
 import type { ApiKey } from '../shapes/api-key.ts';
 import type { Application, Environment } from '../shapes/application.ts';
 import type { ApplicationKey } from '../shapes/application-key.ts';
@@ -170,7 +171,23 @@ export const auditColumns = {
   'actor.address': 'From',
   factors: { label: 'Factors', cut: true, of: factorsOf },
   reason: 'Reason',
+  changes: { label: 'Changes', cut: true, of: ({ changes }) => changesText(changes ?? []) },
 } as const satisfies ColumnsOf<typeof AuditEntry>;
+
+/** Changed settings, with their values before and after. */
+function changesText(changes: readonly ChangedField[]): string | null {
+  const texts = changes.map(({ field, from, to }) => `${field}: ${from ?? 'none'} → ${to ?? 'none'}`);
+  return texts.length === 0 ? null : texts.join(', ');
+}
+
+export const activityColumns = {
+  at: 'When',
+  kind: 'Kind',
+  environment: { label: 'Environment', cut: true },
+  feature: { label: 'Feature', cut: true },
+  text: { label: 'What happened', cut: true },
+  by: { label: 'Who', cut: true, of: ({ by }) => by && (by.name ?? by.type) },
+} as const satisfies ColumnsOf<typeof ActivityItem>;
 
 interface Proof {
   readonly factors?: readonly Factor[];

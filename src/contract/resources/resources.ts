@@ -1,4 +1,4 @@
-import { apps, envs, features, keys, metrics, views } from './applications.ts';
+import { activity, apps, envs, features, keys, metrics, views } from './applications.ts';
 import { identityProviders } from './identity-providers.ts';
 import type { Resource } from './resource.ts';
 import { apiKeys, audit, clients, deletions, members, teams, users } from './teams.ts';
@@ -19,6 +19,7 @@ export const resources = {
   clients,
   webhooks,
   providers: identityProviders,
+  activity,
   audit,
   deletions,
 } as const satisfies Readonly<Record<string, Resource>>;

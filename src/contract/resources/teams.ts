@@ -242,6 +242,7 @@ export const audit: Resource = {
   filters: [
     flag('action ACTION', 'Action, such as application.created, or a prefix of actions: application'),
     flag('actor WHO', 'Actor: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
+    flag('app APP', 'Application: id or name', { field: 'application', as: 'applicationId' }),
     ...rangeFlags('the first entry'),
   ],
   columns: auditColumns,

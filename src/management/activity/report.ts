@@ -1,3 +1,4 @@
+import { compactNumbers, shares } from '../../contract/numbers.ts';
 import { isBrowser, programText } from '../../contract/programs.ts';
 import type { ActivityItem } from '../../contract/shapes/activity.ts';
 import type { Page } from '../../contract/shapes/fields.ts';
@@ -114,7 +115,7 @@ function* featureFacts(
       at: last,
       key: [number, last],
       environment,
-      text: 'Silent since then',
+      text: 'Nothing received since then',
     };
   for (const [feature, { firstSeenAt, lastSeenAt, variants }] of features) {
     const of = { environment, feature };
@@ -126,7 +127,7 @@ function* featureFacts(
         at: lastSeenAt,
         key: [number, feature, lastSeenAt],
         ...of,
-        text: 'Silent since then',
+        text: 'Not seen since then',
       };
     for (const [variant, sight] of variants) {
       const at = sight.firstSeenAt;
@@ -188,15 +189,11 @@ function splitFact(environment: string, number: number, { feature, minute, share
   };
 }
 
-function percent(share: number): string {
-  const points = share * 100;
-  return `${points > 0 && points < 0.5 ? '<1' : Math.round(points)} %`;
-}
-
-const numbers = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const percent = shares('en');
+const compact = compactNumbers('en');
 
 function trafficFact(environment: string, number: number, { minute, from, to }: TrafficMove): Fact {
-  const change = { field: 'checks a day', from: numbers.format(from), to: numbers.format(to) };
+  const change = { field: 'checks a day', from: compact(from), to: compact(to) };
   return {
     kind: 'traffic_moved',
     at: minute * minuteMs,
@@ -215,7 +212,7 @@ function refusalFact({ environments, keys }: ActivityTask, period: Refusals, hou
   if (period.otherSenders) senders.push('others');
   const key = keyId === null ? undefined : keys.get(keyId);
   const details = [
-    `${numbers.format(count)} messages`,
+    `${compact(count)} messages`,
     key !== undefined && `key ${key}`,
     senders.length > 0 && `from ${[...new Set(senders)].join(', ')}`,
     !isOver && 'still',

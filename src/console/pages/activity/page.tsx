@@ -4,12 +4,19 @@
  */
 import './activity.css';
 import { useMemo } from 'preact/hooks';
-import { type ActivityGroup, activityGroups, activityKinds, kindsIn } from '../../../contract/activity.ts';
+import {
+  type ActivityGroup,
+  activityGroups,
+  activityKindNames,
+  activityKinds,
+  kindsIn,
+} from '../../../contract/activity.ts';
 import type { User } from '../../../contract/shapes/user.ts';
 import { useQuery } from '../../address.ts';
 import { bodyOf, resource, send, withQuery } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { format } from '../../format.ts';
+import { oneOf, useParameters } from '../../parameters.ts';
 import { useAction } from '../../parts/action.tsx';
 import { downloadCsv } from '../../parts/csv.ts';
 import { Reason } from '../../parts/failure.tsx';
@@ -20,12 +27,15 @@ import { daysOf } from './days.ts';
 import { useFeed } from './feed.ts';
 import { RunOf } from './item.tsx';
 
+const parameters = { what: oneOf([...Object.keys(activityGroups), ...activityKindNames]) };
+
 const liveMs = 5000;
 
 /** The activity of an environment. */
 export function ActivityPage(place: InEnvironment) {
   const { query } = useQuery();
   const { bounds, live } = useRange();
+  useParameters(parameters);
   const path = resource('applications', place.application, 'activity');
   const { what, flag, by, search } = query;
   const filters = useMemo(

@@ -39,18 +39,12 @@ export function Plotted(props: PlottedProps) {
   function keyDown(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const range = selected(cursor.value);
-    const next =
-      event.key === 'm' ? atMarker() : afterKey(cursor.value, event.key, event.shiftKey, of.buckets.count);
+    const next = cursorAfter(of, cursor.value, event);
     if (event.key === 'Enter' && range !== undefined) zoom(...range);
     else if (next !== undefined) move(next);
     else return;
     event.preventDefault();
     event.stopPropagation();
-  }
-
-  function atMarker(): ChartCursor | undefined {
-    const at = nextMarked(of.buckets, of.markers, cursor.value.at);
-    return at === undefined ? undefined : { at, anchor: undefined };
   }
 
   function point(index: number | undefined): void {
@@ -83,6 +77,17 @@ export function Plotted(props: PlottedProps) {
       </p>
     </>
   );
+}
+
+/** The cursor after a key; `undefined` for a key without a meaning here. */
+function cursorAfter(
+  { buckets, markers }: Described,
+  cursor: ChartCursor,
+  { key, shiftKey }: KeyboardEvent,
+): ChartCursor | undefined {
+  if (key !== 'm') return afterKey(cursor, key, shiftKey, buckets.count);
+  const at = nextMarked(buckets, markers, cursor.at);
+  return at === undefined ? undefined : { at, anchor: undefined };
 }
 
 interface Handlers {

@@ -29,6 +29,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   keys: async () => (await import('./commands/subcommands.ts')).keys,
   envs: () => onResource('envs'),
   features: () => client(async () => (await import('./cli/scan/run-scan.ts')).features),
+  experiments: () => onResource('experiments'),
   metrics: () => onResource('metrics'),
   views: () => onResource('views'),
   usage: () => reporting('usage'),

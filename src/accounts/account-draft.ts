@@ -26,6 +26,7 @@ export type Sequence =
   | 'client'
   | 'feature'
   | 'note'
+  | 'experiment'
   | 'metric'
   | 'view'
   | 'webhook'

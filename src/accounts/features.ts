@@ -76,7 +76,7 @@ function enteredPatch(
 }
 
 /**
- * Removes a feature's declaration and notes. Its usage remains.
+ * Removes a feature's declaration, experiments and notes. Its usage remains.
  * @throws {ApiError} `not_found`
  */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
@@ -89,7 +89,8 @@ export function deleteFeature(directory: Directory, applicationId: string, name:
   });
 }
 
-function declare(
+/** Drafts the declaration of a feature. @throws {ApiError} `invalid_name`, `plan_limit` */
+export function declare(
   directory: Directory,
   draft: AccountDraft,
   application: Application,

@@ -164,6 +164,7 @@ function such as isEnabled. With --fail-if-any, features scan and features list 
 find anything.
 ${tableNotes}`,
   },
+  experiments: entryOf('experiments'),
   metrics: entryOf('metrics'),
   views: entryOf('views'),
   usage: simple(commandOf(reports.usage), tableNotes),

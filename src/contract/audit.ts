@@ -3,6 +3,7 @@ interface AuditedActions {
   application: 'created' | 'changed' | 'deleted' | 'erased';
   environment: 'created' | 'imported' | 'deleted' | 'erased';
   key: 'created' | 'deleted' | 'leaked';
+  experiment: 'planned' | 'changed' | 'stopped' | 'finished' | 'deleted';
   feature: 'declared' | 'changed' | 'deleted' | 'noted' | 'note-deleted';
   metric: 'declared' | 'changed' | 'deleted';
   identity: 'forgotten' | 'linked' | 'unlinked';
@@ -37,6 +38,7 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   application: 'Applications',
   environment: 'Environments',
   key: 'Application keys',
+  experiment: 'Experiments',
   feature: 'Flags',
   metric: 'Metrics',
   identity: 'Identities',

@@ -119,6 +119,19 @@ const eventMessages: Messages = {
     },
     finding: [application?.id ?? '', environment ?? '', code],
   }),
+  'experiment.finished': ({ application, environment, feature, experiment, verdict, finishedAt }) => ({
+    sentence: words`The experiment ${experiment.name} on the flag ${feature} of ${application.name} has finished`,
+    facts: [
+      ['Result', words`${verdict}`],
+      ...(environment === null ? [] : [['Environment', words`${environment}`] as const]),
+      ['Finished', moment(finishedAt)],
+    ],
+    page: {
+      path: ['apps', application.id, ...(environment === null ? [] : [environment, 'experiment'])],
+      query: { id: experiment.id },
+    },
+    finding: [application.id, feature, experiment.id],
+  }),
   'member.changed': ({ change, user, by, team }) => ({
     sentence: memberSentences[change](by.name || by.type, user.name || user.email, team.name),
     facts: [

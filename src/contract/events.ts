@@ -58,6 +58,17 @@ export interface WebhookEventData {
     readonly count: number;
     readonly lastRefusedAt: string;
   };
+  'experiment.finished': {
+    readonly application: Named;
+    /** `null` if it was deleted. */
+    readonly environment: string | null;
+    readonly feature: string;
+    readonly experiment: Named;
+    readonly outcome: string;
+    /** The outcome in a sentence. */
+    readonly verdict: string;
+    readonly finishedAt: string;
+  };
   'member.changed': {
     readonly change: 'added' | 'removed' | 'created' | 'changed' | 'deleted';
     /** The role is that in the team. */
@@ -76,6 +87,7 @@ export const webhookEvents: Readonly<Record<WebhookEventType, string>> = {
   'key.leaked': 'A browser sent a Backend key',
   'api-key.expiring': 'An API key expires in 14 days, or in one',
   'ingest.refusing': 'Packets or reports are being refused',
+  'experiment.finished': 'The plan of an experiment is met, and its result is final',
   'member.changed': 'A member was added, changed or removed',
 };
 

@@ -34,7 +34,7 @@ function notEnough(why: string): Outcome {
   return { outcome: 'not_enough', why };
 }
 
-function missing({ of, variant, has }: Lack, base: string): string {
+export function missing({ of, variant, has }: Lack, base: string): string {
   const least = needed[of];
   if (of === 'days')
     return `${base} and ${variant} were both served on ${has} whole UTC days; a comparison requires at least ${least}.`;
@@ -56,9 +56,21 @@ function sentence({ variant, rate, difference }: WithDifference, base: string, e
 
 /** What the figures still allow. Every difference has 0 in its interval. */
 function unclear(differences: readonly WithDifference[]): string {
-  const ends = differences.flatMap(({ difference }) => difference.interval.map(Math.abs));
-  const most = Math.max(...ends);
-  return `Inconclusive: anything from no difference to ${percent(most, digitsFor(most))} percentage points.`;
+  return inconclusive(differences.map(({ difference }) => difference.interval));
+}
+
+/** @param show a size, with its unit */
+export function inconclusive(
+  intervals: readonly (readonly [number, number])[],
+  show: (size: number) => string = points,
+): string {
+  const most = Math.max(...intervals.flat().map(Math.abs));
+  return `Inconclusive: anything from no difference to ${show(most)}.`;
+}
+
+/** A difference of shares: `4.0 percentage points`. */
+export function points(share: number): string {
+  return `${percent(share, digitsFor(share))} percentage points`;
 }
 
 /** The number of digits for a sentence about a difference of this size. */

@@ -84,7 +84,8 @@ itself, and the checks of one person are not treated as independent. docs/semant
         const declaration = directory.featuresOf(application.id).get(feature);
         mustBeKnown(declaration, await deps.sights.of(application, feature));
         const split = (declaration && intendedAt(declaration, days.to * dayMs)?.split) ?? null;
-        const task = { environment, feature, days, split };
+        const latest = declaration?.experiments?.findLast((each) => each.environment === environment.number);
+        const task = { environment, feature, days, split, planned: latest?.base };
         const { event, base } = query;
         const made = await deps.reports.make(application.teamId, 'comparison', { ...task, event, base });
         return answerRows(call, made, comparisonColumns, comparedIn);

@@ -171,7 +171,8 @@ export const features: Group<FeatureDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteFeature',
       summary: 'Delete the declaration of a feature',
-      description: 'Its notes are deleted. Its counts remain, and so does the feature if it was ever seen.',
+      description:
+        'Its notes and experiments are deleted. Its counts remain, and so does the feature if it was ever seen.',
       answers: { 204: done('It is no longer declared.') },
       handle: ({ directory, application, params }) =>
         deleteFeature(directory, application.id, params.feature),

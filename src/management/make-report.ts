@@ -9,6 +9,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { WatchTask } from '../webhooks/findings.ts';
 import { ActivityFeed, type ActivityTask } from './activity/report.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
+import { type ExperimentTask, experimentReport } from './experiment-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
 import { fieldsOf } from './freshly.ts';
 import { type FindingsTask, findingsReport } from './health/findings.ts';
@@ -24,6 +25,7 @@ import {
   overviewReport,
   overviewUsersReport,
 } from './overview-report.ts';
+import { type PowerTask, powerReport } from './power-report.ts';
 import type { ReportRange } from './report-range.ts';
 import { NameIndex, type NamesTask } from './search/name-index.ts';
 import { type SendersTask, sendersReport } from './senders-report.ts';
@@ -78,6 +80,8 @@ export function createReports(store: UsageTables) {
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
     monthUsage: (task: MonthTask) => monthUsage(store, task),
     prometheus: (task: PrometheusTask) => prometheusReport(store, task),
+    experiment: (task: ExperimentTask) => experimentReport(store, unions, task),
+    power: (task: PowerTask) => powerReport(store, unions, task),
     splits: (task: SplitsTask) => splits.of(task),
     activity: (task: ActivityTask) => inJson(feed.page(task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),

@@ -6,6 +6,7 @@ import { type AuditDeps, audit } from './audit.ts';
 import { clients } from './clients.ts';
 import { comparison } from './comparison.ts';
 import { environments } from './environments.ts';
+import { experiments } from './experiments.ts';
 import type { FeatureDeps } from './feature-detail.ts';
 import { featureVerdict } from './feature-verdict.ts';
 import { featureNotes, features } from './features.ts';
@@ -56,6 +57,7 @@ export type ManagementDeps = ActivityDeps &
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, views, keys, features, featureNotes, featureVerdict, comparison],
+  experiments,
   ...[metrics, overview, reports, prometheus, ingest, imports],
   ...[home, search, health],
   ...[identities, teams, members, apiKeys, clients, webhooks],

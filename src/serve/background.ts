@@ -3,6 +3,7 @@ import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
+import { finishExperiments } from '../management/finish-experiments.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { watchLoop } from '../runtime/histogram.ts';
@@ -121,20 +122,22 @@ function forgetDeleted({ counting }: Core, { application, environments, whole }:
 /** Makes the report thread serve webhooks in turn with the teams. */
 const webhookReports = 'webhooks';
 
-/** Delivers, scans for events, and removes old deliveries. */
+/** Delivers, scans for events, finishes experiments, and removes old deliveries. */
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
   const { config, accountStore, directory, log, reports, usageStore, counting, deliverer } = core;
+  const completeThrough = async () => (await usageStore.freshen('any'))?.completeThrough;
   const watch = new Watch({
     ...{ accountStore, directory, log, pause: rest },
     staleAfterMs: config.staleAfter * 86_400_000,
     find: (task) => reports.make(webhookReports, 'watch', task),
-    completeThrough: async () => (await usageStore.freshen('any'))?.completeThrough,
+    completeThrough,
     refusals: (): ReadonlyMap<RefusalCode, number> => counting.ledger.unattributed,
   });
   const failed = (error: unknown) => tellFailure(log, 'removing old webhook deliveries failed', error);
   return [
     () => deliverer.run(rest),
     () => watch.run(),
+    () => finishExperiments({ directory, log, reports, completeThrough, pause: rest }),
     () => sweepWebhooks({ ...core, pause: rest, failed }),
   ];
 }

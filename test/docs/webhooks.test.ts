@@ -58,6 +58,15 @@ const examples: WebhookEventData = {
     count: 120,
     lastRefusedAt: at,
   },
+  'experiment.finished': {
+    application,
+    environment: 'Production',
+    feature: 'checkout',
+    experiment: { id: '1', name: 'One page' },
+    outcome: 'better',
+    verdict: 'Better with on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9).',
+    finishedAt: at,
+  },
   'member.changed': {
     change: 'added',
     user: { id: 'user_…', email: 'ada@example.com', name: 'Ada', role: 'User' },

@@ -42,6 +42,15 @@ function dataWith(name: string): MessageData {
       count: 120,
       lastRefusedAt: at,
     },
+    'experiment.finished': {
+      application,
+      environment: name,
+      feature: name,
+      experiment: { id: '1', name },
+      outcome: 'better',
+      verdict: name,
+      finishedAt: at,
+    },
     'member.changed': {
       change: 'added',
       user: { id: 'user_1', email: `${name}@example.com`, name, role: 'User' },

@@ -2,9 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
+import { planExperiment } from '../../src/accounts/experiments.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
+import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import type { VerdictKind } from '../../src/contract/verdicts.ts';
+import { finishDue } from '../../src/management/finish-experiments.ts';
+import type { ReportPool } from '../../src/management/report-pool.ts';
 import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
 import { announcer } from '../../src/webhooks/event-payloads.ts';
 import type { Findings } from '../../src/webhooks/findings.ts';
@@ -22,6 +26,8 @@ import {
 import { needing } from '../support/needing.ts';
 
 afterAll(closeSharedServer);
+
+const dayMs = 86_400_000;
 
 const delivered = { status: 204, error: null, retryAfterMs: 0 } as const;
 
@@ -143,5 +149,42 @@ describe('of several nodes', () => {
     kind = 'cannot_tell';
     expect(await round()).toEqual(['cannot_tell']);
     expect(await round()).toEqual(['cannot_tell']);
+  });
+
+  test('one freezes and announces the result of an experiment whose plan all of them find met', async () => {
+    const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
+    const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
+    const team = [...directory.teams.values()][0]!;
+    const { id, environments } = await createApplication(directory, { name: 'Shop', teamId: team.id });
+    const settings = { url: 'https://hooks.example.com/', events: ['experiment.finished'] } as const;
+    await createWebhook(directory, team.id, { name: 'Results', ...settings }, { allowPrivate: false });
+    await planExperiment(directory, id, 'checkout', {
+      ...{ name: 'One page', hypothesis: null, environment: environments[0]!.number, base: 'off' },
+      ...{ split: null, startAt: clock.now(), endAt: clock.now() + 9 * dayMs, users: null },
+      ...{ metric: 'used', direction: 'up', guardrails: [] },
+    });
+    await current();
+    let isMet = false;
+    const result = { ...exampleFigures, state: 'running', frozen: false, daily: [] } as const;
+    const make = (async () => ({ isMet, result, users: 0 })) as unknown as ReportPool['make'];
+    const round = async () => {
+      const finished = await Promise.all(
+        nodes.map(({ directory }) =>
+          finishDue({ directory, reports: { make }, completeThrough: async () => undefined }),
+        ),
+      );
+      await current();
+      return finished.reduce((all, each) => all + each, 0);
+    };
+    expect(await round()).toBe(0);
+    isMet = true;
+    expect(await round()).toBe(1);
+    expect(await round()).toBe(0);
+    const [experiment] = directory.featuresOf(id).get('checkout')!.experiments!;
+    expect(experiment!.result!.figures.outcome).toBe('better');
+    const bodies = [...accountStore.records('webhookTurns').keys()].map((key) =>
+      JSON.parse(accountStore.get('webhookDeliveries', key)!.body),
+    );
+    expect(bodies.filter(({ type }) => type === 'experiment.finished')).toHaveLength(1);
   });
 });

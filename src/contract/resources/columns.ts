@@ -6,6 +6,7 @@ import type { Application, Environment } from '../shapes/application.ts';
 import type { ApplicationKey } from '../shapes/application-key.ts';
 import type { AuditEntry } from '../shapes/audit-entry.ts';
 import type { Deletion } from '../shapes/deletion.ts';
+import type { Experiment } from '../shapes/experiment.ts';
 import type { Feature } from '../shapes/feature.ts';
 import type { IdentityProvider } from '../shapes/identity-provider.ts';
 import type { Metric } from '../shapes/metric.ts';
@@ -62,6 +63,15 @@ export const featureColumns = {
   tags: { label: 'Tags', cut: true },
   description: { label: 'Description', cut: true },
 } as const satisfies ColumnsOf<typeof Feature>;
+
+export const experimentColumns = {
+  id: 'Id',
+  feature: { label: 'Feature', cut: true },
+  name,
+  environment: 'Environment',
+  state: 'State',
+  progress: { label: 'Progress', of: ({ progress, verdict }) => verdict ?? progress.text, cut: true },
+} as const satisfies ColumnsOf<typeof Experiment>;
 
 function stateOf({ declared, archived, permanent }: Feature): string {
   const words = [declared ? 'declared' : 'only seen', archived && 'archived', permanent && 'permanent'];

@@ -1,4 +1,5 @@
 import { activity, apps, envs, features, keys, metrics, views } from './applications.ts';
+import { experiments } from './experiments.ts';
 import { identityProviders } from './identity-providers.ts';
 import type { Resource } from './resource.ts';
 import { apiKeys, audit, clients, deletions, members, teams, users } from './teams.ts';
@@ -10,6 +11,7 @@ export const resources = {
   keys,
   envs,
   features,
+  experiments,
   metrics,
   views,
   users,

@@ -29,7 +29,7 @@ const snoozedUntil = Type.Unsafe<string | null>({
 });
 
 /** A weight for each variant. */
-const weights = Type.Unsafe<Readonly<Record<string, number>>>(
+export const weights = Type.Unsafe<Readonly<Record<string, number>>>(
   Type.Object(
     {},
     {

@@ -1,7 +1,7 @@
 import { type Day, differenceOf, intervalOf, pValueOf, rateOf, type Side, total } from './difference.ts';
 
 /** Maximum error rate of one comparison as a whole. */
-const alpha = 0.05;
+export const alpha = 0.05;
 
 /** What each side of a difference needs. Below that, the figures cannot separate it from chance. */
 export const needed = {
@@ -79,8 +79,18 @@ export function commonDays(variants: readonly Variant[], base: string): readonly
   }, withBase);
 }
 
-/** Compares each variant with the base, over the common days. */
-export function compare(variants: readonly Variant[], base: string): Compared[] {
+/** The confidence interval of an estimate at the level 1 − `alpha`. */
+export type IntervalAt = typeof intervalOf;
+
+/**
+ * Compares each variant with the base, over the common days.
+ * @param intervalAt by default the interval that holds if it is looked at once
+ */
+export function compare(
+  variants: readonly Variant[],
+  base: string,
+  intervalAt: IntervalAt = intervalOf,
+): Compared[] {
   const days = commonDays(variants, base);
   const sides = variants.map((each) => cut(each, days));
   const against = sides.find(({ variant }) => variant === base);
@@ -100,20 +110,24 @@ export function compare(variants: readonly Variant[], base: string): Compared[] 
     const rank = estimate === undefined ? -1 : tested.indexOf(estimate);
     const difference = estimate && {
       estimate: estimate.value,
-      interval: intervalOf(estimate, alpha / tested.length),
+      interval: intervalAt(estimate, alpha / tested.length),
       p: pValues[rank]!,
       pAdjusted: adjusted[rank]!,
       days: days.length,
     };
     return {
-      ...describe(each, variants.length),
+      ...describe(each, variants.length, intervalAt),
       difference: difference ?? null,
       lack: lacks[index] ?? null,
     };
   });
 }
 
-function describe(side: Variant, together: number): Omit<Compared, 'difference' | 'lack'> {
+function describe(
+  side: Variant,
+  together: number,
+  intervalAt: IntervalAt,
+): Omit<Compared, 'difference' | 'lack'> {
   const { variant, users, days } = side;
   const { events, checks } = total(days);
   const isEnough = users >= needed.users && events >= needed.events && given(days) >= needed.days;
@@ -123,7 +137,7 @@ function describe(side: Variant, together: number): Omit<Compared, 'difference' 
     checks,
     events,
     rate: checks === 0 ? null : events / checks,
-    interval: isEnough ? withinReach(intervalOf(rateOf(side), alpha / together), events <= checks) : null,
+    interval: isEnough ? withinReach(intervalAt(rateOf(side), alpha / together), events <= checks) : null,
   };
 }
 

@@ -10,6 +10,8 @@ export interface Day {
 export interface Side {
   readonly days: readonly Day[];
   readonly users: number;
+  /** Variance between the values of people who send one observation each. By default that of a share. */
+  readonly spread?: number | undefined;
 }
 
 /** A figure with its uncertainty. */
@@ -28,11 +30,11 @@ export function total(days: readonly Day[]): Day {
 }
 
 /** Events per check, over all days. Requires two days with checks. */
-export function rateOf({ days, users }: Side): Estimate {
+export function rateOf({ days, users, spread }: Side): Estimate {
   const terms = days
     .filter(({ checks }) => checks > 0)
     .map(({ events, checks }) => [events, checks] as const);
-  return jackknife(terms, (rate) => varianceOfPeople(rate, users));
+  return jackknife(terms, (rate) => varianceOfPeople(rate, users, spread));
 }
 
 /**
@@ -49,7 +51,7 @@ export function differenceOf(one: Side, other: Side): Estimate {
     return [[excess / all, (day.checks * against.checks) / all] as const];
   });
   const ofPeople = [one, other].reduce(
-    (sum, side) => sum + varianceOfPeople(ratio(side.days), side.users),
+    (sum, side) => sum + varianceOfPeople(ratio(side.days), side.users, side.spread),
     0,
   );
   return jackknife(terms, () => ofPeople);
@@ -95,8 +97,8 @@ const peoplePerObservation = 2;
  * The variance between people. Those who return every day have the same habits each day, so days do not show it. Each
  * observation counts as one person who always or never causes the event.
  */
-function varianceOfPeople(rate: number, users: number): number {
-  return ((rate <= 1 ? rate * (1 - rate) : rate) * peoplePerObservation) / users;
+export function varianceOfPeople(rate: number, users: number, spread?: number): number {
+  return ((spread ?? (rate <= 1 ? rate * (1 - rate) : rate)) * peoplePerObservation) / users;
 }
 
 function ratio(days: readonly Day[]): number {

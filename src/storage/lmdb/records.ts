@@ -9,6 +9,7 @@ import type { Preferences } from '../../contract/shapes/preferences.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { NewView } from '../../contract/shapes/view.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
+import type { Experiment, Weight } from './experiment-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
@@ -138,6 +139,8 @@ export interface FeatureDeclaration {
   readonly owners?: readonly FlagOwner[];
   /** Absent from records of earlier releases: none. */
   readonly tags?: readonly string[];
+  /** By age. Absent: none. */
+  readonly experiments?: readonly Experiment[];
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -149,8 +152,6 @@ export interface FlagOwner {
   readonly id: string | null;
   readonly name: string;
 }
-
-export type Weight = readonly [variant: string, weight: number];
 
 /** From this time on, the split replaces the earlier one. */
 export interface RolloutStep {

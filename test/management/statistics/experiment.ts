@@ -24,35 +24,51 @@ export interface Experiment {
 const checksADay = 4;
 
 /** One run of an experiment, as the counts of a flag show it. */
-export function run(experiment: Experiment, draws: Draws): Variant[] {
+export function run(experiment: Experiment, draws: Draws): SimulatedVariant[] {
   const effects = Array.from({ length: experiment.days }, () => experiment.dayEffect * draws.normal());
   return experiment.people.map((people, index) => {
     const days = effects.map(() => ({ events: 0, checks: 0 }));
-    let users = 0;
-    for (let person = 0; person < people; person++)
-      if (addPerson(experiment, index, effects, days, draws)) users += 1;
-    return { variant: `v${index}`, days, users };
+    const arrivals = days.map(() => 0);
+    for (let person = 0; person < people; person++) {
+      const day = addPerson(experiment, index, effects, days, draws);
+      if (day !== undefined) arrivals[day]! += 1;
+    }
+    return { variant: `v${index}`, days, users: sum(arrivals), arrivals };
   });
 }
 
-/** @returns whether the person came at all */
+export interface SimulatedVariant extends Variant {
+  /** People by the day of their first check. */
+  readonly arrivals: readonly number[];
+}
+
+/** What is known after some days. */
+export function after({ days, arrivals, ...rest }: SimulatedVariant, count: number): Variant {
+  return { ...rest, days: days.slice(0, count), users: sum(arrivals.slice(0, count)) };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** @returns the day of the first check, if there is one */
 function addPerson(
   { days: length, rates, alike, spread, comes, rollout }: Experiment,
   variant: number,
   effects: readonly number[],
   days: { -readonly [Field in keyof Day]: Day[Field] }[],
   draws: Draws,
-): boolean {
+): number | undefined {
   const rate = rates[variant]!;
   const habit =
     alike === 0 ? rate : draws.beta((rate * (1 - alike)) / alike, ((1 - rate) * (1 - alike)) / alike);
   const activity = checksADay * Math.exp(spread * draws.normal() - spread ** 2 / 2);
   const first = rollout?.[variant] ? Math.floor(draws.uniform() * length) : 0;
-  let came = false;
+  let came: number | undefined;
   for (let day = first; day < length; day++) {
     const checks = draws.uniform() < comes ? draws.poisson(activity) : 0;
     if (checks === 0) continue;
-    came = true;
+    came ??= day;
     days[day]!.checks += checks;
     days[day]!.events += draws.binomial(checks, shifted(habit, effects[day]!));
   }

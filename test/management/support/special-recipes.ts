@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
+import { experimentRecipes } from './experiment-recipes.ts';
 import { preferencesRecipes } from './preferences-recipes.ts';
 import { providerRecipes } from './provider-recipes.ts';
 import type { Recipe, Wanted } from './recipe.ts';
@@ -128,6 +129,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   },
 
   ...preferencesRecipes,
+  ...experimentRecipes,
   ...providerRecipes,
 
   'POST /teams/:id/webhooks invalid_body': withBody({
@@ -151,6 +153,9 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'POST /applications/:id/keys/adopt plan_limit': fillUp('keys/adopt', () => adopted({})),
   [`POST ${features} plan_limit`]: fillUp('features', (time) => ({ name: `feature-${time}` })),
   [`PATCH ${features}/:feature plan_limit`]: declareOneMore,
+  'POST /applications/:id/experiments plan_limit': async (world) => ({
+    path: (await declareOneMore(world)).path!.replace('/features/seen', '/experiments'),
+  }),
   [`PUT ${metric} plan_limit`]: async (world) => {
     const path = await freeApplication(world);
     return { again: (time) => ({ path: `${path}/metrics/metric-${time}` }) };

@@ -24,6 +24,7 @@ const makers: Readonly<Record<string, Maker>> = {
   name: (world, base) => make(world, base, { name: 'Test' }, 'name'),
   keyId: (world, base) => make(world, base, { type: 'Mobile' }, 'id'),
   feature: (world, base) => make(world, base, { name: 'checkout' }, 'name'),
+  experimentId: (world, base) => make(world, base, exampleExperiment, 'id'),
   noteId: (world, base) => make(world, base, { text: 'Rollout' }, 'id'),
   viewId: (world, base) => make(world, base, { name: 'New flags', page: 'flags', shared: true }, 'id'),
   async metric(world, base) {
@@ -50,6 +51,11 @@ const makers: Readonly<Record<string, Maker>> = {
   },
 };
 
+const exampleExperiment = {
+  ...{ feature: 'checkout', name: 'One page', environment: 'Production' },
+  ...{ base: 'off', metric: 'used', users: 4000 },
+};
+
 /** The required query parameters of routes. */
 const environment = '?environment=Production';
 const queries: Readonly<Record<string, string>> = {
@@ -59,6 +65,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/measurements': environment,
   'GET /applications/:id/features/:feature/comparison': environment,
   'GET /applications/:id/features/:feature/split': environment,
+  'GET /applications/:id/features/:feature/power': environment,
   'GET /applications/:id/identities/:identity/exposures': environment,
   'DELETE /applications/:id/identities': '?identity=user-7',
   'GET /applications/:id/origin-check': '?origin=https://shop.example',

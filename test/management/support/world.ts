@@ -163,7 +163,7 @@ async function settle(directory: Directory, homeId: string): Promise<People> {
   const spareUsers: User[] = [];
   for (let at = 0; at < 260; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
   const spareLots: Lot[] = [];
-  for (let at = 0; at < 25; at += 1) {
+  for (let at = 0; at < 26; at += 1) {
     const { id } = await createTeam(directory, `Spare ${at}`, {
       foundersOf: () => [admin.id],
     });

@@ -1,0 +1,238 @@
+import { ApiError } from '../contract/errors.ts';
+import type { ExperimentFigures } from '../contract/shapes/experiment-figures.ts';
+import type { Experiment, ExperimentPlan } from '../storage/lmdb/experiment-records.ts';
+import type { Application, AuditEntry, FeatureDeclaration } from '../storage/lmdb/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import type { Accounts } from './accounts.ts';
+import { checkSentName, mustExist, tooMany } from './checks.ts';
+import { declarationKey } from './declarations.ts';
+import type { Directory } from './directory.ts';
+import { defaultSettings } from './feature-settings.ts';
+import { declare } from './features.ts';
+
+/** Maximum number of experiments of a feature, and of an application: all of them are in memory. */
+const most = { feature: 20, application: 200 };
+
+export const tooManyExperiments = {
+  feature: `${tooMany('experiments of a feature', most.feature)}: delete one that is no longer needed`,
+  application: `${tooMany('experiments of an application', most.application)}: delete one that is no longer needed`,
+};
+
+export const hasStarted =
+  'The experiment has started, so only its name and hypothesis can be changed. Stop it, and plan another one';
+
+export const cannotStop = 'Only a running experiment can be stopped: delete one that has not started';
+
+const dayMs = 86_400_000;
+
+/** Minimum length of an experiment, days: a week has each weekday once. */
+export const leastDays = 7;
+/** Maximum length. */
+export const mostDays = 366;
+
+/** The whole UTC days of an experiment, since the epoch; `to` is exclusive, and `null` without a planned end. */
+export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' | 'endAt'>) {
+  return { from: Math.ceil(startAt / dayMs), to: endAt === null ? null : Math.floor(endAt / dayMs) };
+}
+
+export type ExperimentPhase = 'planned' | 'running' | 'finished' | 'stopped';
+
+export function phaseOf({ startAt, stopped, result }: Experiment, now: number): ExperimentPhase {
+  if (stopped !== undefined) return 'stopped';
+  if (result !== undefined) return 'finished';
+  return now < startAt ? 'planned' : 'running';
+}
+
+export interface FoundExperiment {
+  readonly feature: FeatureDeclaration;
+  readonly experiment: Experiment;
+}
+
+/** The experiments of an application, by age. */
+export function experimentsOf(accounts: Accounts, applicationId: string): readonly FoundExperiment[] {
+  return [...accounts.featuresOf(applicationId).values()]
+    .flatMap((feature) => (feature.experiments ?? []).map((experiment) => ({ feature, experiment })))
+    .sort((a, b) => a.experiment.number - b.experiment.number);
+}
+
+/** @throws {ApiError} `not_found` */
+export function findExperiment(accounts: Accounts, applicationId: string, id: string): FoundExperiment {
+  return mustExist(
+    'experiment',
+    experimentsOf(accounts, applicationId).find(({ experiment }) => experiment.id === id),
+  );
+}
+
+/**
+ * Plans an experiment, and declares the feature if necessary.
+ * @throws {ApiError} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many, `plan_limit`
+ */
+export function planExperiment(
+  directory: Directory,
+  applicationId: string,
+  name: string,
+  plan: ExperimentPlan,
+): Promise<FoundExperiment> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const known = draft.featuresOf(applicationId).get(name);
+    const feature = known ?? declare(directory, draft, application, name, defaultSettings);
+    checkPlanned(draft, application, plan, directory.clock.now());
+    const own = feature.experiments ?? [];
+    if (own.length >= most.feature) throw new ApiError('conflict', tooManyExperiments.feature);
+    if (experimentsOf(draft, applicationId).length >= most.application)
+      throw new ApiError('conflict', tooManyExperiments.application);
+    const number = draft.takeNumber('experiment');
+    const now = directory.clock.now();
+    const by = draft.actor.name;
+    const experiment: Experiment = {
+      ...{ id: String(number), number, ...plan, by, createdAt: now, updatedAt: now },
+    };
+    const changed = { ...feature, experiments: [...own, experiment] };
+    draft.put('features', declarationKey(applicationId, name), changed);
+    draft.note('experiment.planned', application.teamId, targetOf(application, name, experiment));
+    return { feature: changed, experiment };
+  });
+}
+
+/**
+ * Changes the plan of an experiment that has not started, or the name and hypothesis of any.
+ * @throws {ApiError} as `planExperiment`, and `conflict` if it has started
+ */
+export function changeExperiment(
+  directory: Directory,
+  applicationId: string,
+  id: string,
+  patch: Partial<ExperimentPlan>,
+): Promise<FoundExperiment> {
+  return change(directory, applicationId, id, (draft, application, experiment) => {
+    const now = directory.clock.now();
+    const { name: _, hypothesis: __, ...others } = patch;
+    const changed = { ...experiment, ...patch, updatedAt: now };
+    if (Object.keys(others).length > 0) {
+      checkPlanned(draft, application, changed, now);
+      if (phaseOf(experiment, now) !== 'planned') throw new ApiError('conflict', hasStarted);
+    }
+    return ['experiment.changed', changed];
+  });
+}
+
+/** Stops a running experiment with its result so far. @throws {ApiError} `not_found`, `conflict` unless it is running */
+export function stopExperiment(
+  directory: Directory,
+  applicationId: string,
+  id: string,
+  reason: string,
+  figures: ExperimentFigures,
+): Promise<FoundExperiment> {
+  return change(directory, applicationId, id, (_draft, _application, experiment) => {
+    const at = directory.clock.now();
+    if (phaseOf(experiment, at) !== 'running') throw new ApiError('conflict', cannotStop);
+    const stopped = { at, reason };
+    return ['experiment.stopped', { ...experiment, stopped, result: { at, figures }, updatedAt: at }];
+  });
+}
+
+/**
+ * Freezes the result of an experiment whose plan is met, and announces it, once for all nodes.
+ * @returns whether this call froze it
+ */
+export function finishExperiment(
+  directory: Directory,
+  applicationId: string,
+  { feature: { name }, experiment: { id } }: FoundExperiment,
+  figures: ExperimentFigures,
+): Promise<boolean> {
+  return directory.change((draft) => {
+    const application = draft.applications.get(applicationId);
+    const feature = draft.featuresOf(applicationId).get(name);
+    const experiment = feature?.experiments?.find((each) => each.id === id);
+    // Another node may have finished it, or it was stopped or deleted meanwhile.
+    if (application === undefined || feature === undefined || experiment === undefined) return false;
+    if (experiment.result !== undefined) return false;
+    const at = directory.clock.now();
+    const finished = { ...experiment, result: { at, figures }, updatedAt: at };
+    putExperiment(draft, feature, finished);
+    draft.note('experiment.finished', application.teamId, targetOf(application, name, finished));
+    draft.announce('experiment.finished', application.teamId, {
+      application: { id: application.id, name: application.name },
+      environment:
+        application.environments.find(({ number }) => number === finished.environment)?.name ?? null,
+      feature: name,
+      experiment: { id, name: finished.name },
+      outcome: figures.outcome,
+      verdict: figures.text,
+      finishedAt: new Date(at).toISOString(),
+    });
+    return true;
+  });
+}
+
+/** @throws {ApiError} `not_found` */
+export function deleteExperiment(directory: Directory, applicationId: string, id: string): Promise<void> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const { feature, experiment } = findExperiment(draft, applicationId, id);
+    const left = (feature.experiments ?? []).filter((each) => each.id !== id);
+    draft.put('features', declarationKey(applicationId, feature.name), { ...feature, experiments: left });
+    draft.note('experiment.deleted', application.teamId, targetOf(application, feature.name, experiment));
+  });
+}
+
+type Changed = readonly [action: 'experiment.changed' | 'experiment.stopped', experiment: Experiment];
+
+function change(
+  directory: Directory,
+  applicationId: string,
+  id: string,
+  plan: (draft: AccountDraft, application: Application, experiment: Experiment) => Changed,
+): Promise<FoundExperiment> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const { feature, experiment } = findExperiment(draft, applicationId, id);
+    const [action, changed] = plan(draft, application, experiment);
+    draft.note(action, application.teamId, targetOf(application, feature.name, changed));
+    return { feature: putExperiment(draft, feature, changed), experiment: changed };
+  });
+}
+
+function putExperiment(
+  draft: AccountDraft,
+  feature: FeatureDeclaration,
+  changed: Experiment,
+): FeatureDeclaration {
+  const experiments = (feature.experiments ?? []).map((each) => (each.id === changed.id ? changed : each));
+  const put = { ...feature, experiments };
+  draft.put('features', declarationKey(feature.applicationId, feature.name), put);
+  return put;
+}
+
+function targetOf({ id }: Application, feature: string, { name }: Experiment): AuditEntry['target'] {
+  return { type: 'experiment', id, name: `${feature}: ${name}` };
+}
+
+export const planRules = {
+  end: `Cannot take endAt: must be at least ${leastDays} and at most ${mostDays} whole UTC days after the start`,
+  past: 'Cannot take endAt: must be in the future',
+  neither: 'Cannot take endAt and users: at least one of the two is needed',
+  metric: (name: string) => `Cannot take metric: ${name} is neither used, viewed nor a declared counter`,
+  base: 'Cannot take base: must be one of the variants of the split',
+};
+
+/** @throws {ApiError} */
+function checkPlanned(draft: AccountDraft, { id }: Application, plan: ExperimentPlan, now: number): void {
+  checkSentName('a variant', plan.base);
+  for (const [variant] of plan.split ?? []) checkSentName('a variant', variant);
+  if (plan.split !== null && !plan.split.some(([variant]) => variant === plan.base))
+    throw new ApiError('invalid_body', planRules.base);
+  if (plan.endAt === null && plan.users === null) throw new ApiError('invalid_body', planRules.neither);
+  const { from, to } = plannedDays(plan);
+  if (plan.endAt !== null && plan.endAt <= now) throw new ApiError('invalid_time', planRules.past);
+  if (to !== null && (to - from < leastDays || to - from > mostDays))
+    throw new ApiError('invalid_time', planRules.end);
+  const metrics = draft.metricsOf(id);
+  for (const { metric } of [plan, ...plan.guardrails]) {
+    if (metric === 'used' || metric === 'viewed' || metrics.get(metric)?.kind === 'counter') continue;
+    throw new ApiError('invalid_body', planRules.metric(metric));
+  }
+}

@@ -1,0 +1,108 @@
+import Type, { type Static } from 'typebox';
+import { count, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
+
+const day = (description: string) => Type.String({ format: 'date', description });
+
+const interval = (description: string) =>
+  Type.Unsafe<[low: number, high: number]>({
+    ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
+    description,
+  });
+
+const Difference = Type.Object({
+  estimate: number('How much higher the value per check is than that of the base.'),
+  interval: interval(
+    'Confidence interval. All intervals of a metric hold together with a probability of 95 %.',
+  ),
+});
+
+const MeasuredVariant = Type.Object({
+  variant: text('Name of the variant.'),
+  users: count('Distinct users who were given it, within 2 %.'),
+  checks: count('Number of checks.'),
+  value: orNull(number('Value of the metric per check; `null` without checks.')),
+  difference: orNull(
+    Type.Object(Difference.properties, {
+      description: 'Difference from the base; `null` for the base itself, or if there is too little data.',
+    }),
+  ),
+});
+export type MeasuredVariant = Static<typeof MeasuredVariant>;
+
+const GuardrailResult = Type.Object({
+  metric: text('Name of the metric.'),
+  state: oneOf(
+    ['ok', 'worse', 'unclear'],
+    '`worse`: a variant is worse by more than is tolerated. `ok`: none is. `unclear`: the intervals do not tell.',
+  ),
+  text: text('The state in a sentence.'),
+  variants: listOf(MeasuredVariant, 'The variants, the base first.'),
+});
+
+/** The possible outcomes of an experiment. */
+export const experimentOutcomes = [
+  'better',
+  'worse',
+  'inconclusive',
+  'not_enough',
+  'untrustworthy',
+  'open',
+] as const;
+
+/** The figures of an experiment: frozen when the plan is met. */
+export const ExperimentFigures = shape(
+  'ExperimentFigures',
+  {
+    at: Type.String({ format: 'date-time', description: 'Time of computation.' }),
+    from: orNull(day('First compared UTC day; `null` if none is over.')),
+    to: orNull(day('Last compared UTC day, inclusive.')),
+    days: count('Number of compared days.'),
+    method: oneOf(
+      ['always_valid', 'fixed_horizon'],
+      '`always_valid`: the intervals hold on every day, however often they are looked at. `fixed_horizon`: they hold at the planned end.',
+    ),
+    outcome: oneOf(
+      experimentOutcomes,
+      '`open` until the experiment has finished. `untrustworthy`: users are not split as intended, so the groups cannot be compared.',
+    ),
+    text: text('The outcome in a sentence.'),
+    metric: text('Primary metric.'),
+    base: text('Variant that the others are compared with.'),
+    variants: listOf(MeasuredVariant, 'The variants, the base first.'),
+    guardrails: listOf(GuardrailResult, 'The guardrail metrics.'),
+    split: oneOf(
+      ['ok', 'off', 'unknown'],
+      'Whether users are split as intended; `off` makes the result untrustworthy.',
+    ),
+    detectable: orNull(
+      number('Smallest difference per check that will be found at the end with a probability of 80 %.'),
+    ),
+  },
+  {
+    at: '2026-02-16T00:15:00.000Z',
+    from: '2026-02-02',
+    to: '2026-02-15',
+    days: 14,
+    method: 'fixed_horizon',
+    outcome: 'better',
+    text: 'Better with on: 4.0 percentage points more checks led to a use than with off (3.1 to 4.9).',
+    metric: 'used',
+    base: 'off',
+    variants: [
+      { variant: 'off', users: 4990, checks: 61_000, value: 0.2, difference: null },
+      {
+        variant: 'on',
+        users: 5010,
+        checks: 61_400,
+        value: 0.24,
+        difference: { estimate: 0.04, interval: [0.031, 0.049] },
+      },
+    ],
+    guardrails: [],
+    split: 'ok',
+    detectable: 0.012,
+  },
+);
+export type ExperimentFigures = Static<typeof ExperimentFigures>;
+export const exampleFigures = (ExperimentFigures as unknown as { readonly example: ExperimentFigures })
+  .example;

@@ -1,0 +1,217 @@
+import Type, { type Static } from 'typebox';
+import { ExperimentFigures, exampleFigures } from './experiment-figures.ts';
+import { weights } from './feature.ts';
+import {
+  bodyShape,
+  count,
+  exampleTime,
+  flag,
+  listOf,
+  name,
+  oneOf,
+  orNull,
+  printable,
+  shape,
+  Time,
+  text,
+  time,
+} from './fields.ts';
+
+/** The states of an experiment, in the order of lists. */
+export const experimentStates = ['running', 'planned', 'finished', 'stopped'] as const;
+export type ExperimentState = (typeof experimentStates)[number];
+
+const line = (most: number, description: string) =>
+  Type.String({ pattern: `^${printable}{1,${most}}$`, description });
+
+const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], {
+  description: 'The better direction.',
+});
+
+const metric = name('`used`, `viewed`, or the name of a declared counter that reports carry by variant.');
+
+/** Maximum number of guardrail metrics. */
+export const maxGuardrails = 5;
+
+const Guardrail = Type.Object(
+  {
+    metric,
+    direction,
+    tolerated: Type.Number({
+      minimum: 0,
+      maximum: 1_000_000,
+      description:
+        'Tolerated worsening per check: 0.01 is one percentage point of `used` and `viewed`, or 0.01 of the unit of a counter.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type Guardrail = Static<typeof Guardrail>;
+
+const guardrails = Type.Array(Guardrail, {
+  maxItems: maxGuardrails,
+  description: 'Metrics that must not become worse.',
+});
+
+const hypothesis = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
+  description: 'What the team expects, and why.',
+});
+
+const timeField = (description: string) => Type.String({ description, ...Time });
+
+const plan = {
+  name: line(120, 'Name.'),
+  hypothesis: Type.Optional(hypothesis),
+  environment: text('Environment in which it runs.'),
+  base: name('Variant that the others are compared with.'),
+  split: Type.Optional(
+    Type.Union([Type.Null(), weights], {
+      description: 'Intended split of users. By default that of the feature at the end of the experiment.',
+    }),
+  ),
+  startAt: Type.Optional(timeField('Start; by default now. Whole UTC days from then on are compared.')),
+  endAt: Type.Optional(
+    Type.Union([Type.Null(), timeField('Planned end.')], {
+      description: 'Planned end, at least 7 whole UTC days after the start; `null` if the users decide.',
+    }),
+  ),
+  users: Type.Optional(
+    Type.Union([Type.Null(), Type.Integer({ minimum: 100, maximum: 100_000_000 })], {
+      description: 'Planned number of users of each variant; `null` if the time decides.',
+    }),
+  ),
+  metric,
+  direction: Type.Optional(direction),
+  guardrails: Type.Optional(guardrails),
+};
+
+const examplePlan = {
+  name: 'One page',
+  hypothesis: 'People finish more orders when the basket is on one page',
+  environment: 'Production',
+  base: 'off',
+  split: null,
+  users: 4000,
+  metric: 'used',
+  direction: 'up' as const,
+  guardrails: [{ metric: 'viewed', direction: 'up' as const, tolerated: 0.01 }],
+};
+
+export const NewExperiment = bodyShape(
+  'NewExperiment',
+  { feature: name('Feature that it is about.'), ...plan },
+  { feature: 'checkout', ...examplePlan },
+);
+export type NewExperiment = Static<typeof NewExperiment>;
+
+export const ExperimentPatch = bodyShape(
+  'ExperimentPatch',
+  {
+    ...Type.Partial(Type.Object(plan)).properties,
+    stop: Type.Optional(line(500, 'Stops a running experiment, for this reason.')),
+  },
+  { name: 'One page for everyone' },
+);
+export type ExperimentPatch = Static<typeof ExperimentPatch>;
+
+const Progress = Type.Object({
+  day: count('Number of the current day of the experiment, from 1; 0 before it has started.'),
+  days: orNull(count('Planned number of whole UTC days.')),
+  users: orNull(count('Users of the variant that has the fewest, if a number is planned.')),
+  text: text('The progress in words: `day 5 of 14`.'),
+});
+
+/** An experiment in a list. */
+export const Experiment = shape(
+  'Experiment',
+  {
+    id: text('Id.'),
+    feature: text('Feature that it is about.'),
+    name: text('Name.'),
+    hypothesis: orNull(text('What the team expects, and why.')),
+    environment: orNull(text('Environment in which it runs; `null` if it was deleted.')),
+    base: text('Variant that the others are compared with.'),
+    split: Type.Union([Type.Null(), weights]),
+    startAt: time('Start.'),
+    endAt: orNull(time('Planned end.')),
+    users: orNull(count('Planned number of users of each variant.')),
+    metric: text('Primary metric.'),
+    direction: oneOf(['up', 'down'], 'The better direction.'),
+    guardrails: listOf(Guardrail, 'Metrics that must not become worse.'),
+    state: oneOf(experimentStates, 'State.'),
+    progress: Progress,
+    finishedAt: orNull(time('When its result was frozen.')),
+    stopped: orNull(text('Why it was stopped before its planned end.')),
+    outcome: orNull(text('The frozen outcome; `null` until it has finished.')),
+    verdict: orNull(text('The frozen result in a sentence; `null` until it has finished.')),
+    by: text('Author: e-mail address of the user or name of the API key at that time.'),
+    createdAt: time('Time of creation.'),
+    updatedAt: time('Time of the last change.'),
+  },
+  {
+    id: '1',
+    feature: 'checkout',
+    ...examplePlan,
+    startAt: '2026-02-02T00:00:00.000Z',
+    endAt: '2026-02-16T00:00:00.000Z',
+    state: 'running',
+    progress: { day: 5, days: 14, users: 2440, text: 'day 5 of 14, 61% of 4,000 users per variant' },
+    finishedAt: null,
+    stopped: null,
+    outcome: null,
+    verdict: null,
+    by: 'ada@shop.example',
+    createdAt: exampleTime,
+    updatedAt: exampleTime,
+  },
+);
+export type Experiment = Static<typeof Experiment>;
+
+const DailyRates = Type.Object({
+  variant: text('Name of the variant.'),
+  values: listOf(
+    Type.Unsafe<number | null>({ type: ['number', 'null'] }),
+    'Value of the primary metric per check by day; `null` without checks.',
+  ),
+});
+
+export const ExperimentResult = shape(
+  'ExperimentResult',
+  {
+    state: oneOf(experimentStates, 'State of the experiment.'),
+    frozen: flag('Whether the result is final. It was computed when the plan was met, and does not change.'),
+    ...ExperimentFigures.properties,
+    daily: listOf(DailyRates, 'The primary metric by day, from `from` on.'),
+  },
+  { state: 'finished', frozen: true, ...exampleFigures, daily: [{ variant: 'off', values: [0.2, 0.21] }] },
+);
+export type ExperimentResult = Static<typeof ExperimentResult>;
+
+export const Power = shape(
+  'Power',
+  {
+    rate: orNull(Type.Number({ description: 'Value of the metric per check in the last 28 days.' })),
+    usersPerDay: Type.Number({ description: 'Mean number of users of a day who are given the feature.' }),
+    points: listOf(
+      Type.Unsafe<[days: number, difference: number]>({
+        type: 'array',
+        prefixItems: [Type.Integer(), Type.Number()],
+        items: Type.Number(),
+        minItems: 2,
+        maxItems: 2,
+      }),
+      'The smallest difference per check that is found with a probability of 80 % after so many days: `[days, difference]`.',
+    ),
+    text: text('An example in words: `a difference of 2 percentage points is detectable in about 9 days`.'),
+  },
+  {
+    rate: 0.2,
+    usersPerDay: 1400,
+    points: [
+      [7, 0.026],
+      [14, 0.018],
+    ],
+    text: 'a difference of 2 percentage points is detectable in about 9 days',
+  },
+);
+export type Power = Static<typeof Power>;

@@ -1,0 +1,77 @@
+import type { Directory } from '../accounts/directory.ts';
+import { type FoundExperiment, phaseOf, plannedDays } from '../accounts/experiments.ts';
+import { intendedAt } from '../accounts/feature-settings.ts';
+import type { Experiment } from '../contract/shapes/experiment.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { timeText } from './answers.ts';
+import type { ExperimentReport, ExperimentTask } from './experiment-report.ts';
+import { progressText } from './experiment-text.ts';
+import type { ReportingDeps } from './report-pool.ts';
+
+const dayMs = 86_400_000;
+
+/** An experiment as in the API. @param users of the variant that has the fewest, if they were counted */
+export function showExperiment(
+  { environments }: Application,
+  { feature, experiment }: FoundExperiment,
+  now: number,
+  users?: number,
+): Experiment {
+  const { id, name, hypothesis, base, split, metric, direction, guardrails, by } = experiment;
+  const { stopped, result } = experiment;
+  const { from, to } = plannedDays(experiment);
+  const days = to === null ? null : to - from;
+  const day = now < experiment.startAt ? 0 : Math.max(1, Math.floor(now / dayMs) - from + 1);
+  return {
+    ...{ id, feature: feature.name, name, hypothesis, base, metric, direction, by },
+    environment: environments.find(({ number }) => number === experiment.environment)?.name ?? null,
+    split: split && Object.fromEntries(split),
+    startAt: timeText(experiment.startAt),
+    endAt: timeText(experiment.endAt),
+    users: experiment.users,
+    guardrails: [...guardrails],
+    state: phaseOf(experiment, now),
+    progress: {
+      day: days === null ? day : Math.min(day, days),
+      days,
+      users: users ?? null,
+      text: result === undefined ? progressText(experiment, { now, users }) : '',
+    },
+    finishedAt: timeText(result?.at ?? null),
+    stopped: stopped?.reason ?? null,
+    outcome: result?.figures.outcome ?? null,
+    verdict: result?.figures.text ?? null,
+    createdAt: timeText(experiment.createdAt),
+    updatedAt: timeText(experiment.updatedAt),
+  };
+}
+
+/** Computes the result of an experiment. An environment that was deleted has no counts. */
+export function reportOf(
+  { reports, directory }: ReportingDeps,
+  { teamId }: Application,
+  found: FoundExperiment,
+  more: Pick<ExperimentTask, 'stopping'> = {},
+): Promise<ExperimentReport> {
+  return reports.make(teamId, 'experiment', { ...taskOf(directory, found), ...more });
+}
+
+/** The intended split is the experiment's own, else that of the feature at its end. */
+export function taskOf(
+  directory: Directory,
+  { feature, experiment }: FoundExperiment,
+  now = directory.clock.now(),
+): ExperimentTask {
+  const end = Math.min(now, experiment.stopped?.at ?? now, experiment.endAt ?? now);
+  const split = experiment.split ?? intendedAt(feature, end)?.split ?? null;
+  const environment = { number: experiment.environment };
+  const amounts = amountsOf(directory, feature.applicationId);
+  return { environment, feature: feature.name, experiment, split, amounts, now };
+}
+
+/** The metrics of an application that have a unit. */
+export function amountsOf(directory: Directory, applicationId: string): readonly string[] {
+  return [...directory.metricsOf(applicationId).values()]
+    .filter(({ unit }) => unit !== null)
+    .map(({ name }) => name);
+}

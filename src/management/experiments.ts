@@ -1,0 +1,239 @@
+import Type from 'typebox';
+import { sentNameRule } from '../accounts/checks.ts';
+import {
+  changeExperiment,
+  deleteExperiment,
+  experimentsOf,
+  type FoundExperiment,
+  findExperiment,
+  hasStarted,
+  phaseOf,
+  planExperiment,
+  stopExperiment,
+  tooManyExperiments,
+} from '../accounts/experiments.ts';
+import { intendedAt } from '../accounts/feature-settings.ts';
+import { overPlan } from '../accounts/plans.ts';
+import {
+  Experiment,
+  ExperimentPatch,
+  ExperimentResult,
+  experimentStates,
+  NewExperiment,
+  Power,
+} from '../contract/shapes/experiment.ts';
+import { text } from '../contract/shapes/fields.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { created, done, made, page } from './answers.ts';
+import { endpoint } from './endpoint.ts';
+import { readTime, timeRule } from './entered-time.ts';
+import { findEnvironment, oneEnvironment, unknownEnvironment } from './environments.ts';
+import { amountsOf, reportOf, showExperiment } from './experiment-shown.ts';
+import { pageOf, paging } from './lists.ts';
+import { type ReportingDeps, tooManyReports } from './report-pool.ts';
+
+const path = '/applications/:id/experiments/:experimentId';
+
+const planRefuses = {
+  invalid_name: sentNameRule('a variant'),
+  invalid_time: timeRule('startAt'),
+  unknown_environment: unknownEnvironment,
+};
+
+/** `/api/v2/applications/{id}/experiments`, and the power of one that is being planned. */
+export const experiments: Group<ReportingDeps> = {
+  tag: 'Experiments',
+  description: 'Experiments on features: what is compared, for how long, and what came out.',
+  endpoints: [
+    endpoint('GET /applications/:id/experiments', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'listExperiments',
+      counted: 'any',
+      summary: 'List the experiments of an application',
+      query: {
+        ...paging,
+        feature: Type.Optional(text('Only those of this feature.')),
+        environment: Type.Optional(text('Only those in this environment.')),
+        state: Type.Optional(
+          Type.Union(
+            experimentStates.map((each) => Type.Literal(each)),
+            { description: 'Only those in this state.' },
+          ),
+        ),
+      },
+      answers: { 200: page(Experiment, 'The oldest experiment comes first.') },
+      refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
+      async handle({ directory, application, query }, deps: ReportingDeps) {
+        const { feature, environment, state, ...paged } = query;
+        const number =
+          environment === undefined
+            ? undefined
+            : findEnvironment(application.environments, environment).number;
+        const now = directory.clock.now();
+        const wanted = experimentsOf(directory, application.id).filter(
+          (each) =>
+            (feature === undefined || each.feature.name === feature) &&
+            (number === undefined || each.experiment.environment === number) &&
+            (state === undefined || phaseOf(each.experiment, now) === state),
+        );
+        const items = wanted.map((each) => ({ ...each, number: each.experiment.number }));
+        const { items: found, nextCursor } = pageOf(items, paged, (each) => each);
+        const shown: Experiment[] = [];
+        // One at a time: the reports of a team take turns.
+        for (const each of found) shown.push(await shownWithUsers(deps, application, each, now));
+        return ok({ items: shown, nextCursor });
+      },
+    }),
+    endpoint('POST /applications/:id/experiments', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'planExperiment',
+      summary: 'Plan an experiment',
+      description:
+        'It starts at `startAt`, and its result is frozen when the plan is met. This also declares a feature that was only seen.',
+      body: NewExperiment,
+      answers: { 201: made(Experiment, 'The experiment.') },
+      refuses: {
+        ...planRefuses,
+        plan_limit: overPlan('free', 'features'),
+        conflict: tooManyExperiments.feature,
+      },
+      async handle({ directory, application, body }) {
+        const { feature, ...plan } = body;
+        const now = directory.clock.now();
+        const found = await planExperiment(directory, application.id, feature, {
+          ...{ hypothesis: null, split: null, endAt: null, users: null, guardrails: [] },
+          ...{ startAt: now, direction: 'up' as const },
+          ...entered(application, plan),
+        });
+        const { id } = found.experiment;
+        return created(
+          ['applications', application.id, 'experiments', id],
+          showExperiment(application, found, now),
+        );
+      },
+    }),
+    endpoint(`GET ${path}`, {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'getExperiment',
+      counted: 'any',
+      summary: 'Read an experiment',
+      answers: { 200: jsonAnswer(Experiment, 'The experiment.') },
+      refuses: { backpressure: tooManyReports },
+      async handle({ directory, application, params: { experimentId } }, deps: ReportingDeps) {
+        const found = findExperiment(directory, application.id, experimentId);
+        return ok(await shownWithUsers(deps, application, found, directory.clock.now()));
+      },
+    }),
+    endpoint(`PATCH ${path}`, {
+      access: { within: 'application', least: 'User' },
+      operationId: 'changeExperiment',
+      summary: 'Change or stop an experiment',
+      description:
+        'Once it has started, only the name and the hypothesis can be changed. `stop` stops it with its result so far, which does not count as planned.',
+      body: ExperimentPatch,
+      answers: { 200: jsonAnswer(Experiment, 'The experiment after the change.') },
+      refuses: {
+        ...planRefuses,
+        conflict: hasStarted,
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, application, params: { experimentId }, body }, deps: ReportingDeps) {
+        const { stop, ...patch } = body;
+        let found = findExperiment(directory, application.id, experimentId);
+        if (stop !== undefined) {
+          const { result } = await reportOf(deps, application, found, { stopping: true });
+          const { state: _, frozen: __, daily: ___, ...figures } = result;
+          found = await stopExperiment(directory, application.id, experimentId, stop, figures);
+        }
+        if (Object.keys(patch).length > 0)
+          found = await changeExperiment(
+            directory,
+            application.id,
+            experimentId,
+            entered(application, patch),
+          );
+        return ok(showExperiment(application, found, directory.clock.now()));
+      },
+    }),
+    endpoint(`DELETE ${path}`, {
+      access: { within: 'application', least: 'User' },
+      operationId: 'deleteExperiment',
+      summary: 'Delete an experiment and its result',
+      answers: { 204: done('It is deleted.') },
+      handle: ({ directory, application, params }) =>
+        deleteExperiment(directory, application.id, params.experimentId),
+    }),
+    endpoint(`GET ${path}/result`, {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'readExperimentResult',
+      counted: 'any',
+      summary: 'Read the result of an experiment',
+      description:
+        'While it runs, the intervals hold on every day, and there is no outcome. docs/semantics.md describes the method.',
+      answers: { 200: jsonAnswer(ExperimentResult, 'The result.') },
+      refuses: { backpressure: tooManyReports },
+      async handle({ directory, application, params: { experimentId } }, deps: ReportingDeps) {
+        const found = findExperiment(directory, application.id, experimentId);
+        return ok((await reportOf(deps, application, found)).result);
+      },
+    }),
+    endpoint('GET /applications/:id/features/:feature/power', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'readPower',
+      counted: 'any',
+      summary: 'Estimate how long an experiment on a feature takes',
+      description: 'From the users and checks of the feature in the last 28 days.',
+      query: {
+        ...oneEnvironment.query,
+        metric: Type.Optional(text('Primary metric; by default `used`.')),
+        base: Type.Optional(text('Base variant.')),
+      },
+      answers: { 200: jsonAnswer(Power, 'The estimate.') },
+      refuses: { ...oneEnvironment.refuses, backpressure: tooManyReports },
+      async handle({ directory, application, query, params: { feature } }, { reports }: ReportingDeps) {
+        const { number } = findEnvironment(application.environments, query.environment);
+        const now = directory.clock.now();
+        const declaration = directory.featuresOf(application.id).get(feature);
+        const split = (declaration && intendedAt(declaration, now)?.split) ?? null;
+        const { metric = 'used', base } = query;
+        const amounts = amountsOf(directory, application.id);
+        const task = { environment: number, feature, metric, base, split, amounts, now };
+        return ok(await reports.make(application.teamId, 'power', task));
+      },
+    }),
+  ],
+};
+
+/** Counts the users only if a number is planned. */
+async function shownWithUsers(
+  deps: ReportingDeps,
+  application: Application,
+  found: FoundExperiment,
+  now: number,
+): Promise<Experiment> {
+  const { experiment } = found;
+  const isCounted = experiment.users !== null && phaseOf(experiment, now) === 'running';
+  const users = isCounted ? (await reportOf(deps, application, found)).users : undefined;
+  return showExperiment(application, found, now, users);
+}
+
+type Entered = Partial<Omit<NewExperiment, 'feature'>>;
+
+/** Converts a plan for the accounts. @throws {ApiError} `invalid_time`, `unknown_environment` */
+function entered<Plan extends Entered>(application: Application, plan: Plan) {
+  const { environment, split, startAt, endAt, ...rest } = plan;
+  return {
+    ...rest,
+    ...(environment !== undefined && {
+      environment: findEnvironment(application.environments, environment).number,
+    }),
+    ...(split !== undefined && { split: split && Object.entries(split) }),
+    ...(startAt !== undefined && { startAt: readTime('startAt', startAt) }),
+    ...(endAt !== undefined && { endAt: readTime('endAt', endAt) }),
+  } as Omit<Plan, 'environment' | 'split' | 'startAt' | 'endAt'> & {
+    readonly environment: number;
+    readonly startAt: number;
+  };
+}

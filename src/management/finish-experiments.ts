@@ -1,0 +1,60 @@
+import type { Directory } from '../accounts/directory.ts';
+import { experimentsOf, finishExperiment, phaseOf } from '../accounts/experiments.ts';
+import type { Log } from '../runtime/log.ts';
+import { taskOf } from './experiment-shown.ts';
+import type { ReportPool } from './report-pool.ts';
+
+export interface FinishDeps {
+  /** The directory, with the service as actor. */
+  readonly directory: Directory;
+  readonly reports: Pick<ReportPool, 'make'>;
+  readonly log: Log;
+  /** Until when all usage has arrived here, Unix ms; `undefined` if up to now. */
+  completeThrough(): Promise<number | undefined>;
+  /** Resolves after `ms`; false if the service is stopping. */
+  pause(ms: number): Promise<boolean>;
+}
+
+const betweenRoundsMs = 60_000;
+
+/** Makes the report thread serve experiments in turn with the teams. */
+const turnOfExperiments = 'experiments';
+
+/** Freezes the results of experiments whose plan is met. Resolves when the service is stopping. */
+export async function finishExperiments(deps: FinishDeps): Promise<void> {
+  while (await deps.pause(betweenRoundsMs)) {
+    try {
+      await finishDue(deps);
+    } catch (error) {
+      deps.log.debug('finishing experiments failed', { error });
+    }
+  }
+}
+
+/** One round over all running experiments. @returns the number that it finished */
+export async function finishDue({
+  directory,
+  reports,
+  completeThrough,
+}: Omit<FinishDeps, 'log' | 'pause'>): Promise<number> {
+  const at = directory.clock.now();
+  const running = [...directory.applications.keys()].flatMap((id) =>
+    experimentsOf(directory, id)
+      .filter(({ experiment }) => phaseOf(experiment, at) === 'running')
+      .map((found) => ({ id, found })),
+  );
+  if (running.length === 0) return 0;
+  const now = Math.min(at, (await completeThrough()) ?? at);
+  let finished = 0;
+  for (const { id, found } of running) {
+    const { isMet, result } = await reports.make(
+      turnOfExperiments,
+      'experiment',
+      taskOf(directory, found, now),
+    );
+    if (!isMet) continue;
+    const { state: _, frozen: __, daily: ___, ...figures } = result;
+    if (await finishExperiment(directory, id, found, figures)) finished += 1;
+  }
+  return finished;
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Experiment, ExperimentResult, Power } from '../../src/contract/shapes/experiment.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+const dayMs = 86_400_000;
+let ahead = 0;
+const midnight = Math.floor(systemClock.now() / dayMs) * dayMs;
+const clock: Clock = { ...systemClock, now: () => midnight + dayMs / 2 + ahead };
+
+let service: LocalService;
+let access: string;
+let base: string;
+beforeAll(async () => {
+  service = await startLocal({ clock });
+  access = await token(service.http, service.credentials);
+  const application = await createApplication(service.http, access, {
+    name: 'shop',
+    acceptClientIdentities: true,
+  });
+  base = `/api/v2/applications/${application}`;
+  const { key: frontend } = await createKey(service.http, access, application, 'Frontend');
+  const { key: backend } = await createKey(service.http, access, application, 'Backend');
+  await ask('PUT', '/metrics/orders', 201, { kind: 'counter' });
+  await fill(frontend, backend);
+  await ask('GET', '/usage?environment=Production', 200); // Waits for all counts of this day.
+  ahead = dayMs;
+  access = await token(service.http, service.credentials);
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+const ask = (method: string, path: string, status: number, body?: object) =>
+  manage(service.http, access, method, base + path, status, body) as Promise<never>;
+
+/** Fourteen days of counts until today, and the users of today. A day later, all of them are over. */
+async function fill(frontend: string, backend: string): Promise<void> {
+  for (let day = 0; day < 14; day += 1) {
+    const time = new Date(clock.now() - day * dayMs).toISOString();
+    const luck = 1 + 0.05 * Math.sin(day);
+    const stats = ['off', 'on'].map((variant) => {
+      const checkCount = 1000;
+      const usedCount = Math.round(checkCount * luck * (variant === 'on' ? 0.55 : 0.2));
+      return [variant, { checkCount, usedCount, viewedCount: 500 }] as const;
+    });
+    const report = { appKey: backend, environment: 'Production', time };
+    const feature = { feature: 'checkout', variantStats: Object.fromEntries(stats) };
+    expect(await send('/api/usage/stats', { ...report, stats: [feature] })).toBe(200);
+    const observations = [
+      { metric: 'orders', feature: 'checkout', time, variantValues: { on: 60 + day, off: 20 + day } },
+    ];
+    expect(await send('/api/metrics', { ...report, observations })).toBe(200);
+  }
+  const packets = Array.from({ length: 600 }, (_, person) => {
+    const f = {
+      checkout: { [person % 2 === 0 ? 'on' : 'off']: [1] },
+      skewed: { [person % 4 === 0 ? 'on' : 'off']: [1] },
+    };
+    return send('/api/frontend/telemetry', { k: frontend, e: 'Production', u: `person-${person}`, f });
+  });
+  expect(new Set(await Promise.all(packets))).toEqual(new Set([202]));
+}
+
+async function send(path: string, body: unknown): Promise<number> {
+  const response = await fetch(`http://${service.http}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
+    body: JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Days from the beginning of today, after the counts. */
+const at = (days: number) => new Date(midnight + (days + 1) * dayMs).toISOString();
+
+const plan = {
+  ...{ feature: 'checkout', name: 'One page', environment: 'Production', base: 'off', metric: 'used' },
+  split: { on: 1, off: 1 },
+};
+
+const make = (more: object) => ask('POST', '/experiments', 201, { ...plan, ...more }) as Promise<Experiment>;
+const resultOf = ({ id }: Experiment) =>
+  ask('GET', `/experiments/${id}/result`, 200) as Promise<ExperimentResult>;
+
+describe('an experiment', () => {
+  it('has no outcome while it runs, with intervals and its progress', async () => {
+    const made = await make({
+      startAt: at(-14),
+      endAt: at(7),
+      guardrails: [{ metric: 'orders', direction: 'up', tolerated: 0.1 }],
+    });
+    expect(made).toMatchObject({
+      state: 'running',
+      progress: { day: 15, days: 21, text: 'day 15 of 21' },
+      verdict: null,
+    });
+    const result = await resultOf(made);
+    expect(result).toMatchObject({
+      frozen: false,
+      outcome: 'open',
+      text: 'day 15 of 21',
+      method: 'always_valid',
+      days: 14,
+    });
+    expect(JSON.stringify(result)).not.toMatch(/better|winner/i);
+    const [off, on] = result.variants;
+    expect(off).toMatchObject({ variant: 'off', difference: null });
+    expect(on!.difference!.interval[0]).toBeLessThan(0.35);
+    expect(result.guardrails[0]).toMatchObject({ metric: 'orders', state: 'ok' });
+    expect(result.daily.find(({ variant }) => variant === 'on')!.values).toHaveLength(14);
+  });
+
+  it('of a number of users shows the part that is reached', async () => {
+    const made = await make({ startAt: at(-14), users: 4000 });
+    const [listed] = (
+      (await ask('GET', '/experiments?state=running', 200)) as { items: Experiment[] }
+    ).items.filter(({ id }) => id === made.id);
+    expect(listed!.progress).toMatchObject({ users: 300, days: null });
+    expect(listed!.progress.text).toBe('day 15, 7% of 4,000 users per variant');
+  });
+
+  it('that has started keeps its plan, and one that has not can be changed', async () => {
+    const running = await make({ startAt: at(-3), endAt: at(7) });
+    expect(await ask('PATCH', `/experiments/${running.id}`, 409, { endAt: at(8) })).toMatchObject({
+      code: 'conflict',
+    });
+    expect(await ask('PATCH', `/experiments/${running.id}`, 200, { name: 'B' })).toMatchObject({ name: 'B' });
+    const planned = await make({ startAt: at(3), endAt: at(17) });
+    expect(planned).toMatchObject({ state: 'planned', progress: { day: 0 } });
+    expect(await ask('PATCH', `/experiments/${planned.id}`, 200, { endAt: at(24) })).toMatchObject({
+      endAt: at(24),
+    });
+    expect(await ask('PATCH', `/experiments/${planned.id}`, 409, { stop: 'Never mind' })).toMatchObject({
+      code: 'conflict',
+    });
+    await ask('DELETE', `/experiments/${planned.id}`, 204);
+    expect(await ask('GET', `/experiments/${planned.id}`, 404)).toMatchObject({ code: 'not_found' });
+  });
+
+  it('that is stopped early keeps its result and the reason', async () => {
+    const made = await make({ startAt: at(-10), endAt: at(4), metric: 'orders' });
+    const stopped = (await ask('PATCH', `/experiments/${made.id}`, 200, {
+      stop: 'Too many errors',
+    })) as Experiment;
+    expect(stopped).toMatchObject({ state: 'stopped', stopped: 'Too many errors' });
+    const result = await resultOf(made);
+    expect(result).toMatchObject({
+      frozen: true,
+      method: 'always_valid',
+      outcome: expect.not.stringMatching('open'),
+    });
+    await ask('PATCH', `/experiments/${made.id}`, 409, { stop: 'Again' });
+  });
+
+  it.each<[string, object, string]>([
+    ['without an end', {}, 'invalid_body'],
+    ['of six days', { startAt: at(0), endAt: at(6) }, 'invalid_time'],
+    ['on an undeclared metric', { users: 100, metric: 'clicks' }, 'invalid_body'],
+    ['whose base has no part of the split', { users: 100, base: 'beta' }, 'invalid_body'],
+    ['with an unreadable start', { users: 100, startAt: 'soon' }, 'invalid_time'],
+  ])('%s is refused', async (_, more, code) => {
+    expect(await ask('POST', '/experiments', 400, { ...plan, ...more })).toMatchObject({ code });
+  });
+
+  it('has an estimate of its length from the traffic', async () => {
+    const power = (await ask('GET', '/features/checkout/power?environment=Production', 200)) as Power;
+    expect(power.rate).toBeCloseTo(0.37, 1);
+    expect(power.points[0]![0]).toBe(7);
+    expect(power.text).toMatch(/^A difference of [\d.]+ percentage points is (not )?detectable /);
+    expect(await ask('GET', '/features/none/power?environment=Production', 200)).toMatchObject({
+      points: [],
+    });
+  });
+});

@@ -1,0 +1,33 @@
+import type { Recipe } from './recipe.ts';
+import { make } from './targets.ts';
+
+const list = '/applications/:id/experiments';
+const one = `${list}/:experimentId`;
+
+const withBody =
+  (body: object): Recipe =>
+  async () => ({ body });
+
+/** The good body with another field. */
+const but =
+  (fields: object): Recipe =>
+  async (_world, { body }) => ({ body: { ...(body as object), ...fields } });
+
+/** Answers of the routes of experiments. */
+export const experimentRecipes: Readonly<Record<string, Recipe>> = {
+  [`POST ${list} invalid_name`]: but({ base: '' }),
+  [`POST ${list} invalid_time`]: but({ startAt: 'soon' }),
+  [`POST ${list} unknown_environment`]: but({ environment: 'Nowhere' }),
+  [`POST ${list} conflict`]: async () => ({ again: () => ({}) }),
+  // Only an experiment with a planned number of users is computed for the list.
+  [`GET ${list} backpressure`]: async (world, { path }) => {
+    const plan = { feature: 'checkout', name: 'A', environment: 'Production', base: 'off', metric: 'used' };
+    await make(world, path, { ...plan, users: 1000 }, 'id');
+    return {};
+  },
+  [`PATCH ${one} invalid_name`]: withBody({ base: '' }),
+  [`PATCH ${one} invalid_time`]: withBody({ startAt: 'soon' }),
+  [`PATCH ${one} unknown_environment`]: withBody({ environment: 'Nowhere' }),
+  [`PATCH ${one} conflict`]: withBody({ users: 5000 }),
+  [`PATCH ${one} backpressure`]: withBody({ stop: 'Too many errors' }),
+};

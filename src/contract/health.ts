@@ -30,6 +30,9 @@ export const behindMs = 120_000;
 /** An environment that received data before is silent after this time. */
 export const silentMs = 86_400_000;
 
+/** A finished experiment is reported for this time. */
+export const doneMs = 7 * 86_400_000;
+
 /** Verdicts on flags that can be removed from the code. */
 export const removableKinds: readonly VerdictKind[] = ['safe_to_remove', 'one_variant'];
 
@@ -98,6 +101,15 @@ export const healthRules = {
     },
     without: 'No event: teams cannot act on it.',
   },
+  split_mismatch: {
+    severity: 'warning',
+    one: '1 split is off',
+    many: 'splits are off',
+    when: 'The users of a flag are not split as intended by its declaration or its rollout plan: see [semantics.md](semantics.md#intended-and-actual-split).',
+    event: null,
+    alert: null,
+    without: `No alert: ${inCode}. No event: a rollout is often some hours behind its plan.`,
+  },
   archived_but_asked: {
     severity: 'warning',
     one: '1 archived flag still checked',
@@ -114,6 +126,15 @@ export const healthRules = {
     when: `An API key of the team expires within ${Math.max(...expiryDays)} days. Only Admins of the team see it.`,
     event: 'api-key.expiring',
     alert: { name: 'FlagmeterApiKeysExpire', expr: 'flagmeter_api_keys_expiring > 0' },
+  },
+  experiment_done: {
+    severity: 'info',
+    one: '1 experiment has finished',
+    many: 'experiments have finished',
+    when: `The plan of an experiment was met in the last ${doneMs / 86_400_000} days, and its result is final.`,
+    event: 'experiment.finished',
+    alert: null,
+    without: `No alert: ${inCode}.`,
   },
   flags_can_go: {
     severity: 'info',

@@ -85,9 +85,9 @@ export function createReports(store: UsageTables) {
     splits: (task: SplitsTask) => splits.of(task),
     activity: (task: ActivityTask) => inJson(feed.page(task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
-    findings: (task: FindingsTask) => findingsReport(store, verdicts, task),
     home: (task: HomeTask) => figures.read(task),
     names: (task: NamesTask) => names.find(task),
+    findings: (task: FindingsTask) => findingsReport(store, { verdicts, splits }, task),
     watch: (task: WatchTask) => watchReport(store, task),
     scan: (task: ScanTask) => scan(store, task),
   };

@@ -24,7 +24,10 @@ async function openShop() {
   const access = () => token(service.http, service.credentials);
   const ask = async (method: string, path: string, status: number, body?: object) =>
     manage(service.http, await access(), method, path, status, body);
-  const id = await createApplication(service.http, await access(), { name: 'shop' });
+  const id = await createApplication(service.http, await access(), {
+    name: 'shop',
+    acceptClientIdentities: true,
+  });
   const { key: frontend } = await createKey(service.http, await access(), id, 'Frontend');
   const backend = await createKey(service.http, await access(), id, 'Backend');
   const path = `/api/v2/applications/${id}`;
@@ -39,7 +42,7 @@ async function openShop() {
       clock.advance(20_000);
       return (await ask('GET', `${path}/health${query}`, 200)) as Health;
     },
-    async send(f: object, { key = frontend, environment = 'Production' } = {}): Promise<number> {
+    async send(f: object, { key = frontend, environment = 'Production', u = '' } = {}): Promise<number> {
       const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
         method: 'POST',
         headers: {
@@ -47,7 +50,7 @@ async function openShop() {
           origin: 'https://shop.example',
           'user-agent': 'web/2.1',
         },
-        body: JSON.stringify({ k: key, e: environment, f }),
+        body: JSON.stringify({ k: key, e: environment, f, ...(u && { u }) }),
       });
       await response.arrayBuffer();
       return response.status;
@@ -133,6 +136,26 @@ test('flags are counted by their verdicts, and a declaration takes effect at onc
   expect(kindsOf(await health())).toEqual(['archived_but_asked 1', 'undeclared 1']);
 });
 
+test('a split of users that is off is a warning, until the intended one is changed', async () => {
+  const { id, ask, path, health, send } = await openShop();
+  const split = { on: 1, off: 1 };
+  await ask('POST', `${path}/features`, 201, { name: 'checkout' });
+  await ask('PATCH', `${path}/features/checkout`, 200, { split });
+  clock.advance(dayMs);
+  const given = (person: number) => (person % 4 === 0 ? 'off' : 'on');
+  const people = Array.from({ length: 200 }, (_, person) => person);
+  await Promise.all(
+    people.map((person) => send({ checkout: { [given(person)]: [1] } }, { u: `person-${person}` })),
+  );
+  clock.advance(20_000);
+  const item = (await health()).items.find(({ kind }) => kind === 'split_mismatch');
+  expect(item).toMatchObject({ severity: 'warning', text: '1 split is off' });
+  expect(item!.link).toBe(`/apps/${id}/Production/flag?name=checkout`);
+  await ask('PATCH', `${path}/features/checkout`, 200, { split: { on: 3, off: 1 } });
+  clock.advance(dayMs);
+  expect(kindsOf(await health())).not.toContain('split_mismatch 1');
+});
+
 test('refuses an unknown environment', async () => {
   const { ask, path } = await openShop();
   await ask('GET', `${path}/health?environment=Prod`, 404);
@@ -141,7 +164,12 @@ test('refuses an unknown environment', async () => {
 const found = fc.record({ count: fc.nat(9), names: fc.constant([] as string[]) });
 const flags = {
   flags: fc.nat(99),
-  found: fc.record({ archived_but_asked: found, flags_can_go: found, undeclared: found }),
+  found: fc.record({
+    archived_but_asked: found,
+    flags_can_go: found,
+    split_mismatch: found,
+    undeclared: found,
+  }),
 };
 const now = 100 * dayMs;
 const environment = fc.constantFrom('Production', 'Staging');
@@ -157,6 +185,10 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   now: fc.constant(now),
   completeThrough: fc.option(fc.integer({ min: now - 200_000, max: now }), { nil: undefined }),
   leaked: fc.array(fc.record({ id: fc.string(), name: fc.string(), prefix: fc.string() })),
+  done: fc.array(
+    fc.record({ id: fc.constant('1'), name: fc.string(), environment: fc.constantFrom('Production', null) }),
+    { maxLength: 9 },
+  ),
   expiring: fc.array(fc.record({ clientId: fc.string(), name: fc.string() })),
   data: fc.record({
     environments: fc.uniqueArray(

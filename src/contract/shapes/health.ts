@@ -8,9 +8,11 @@ export const maxSubjects = 5;
 const meanings = healthKinds.map((kind) => `\`${kind}\`: ${healthRules[kind].when}`);
 
 const HealthSubject = Type.Object({
-  type: oneOf(['key', 'sender', 'environment', 'feature', 'apiKey'], 'Kind of the subject.'),
+  type: oneOf(['key', 'sender', 'environment', 'feature', 'experiment', 'apiKey'], 'Kind of the subject.'),
   id: orNull(
-    text('Id of the key or API key, or the name of the feature or environment; `null` for a sender.'),
+    text(
+      'Id of the key, experiment or API key, or the name of the feature or environment; `null` for a sender.',
+    ),
   ),
   name: text('Its name.'),
 });

@@ -1,5 +1,6 @@
 import { refusing, removableKinds } from '../../contract/health.ts';
 import { maxSubjects } from '../../contract/shapes/health.ts';
+import type { FeatureSplit } from '../../contract/shapes/split.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { slotMs } from '../../storage/lmdb/senders.ts';
@@ -7,6 +8,7 @@ import { surplusName } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { refusedSince } from '../refused-messages.ts';
+import type { SplitCache } from '../split-report.ts';
 import type { Place, Verdicts, VerdictsTask } from '../verdicts.ts';
 
 export interface FindingsTask extends VerdictsTask {
@@ -15,7 +17,7 @@ export interface FindingsTask extends VerdictsTask {
 }
 
 /** The findings about flags. */
-export type FlagKind = 'archived_but_asked' | 'flags_can_go' | 'undeclared';
+export type FlagKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
 
 /** Some names, of which the first ones are kept. */
 export interface Found {
@@ -56,7 +58,7 @@ export interface DataFindings {
 /** Reads the refusals of the last hours. The verdicts are remembered: see `Verdicts`. */
 export function* findingsReport(
   store: UsageTables,
-  verdicts: Verdicts,
+  { verdicts, splits }: { readonly verdicts: Verdicts; readonly splits: SplitCache },
   task: FindingsTask,
 ): Reading<DataFindings> {
   const { now } = task;
@@ -64,14 +66,22 @@ export function* findingsReport(
   const refused = yield* fromSnapshot(store.lmdb, (at) =>
     refusedSince(store, task, now - refusing.countedMs, at),
   );
+  const off = new Map<string, ReadonlySet<string>>();
+  for (const { name, number } of places) {
+    const found = yield* splits.of({ environment: number, declared: task.declared, now });
+    // Only users are counted precisely enough for a warning.
+    const isOff = ([, { state, of }]: readonly [string, FeatureSplit]) => state === 'off' && of === 'users';
+    off.set(name, new Set([...found].filter(isOff).map(([feature]) => feature)));
+  }
   const flagsIn = flagsFinder(task.declared, kinds);
+  const everywhere = new Set([...off.values()].flatMap((names) => [...names]));
   return {
     environments: places.map((place) => ({
       name: place.name,
       lastReceivedAt: lastReceived(place, now),
-      ...flagsIn((name) => place.sights.has(name)),
+      ...flagsIn((name) => place.sights.has(name), off.get(place.name)),
     })),
-    all: flagsIn(() => true),
+    all: flagsIn(() => true, everywhere),
     refused: refused
       .filter(({ count, lastAt }) => count >= refusing.least && now - lastAt < refusing.quietMs)
       .map(({ environment, code, lastAt, senders }) => ({
@@ -94,10 +104,15 @@ function lastReceived({ sights, reporters }: Place, now: number): number | null 
 function flagsFinder(
   declared: readonly FeatureDeclaration[],
   kinds: ReadonlyMap<string, VerdictKind>,
-): (isSeen: (name: string) => boolean) => FoundFlags {
+): (isSeen: (name: string) => boolean, off: ReadonlySet<string> | undefined) => FoundFlags {
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  return (isSeen) => {
-    const found = { archived_but_asked: none(), flags_can_go: none(), undeclared: none() };
+  return (isSeen, off) => {
+    const found = {
+      archived_but_asked: none(),
+      flags_can_go: none(),
+      split_mismatch: none(),
+      undeclared: none(),
+    };
     let flags = 0;
     for (const [name, kind] of kinds) {
       const declaration = declarations.get(name);
@@ -105,6 +120,7 @@ function flagsFinder(
       flags += 1;
       if (kind === 'archived_but_asked') add(found.archived_but_asked, name);
       if (removableKinds.includes(kind) && !declaration?.archived) add(found.flags_can_go, name);
+      if (off?.has(name)) add(found.split_mismatch, name);
       if (declaration === undefined && declarations.size > 0) add(found.undeclared, name);
     }
     return { flags, found };

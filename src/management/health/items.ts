@@ -1,8 +1,10 @@
 import type { Directory } from '../../accounts/directory.ts';
+import { experimentsOf } from '../../accounts/experiments.ts';
 import { expiringKeys } from '../../accounts/expiring-keys.ts';
 import type { ConsolePage } from '../../contract/event-messages.ts';
 import {
   behindMs,
+  doneMs,
   type HealthKind,
   healthKinds,
   healthRules,
@@ -26,6 +28,12 @@ export interface AccountFindings {
   readonly leaked: readonly Pick<ApplicationKey, 'id' | 'name' | 'prefix'>[];
   /** Expiring API keys of the team; none if the caller may not see them. */
   readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];
+  /** Experiments that have finished recently. */
+  readonly done: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly environment: string | null;
+  }[];
 }
 
 export interface Facts extends AccountFindings {
@@ -49,8 +57,20 @@ export function accountFindings(
   const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
   return {
     leaked: directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null),
+    done: recentlyDone(directory, application),
     expiring: isTheirs ? expiringKeys(directory).filter((apiKey) => apiKey.teamId === teamId) : [],
   };
+}
+
+function recentlyDone(directory: Directory, { id, environments }: Application): AccountFindings['done'] {
+  const now = directory.clock.now();
+  return experimentsOf(directory, id)
+    .map(({ experiment }) => experiment)
+    .filter(({ stopped, result }) => !stopped && result !== undefined && now - result.at < doneMs)
+    .map(({ id, name, environment }) => ({
+      ...{ id, name },
+      environment: environments.find(({ number }) => number === environment)?.name ?? null,
+    }));
 }
 
 /** The health of an application, or of one of its environments. */
@@ -104,9 +124,14 @@ const itemsOf: Readonly<Record<HealthKind, Finder>> = {
     completeThrough !== undefined && now - completeThrough > behindMs
       ? [{ count: 1, subjects: [], environment: null }]
       : [],
+  split_mismatch: flagsOf('split_mismatch'),
   archived_but_asked: flagsOf('archived_but_asked'),
   api_key_expiring: ({ expiring }) =>
     listed(expiring, ({ clientId, name }) => ({ type: 'apiKey', id: clientId, name })),
+  experiment_done(facts) {
+    const done = facts.done.filter(({ environment }) => isIn(facts, environment));
+    return listed(done, ({ id, name }) => ({ type: 'experiment', id, name }), done[0]?.environment ?? null);
+  },
   flags_can_go: flagsOf('flags_can_go'),
   undeclared: flagsOf('undeclared'),
 };
@@ -140,7 +165,7 @@ function flagsIn({ only, data }: Facts): FoundFlags {
 const nothing = { count: 0, names: [] };
 export const noFlags: FoundFlags = {
   flags: 0,
-  found: { archived_but_asked: nothing, flags_can_go: nothing, undeclared: nothing },
+  found: { archived_but_asked: nothing, flags_can_go: nothing, split_mismatch: nothing, undeclared: nothing },
 };
 
 /** Messages that named no environment concern all of them. */
@@ -173,8 +198,11 @@ const pages: Readonly<Record<HealthKind, PageOf>> = {
   senders_refused: within('ingest', { outcome: 'refused' }),
   nothing_received: within('connect'),
   data_behind: () => ({ path: [] }),
+  split_mismatch: (application, found) =>
+    within('flag', { name: found.subjects[0]?.name ?? '' })(application, found),
   archived_but_asked: within('flags', { state: 'archived_but_asked' }),
   api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId } }),
+  experiment_done: within('experiments'),
   flags_can_go: within('flags', { state: 'safe_to_remove' }),
   undeclared: within('flags', { state: 'undeclared' }),
 };

@@ -37,6 +37,7 @@ export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' |
 
 export type ExperimentPhase = 'planned' | 'running' | 'finished' | 'stopped';
 
+/** The state of an experiment at a time. */
 export function phaseOf({ startAt, stopped, result }: Experiment, now: number): ExperimentPhase {
   if (stopped !== undefined) return 'stopped';
   if (result !== undefined) return 'finished';

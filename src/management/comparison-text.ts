@@ -34,6 +34,7 @@ function notEnough(why: string): Outcome {
   return { outcome: 'not_enough', why };
 }
 
+/** What a variant lacks for a comparison. */
 export function missing({ of, variant, has }: Lack, base: string): string {
   const least = needed[of];
   if (of === 'days')

@@ -4,6 +4,13 @@ import { make } from './targets.ts';
 const list = '/applications/:id/experiments';
 const one = `${list}/:experimentId`;
 
+const feature = '/applications/:id/features/:feature';
+
+/** The same below a feature that does not exist. */
+const ofNone =
+  (what: string): Recipe =>
+  async (_world, { path }) => ({ path: path.replace(`/${what}`, `-none/${what}`) });
+
 const withBody =
   (body: object): Recipe =>
   async () => ({ body });
@@ -13,8 +20,10 @@ const but =
   (fields: object): Recipe =>
   async (_world, { body }) => ({ body: { ...(body as object), ...fields } });
 
-/** Answers of the routes of experiments. */
+/** Answers of the routes of experiments, comparisons and splits. */
 export const experimentRecipes: Readonly<Record<string, Recipe>> = {
+  [`GET ${feature}/comparison not_found`]: ofNone('comparison'),
+  [`GET ${feature}/split not_found`]: ofNone('split'),
   [`POST ${list} invalid_name`]: but({ base: '' }),
   [`POST ${list} invalid_time`]: but({ startAt: 'soon' }),
   [`POST ${list} unknown_environment`]: but({ environment: 'Nowhere' }),

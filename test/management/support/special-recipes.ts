@@ -41,12 +41,6 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   }),
   'POST /users not_found': withBody({ name: 'Ada', email: 'x@example.com', teams: ['none'] }),
   [`GET ${features}/:feature not_found`]: afterPath('-none'),
-  [`GET ${features}/:feature/comparison not_found`]: async (_world, { path }) => ({
-    path: path.replace('/comparison', '-none/comparison'),
-  }),
-  [`GET ${features}/:feature/split not_found`]: async (_world, { path }) => ({
-    path: path.replace('/split', '-none/split'),
-  }),
   [`PATCH ${features}/:feature not_found`]: afterPath('-none'),
   [`POST ${features} invalid_name`]: withBody({ name: '__other__' }),
   [`PATCH ${features}/:feature invalid_name`]: withBody({ split: { '': 1 } }),

@@ -35,9 +35,9 @@ export function flagAddress(
   return withQuery(environmentAddress(application, environment, 'flag'), { ...kept(query), name });
 }
 
-/** The parameters that stay from page to page: the range. */
-export function kept({ range, from, to }: Readonly<Record<string, string>>): Query {
-  return { range, from, to };
+/** The parameters that stay from page to page: the range, its time zone, and its comparison. */
+export function kept({ range, from, to, tz, compare }: Readonly<Record<string, string>>): Query {
+  return { range, from, to, tz, compare };
 }
 
 /** Reads and changes the query of the address. It holds the reader's choices, so that a link shows the same. */

@@ -12,6 +12,7 @@ import { SignInAgain } from './parts/sign-in-again.tsx';
 import { routes } from './routes.ts';
 import { trouble, user } from './session.ts';
 import { root } from './settings.ts';
+import { InTimeZone } from './time-zone.tsx';
 
 const pages = routes.map(({ path, load }) => ({ path: root + path, component: lazyPage(load) }));
 
@@ -30,18 +31,20 @@ export function App() {
   return (
     <LocationProvider scope={ownPages}>
       <ApplicationsReader />
-      <Frame>
-        <Guarded>
-          <CheckedPlace>
-            <Router onRouteChange={focusHeading}>
-              {pages.map(({ path, component }) => (
-                <Route key={path} path={path} component={component} />
-              ))}
-              <Route default component={NotFound} />
-            </Router>
-          </CheckedPlace>
-        </Guarded>
-      </Frame>
+      <InTimeZone>
+        <Frame>
+          <Guarded>
+            <CheckedPlace>
+              <Router onRouteChange={focusHeading}>
+                {pages.map(({ path, component }) => (
+                  <Route key={path} path={path} component={component} />
+                ))}
+                <Route default component={NotFound} />
+              </Router>
+            </CheckedPlace>
+          </Guarded>
+        </Frame>
+      </InTimeZone>
       <SignInAgain />
       <Shortcuts />
       <Announcer />

@@ -58,7 +58,8 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
   const seconds = dates({ timeStyle: 'medium' });
   const moments = dates({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
   const days = dates({ day: 'numeric', month: 'short', timeZone: 'UTC' });
-  const zone = dates({}).resolvedOptions().timeZone;
+  // A browser may know the zone by an older name.
+  const zone = timeZone ?? dates({}).resolvedOptions().timeZone;
   return {
     /** Date and time in the reader's zone. */
     time: (at: Instant) => times.format(new Date(at)),
@@ -126,8 +127,16 @@ export function formatsOf(locale?: string, timeZone?: string) {
   return { ...numbersOf(locale), ...times, ...durationsOf(locale, times.date) };
 }
 
-/** In the browser's locale and time zone. */
-export const format = formatsOf();
+/** In the browser's locale, and the reader's time zone. */
+export let format = formatsOf();
+
+/** The time zone of the browser: `Europe/Berlin`. */
+export const browserZone = format.zone;
+
+/** Changes the time zone. What is on the page has to be rendered again. */
+export function formatIn(timeZone: string): void {
+  if (format.zone !== timeZone) format = formatsOf(undefined, timeZone);
+}
 
 /** A count and its noun: `plural(1, 'flag')` is `1 flag`. */
 export function plural(count: number, one: string, many = `${one}s`): string {

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { presets } from './range.ts';
+import { isTimeZone } from '../contract/time-zone.ts';
+import { comparisons, presets, readDays } from './range.ts';
 
 type QueryText = Readonly<Record<string, string>>;
 
@@ -47,11 +48,15 @@ function orderOf(keys: readonly string[]): ParameterCheck {
   return (value, query) => known(value.replace(/^-/, ''), query);
 }
 
+const ofPreset = oneOf([...Object.keys(presets), 'a day such as 2026-11-23']);
+
 /** The parameters of a range. A fixed one needs both ends, and takes precedence over a relative one. */
 export const rangeParameters: ParameterChecks = {
-  range: oneOf(Object.keys(presets)),
+  range: (value, query) => (readDays(value) === undefined ? ofPreset(value, query) : undefined),
   from: (value, { to }) => endProblem(value, to, 'to') ?? orderProblem(value, to),
   to: (value, { from }) => endProblem(value, from, 'from') ?? orderProblem(from, value),
+  tz: (value) => (isTimeZone(value) ? undefined : 'it is not a time zone such as Europe/Berlin'),
+  compare: oneOf(Object.keys(comparisons)),
 };
 
 function endProblem(value: string, other: string | undefined, name: string): string | undefined {

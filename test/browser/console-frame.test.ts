@@ -139,7 +139,7 @@ test('the settings and the audit log lead back to the environment that was shown
 
 describe('a parameter of the address without effect', () => {
   test.each([
-    ['range=13x', 'range=13x in the address is ignored: it is not one of 1h, 6h'],
+    ['range=13x', 'range=13x in the address is ignored: it is not one of today, yesterday'],
     ['from=2026-02-01&to=yesterday', 'to=yesterday in the address is ignored: it is not a time'],
     ['rnage=30d', 'rnage=30d in the address is ignored: the page has no such parameter'],
   ])('%s is reported', async (query, message) => {

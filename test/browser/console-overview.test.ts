@@ -80,9 +80,7 @@ describe('the figures', () => {
     const checks = tile(page, 'Checks');
     await checks.waitFor();
     // 2 × (150 + 20 + 1) against 100 + 20 + 1.
-    await expect
-      .poll(() => checks.innerText())
-      .toMatch(/342[\s\S]*▲\s+up\s+183%\s+against the 7 days before/);
+    await expect.poll(() => checks.innerText()).toMatch(/342[\s\S]*▲\s+up\s+183%\s+vs previous 7 days/);
     await expect.poll(() => firstRow(page).innerText()).toMatch(/^checkout[\s\S]*300\s+30%\s+20%/);
     await firstRow(page).getByText('on 60%, off 40%').waitFor();
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('whole UTC days');
@@ -212,7 +210,7 @@ describe('downloads and links', () => {
       return new URL(text).searchParams;
     };
     const moving = await copy(/^Always/);
-    expect(Object.fromEntries(moving)).toEqual({ search: 'check', range: '7d' });
+    expect(Object.fromEntries(moving)).toEqual({ search: 'check', range: '7d', tz: expect.any(String) });
     const fixed = await copy(/^These times/);
     expect(Date.parse(fixed.get('to')!) - Date.parse(fixed.get('from')!)).toBe(7 * day);
   });

@@ -43,3 +43,80 @@ test('shows why the server refuses a range, without a retry', async () => {
     .first()
     .waitFor();
 });
+
+const inBerlin = { timezoneId: 'Europe/Berlin', locale: 'en-GB' };
+
+test('ranges of the calendar are those of the reader, and compared with the period before', async () => {
+  await shop.packet({ checkout: { on: [1] } });
+  const { page } = await console_.visit(address('?range=1h'), inBerlin);
+  const asked = page.waitForRequest(/overview\?.*compare=week/);
+  await page.getByRole('button', { name: 'Range: 1 hour' }).click();
+  await page.getByRole('menuitemradio', { name: 'This week' }).click();
+  const { searchParams } = new URL((await asked).url());
+  expect(searchParams.get('timeZone')).toBe('Europe/Berlin');
+  const from = new Date(searchParams.get('from')!);
+  const there = new Intl.DateTimeFormat('en-GB', {
+    ...{ timeZone: 'Europe/Berlin', weekday: 'short', hour: '2-digit', minute: '2-digit' },
+  });
+  expect(there.format(from)).toMatch(/^Mon.*00:00$/);
+  await page.getByRole('button', { name: /^Range: This week, / }).waitFor();
+  expect(page.url()).toMatch(/\?range=this-week$/);
+  await page.getByRole('button', { name: 'Comparison: vs previous period' }).click();
+  const without = page.waitForRequest(/compare=none/);
+  await page.getByRole('menuitemradio', { name: 'No comparison' }).click();
+  await without;
+  expect(page.url()).toMatch(/range=this-week&compare=none$/);
+});
+
+test('a day is chosen by its date, also by keyboard, and is that of the time zone', async () => {
+  const { page } = await console_.visit(address('?range=1h'), inBerlin);
+  const picker = page.getByRole('button', { name: 'Range: 1 hour' });
+  await picker.focus();
+  await page.keyboard.press('Enter');
+  const focused = () => page.evaluate('document.activeElement.textContent');
+  await expect.poll(focused).toBe('1 hour');
+  await page.keyboard.press('D');
+  await expect.poll(focused).toBe('Days …');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Days' });
+  await dialog.getByLabel('Day', { exact: true }).fill('2026-02-02');
+  await dialog.getByLabel('Last day (optional)').fill('2026-02-01');
+  await dialog.getByRole('button', { name: 'Show' }).click();
+  await dialog.getByRole('alert').getByText('The last day must not be before the first').waitFor();
+  await dialog.getByLabel('Last day (optional)').fill('');
+  await dialog
+    .getByLabel('Day', { exact: true })
+    .fill(new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10));
+  const asked = page.waitForRequest(/overview\?.*timeZone=Europe/);
+  await dialog.getByRole('button', { name: 'Show' }).click();
+  expect(new URL((await asked).url()).searchParams.get('from')).toMatch(/T2[23]:00:00.000Z$/);
+  expect(page.url()).toMatch(/\?range=\d{4}-\d\d-\d\d$/);
+});
+
+test('a time zone is chosen for a page or kept for the user, and a link has it', async () => {
+  const { page } = await console_.visit(address('?range=today&tz=America/New_York'), inBerlin);
+  await page.getByRole('button', { name: 'Times in America/New_York' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Time zone' });
+  await dialog.getByLabel('Time zone').fill('Europe/Atlantis');
+  await dialog.getByRole('button', { name: 'Use' }).click();
+  await dialog.getByText('"Europe/Atlantis" is not a time zone').waitFor();
+  await dialog.getByLabel('Time zone').fill('Asia/Tokyo');
+  await dialog.getByRole('button', { name: 'Use' }).click();
+  await page.getByRole('button', { name: 'Times in Asia/Tokyo' }).waitFor();
+  await expect.poll(() => page.url()).toMatch(/\?range=today$/);
+  await page.reload();
+  await page.getByRole('button', { name: 'Times in Asia/Tokyo' }).waitFor();
+  await page.goto(`${console_.origin}/settings/you`);
+  const form = page.locator('form', { has: page.getByLabel('Time zone') });
+  expect(await form.getByLabel('Time zone').inputValue()).toBe('Asia/Tokyo');
+  await form.getByLabel('Time zone').fill('');
+  await form.getByRole('button', { name: 'Save the time zone' }).click();
+  await page.getByText('Your time zone is saved').waitFor({ state: 'attached' });
+  await page.goto(`${console_.origin}${address('?range=today')}`);
+  await page.getByRole('button', { name: 'Times in Europe/Berlin' }).waitFor();
+});
+
+test('days are UTC days in a zone whose days begin within an hour of UTC, and the page says so', async () => {
+  const { page } = await console_.visit(address('?range=30d&tz=Asia/Kolkata'), inBerlin);
+  await page.getByText('Days are UTC days: those of this zone').waitFor();
+});

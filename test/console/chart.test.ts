@@ -10,7 +10,7 @@ import {
   spanOf,
 } from '../../src/console/parts/chart/cursor.ts';
 import { drawingOf, sameDrawing, ticksOf } from '../../src/console/parts/chart/drawing.ts';
-import { bucketAt, type ChartSeries, toneOf } from '../../src/console/parts/chart/series.ts';
+import { bucketAt, type ChartSeries, startOf, toneOf } from '../../src/console/parts/chart/series.ts';
 import { type ChartTimes, chartTimes, perBucket } from '../../src/console/parts/chart/times.ts';
 
 const hour = 3600;
@@ -46,6 +46,15 @@ describe('a drawing', () => {
         },
       ),
     );
+  });
+
+  it('does not stack a series of an earlier period', () => {
+    const past: ChartSeries = { label: 'before', values: [9, 9, 9, 9], tone: 'past', apart: true };
+    expect(drawingOf(buckets, [...series, past], 'stacked').heights).toEqual([
+      [1, 2, 3, 1200],
+      [6, 2, 10, 1201],
+      [9, 9, 9, 9],
+    ]);
   });
 
   it('has a point for each bucket, even without a figure', () => {
@@ -187,19 +196,26 @@ describe('a zoom', () => {
 
 describe('times', () => {
   it("use the reader's time zone and locale", () => {
-    const times = chartTimes(hour, 'de-DE', 'Europe/Berlin');
+    const times = chartTimes(hour, 'Europe/Berlin', 'de-DE');
     expect(times.bucket(noon)).toMatch(/^Sa.*24\. Okt.*14:00$/);
     expect(times.tick(noon, hour)).toBe('14:00');
     expect(times.tick(noon - 14 * hour, hour)).toBe('24. Okt.');
-    expect(times.zone).toBeUndefined();
+    expect(times.zone).toBe('Europe/Berlin');
   });
 
-  it('of days are in UTC and labelled so', () => {
-    const times = chartTimes(24 * hour, 'en-GB', 'America/Los_Angeles');
-    const midnight = noon - 12 * hour;
+  it('of UTC days are labelled so', () => {
+    const times = chartTimes(24 * hour, 'UTC', 'en-GB');
+    const midnight = Date.UTC(2026, 9, 24) / 1000;
     expect(times.bucket(midnight)).toMatch(/^Sat.*24 Oct UTC$/);
     expect(times.span(midnight, midnight + 48 * hour)).toMatch(/^Sat.*24.*Sun.*25 Oct UTC$/);
-    expect(times.zone).toBe('UTC');
+  });
+
+  it('of days of a time zone are the dates there', () => {
+    const times = chartTimes(24 * hour, 'Europe/Berlin', 'en-GB');
+    const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)];
+    const [first, second, end] = starts.map((at) => at / 1000) as [number, number, number];
+    expect(times.bucket(second)).toMatch(/^Sun.*25 Oct$/);
+    expect(times.span(first, end)).toMatch(/^Sat.*24.*Sun.*25 Oct$/);
   });
 });
 
@@ -233,4 +249,17 @@ describe('the announcement of a chart', () => {
   it('of a range names the keys', () => {
     expect(spoken(of, 1, 2)).toBe('Selected 13:00–15:00. Enter zooms in, Escape clears.');
   });
+});
+
+it('buckets that are days of a time zone are found by their starts', () => {
+  const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)].map(
+    (at) => at / 1000,
+  );
+  const days = { start: starts[0]!, width: 24 * hour, count: 3, starts };
+  for (const [index, start] of starts.entries()) {
+    expect(startOf(days, index)).toBe(start);
+    expect(bucketAt(days, start)).toBe(index);
+    expect(bucketAt(days, start - 1)).toBe(index === 0 ? undefined : index - 1);
+  }
+  expect(bucketAt(days, starts[2]! + 25 * hour)).toBeUndefined();
 });

@@ -188,20 +188,26 @@ describe('the chart', () => {
     ['users', 'Users', [7, 3]],
     ['refused', 'Refused', [48, 12]],
   ] as const)('of %s', (figure, title, values) => {
-    const drawn = drawnOf(overview, figure);
+    const drawn = drawnOf(overview, figure, 'before');
     expect(drawn.title).toBe(title);
     expect(drawn.series.map((each) => each.values)).toEqual([values]);
-    expect(drawn.buckets).toEqual({ start, width: day, count: 2 });
+    expect(drawn.buckets).toMatchObject({ start, width: day, count: 2 });
     expect(drawn.unfinishedFrom).toBe(1);
+  });
+
+  test('has a line for the range that it is compared with', () => {
+    const before = { series: { checks: [3, 2], used: [1, 1], viewed: [0, 0] } } as Overview['before'];
+    const drawn = drawnOf({ ...overview, before }, 'checks', 'previous week');
+    expect(drawn.series[1]).toMatchObject({ label: 'previous week', values: [3, 2], apart: true });
   });
 
   test('of a past range has no incomplete bucket', () => {
     const over = { ...overview, at: new Date((start + 9 * day) * 1000).toISOString() };
-    expect(drawnOf(over, 'checks').unfinishedFrom).toBeUndefined();
+    expect(drawnOf(over, 'checks', 'before').unfinishedFrom).toBeUndefined();
   });
 
   test('shows refusals by hour if the buckets are hours', () => {
-    const drawn = drawnOf({ ...overview, width: hour }, 'refused');
+    const drawn = drawnOf({ ...overview, width: hour }, 'refused', 'before');
     expect(drawn.buckets).toEqual({ start, width: hour, count: 30 });
   });
 });

@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { boundsOf, presets, rangeQuery, readRange, widths } from '../../src/console/range.ts';
+import {
+  boundsOf,
+  comparedWith,
+  endsNow,
+  localInput,
+  overviewQuery,
+  presets,
+  rangeQuery,
+  readRange,
+  timeOfInput,
+  widths,
+} from '../../src/console/range.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -11,6 +22,11 @@ describe('an address', () => {
   test.each([
     [{}, { preset: '7d' }],
     [{ range: '24h' }, { preset: '24h' }],
+    [{ range: 'last-week' }, { preset: 'last-week' }],
+    [{ range: '1970-01-03' }, { first: 2, last: 2 }],
+    [{ range: '1970-01-03..1970-01-05' }, { first: 2, last: 4 }],
+    [{ range: '1970-01-05..1970-01-03' }, { preset: '7d' }],
+    [{ range: '1970-13-40' }, { preset: '7d' }],
     [{ range: 'toString' }, { preset: '7d' }],
     [{ range: '1h', from: 'x', to: '2026-11-02T00:00:00Z' }, { preset: '1h' }],
     [{ from: '2026-11-02T00:00:00Z', to: '2026-11-01T00:00:00Z' }, { preset: '7d' }],
@@ -23,13 +39,15 @@ describe('an address', () => {
     expect(readRange(query)).toEqual(range);
   });
 
-  test.each([{ preset: '30d' }, { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) }] as const)(
-    'has what it was given: %j',
-    (range) => {
-      const query = Object.entries(rangeQuery(range)).filter(([, value]) => value !== undefined);
-      expect(readRange(Object.fromEntries(query) as Record<string, string>)).toEqual(range);
-    },
-  );
+  test.each([
+    { preset: '30d' },
+    { first: 2, last: 2 },
+    { first: 2, last: 4 },
+    { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) },
+  ] as const)('has what it was given: %j', (range) => {
+    const query = Object.entries(rangeQuery(range)).filter(([, value]) => value !== undefined);
+    expect(readRange(Object.fromEntries(query) as Record<string, string>)).toEqual(range);
+  });
 
   test('keeps the relative range beside a fixed one', () => {
     expect(rangeQuery({ from: 0, to: 1 })).not.toHaveProperty('range');
@@ -47,7 +65,10 @@ describe('the buckets of a relative range', () => {
     expect([time(bounds.from), time(bounds.to), bounds.step]).toEqual([from, to, step]);
   });
 
-  test.each(Object.keys(presets) as (keyof typeof presets)[])('of %s include the present', (preset) => {
+  const current = (Object.keys(presets) as (keyof typeof presets)[]).filter((preset) =>
+    endsNow({ preset }, now, 'UTC'),
+  );
+  test.each(current)('of %s include the present', (preset) => {
     for (const at of [now, Date.UTC(2026, 10, 20)]) {
       const { from, to, step } = boundsOf({ preset }, at, kept);
       expect(to - widths[step]).toBeLessThanOrEqual(at);
@@ -72,4 +93,63 @@ describe('the buckets of a fixed range', () => {
     expect(from - bounds.from).toBeLessThan(widths[bounds.step]);
     expect(bounds.to - to).toBeLessThan(widths[bounds.step]);
   });
+});
+
+describe('the ranges of the calendar', () => {
+  const sunday = '2026-11-01T23:30:00Z'; // Monday in Berlin, and Sunday in New York, whose clocks changed.
+  test.each([
+    ['today', 'Europe/Berlin', '2026-11-01T23:00Z 2026-11-02T00:00Z hour'],
+    ['today', 'America/New_York', '2026-11-01T04:00Z 2026-11-02T00:00Z hour'],
+    ['yesterday', 'Europe/Berlin', '2026-10-31T23:00Z 2026-11-01T23:00Z hour'],
+    ['yesterday', 'America/New_York', '2026-10-31T04:00Z 2026-11-01T04:00Z hour'],
+    ['this-week', 'Europe/Berlin', '2026-11-01T23:00Z 2026-11-02T00:00Z hour'],
+    ['this-week', 'America/New_York', '2026-10-26T04:00Z 2026-11-02T00:00Z hour'],
+    ['last-week', 'Europe/Berlin', '2026-10-25T23:00Z 2026-11-01T23:00Z hour'],
+    ['last-week', 'America/New_York', '2026-10-19T04:00Z 2026-10-26T04:00Z hour'],
+    ['this-month', 'Europe/Berlin', '2026-10-31T23:00Z 2026-11-02T23:00Z day'],
+    ['this-month', 'America/New_York', '2026-11-01T04:00Z 2026-11-02T05:00Z day'],
+    ['last-month', 'Europe/Berlin', '2026-09-30T22:00Z 2026-10-31T23:00Z day'],
+    ['last-month', 'UTC', '2026-10-01T00:00Z 2026-11-01T00:00Z day'],
+    ['30d', 'Europe/Berlin', '2026-10-03T22:00Z 2026-11-02T23:00Z day'],
+  ] as const)('%s in %s', (preset, zone, expected) => {
+    const bounds = boundsOf({ preset }, Date.parse(sunday), kept, zone);
+    const [from, to] = [bounds.from, bounds.to].map((at) => time(at).replace(':00.000', ''));
+    expect(`${from} ${to} ${bounds.step}`).toBe(expected);
+    expect(bounds.zone).toBe(zone);
+  });
+
+  test('are those of UTC where hours are not kept, or days begin within one', () => {
+    const old = { first: Date.UTC(2026, 0, 5) / day, last: Date.UTC(2026, 0, 25) / day };
+    expect(boundsOf(old, now, kept, 'Europe/Berlin')).toMatchObject({
+      zone: 'UTC',
+      from: Date.UTC(2026, 0, 5),
+    });
+    expect(boundsOf({ preset: 'today' }, now, kept, 'Asia/Kolkata')).toMatchObject({ zone: 'UTC' });
+    expect(boundsOf({ preset: '24h' }, now, kept, 'Asia/Kolkata')).not.toHaveProperty('zone');
+  });
+
+  test.each([
+    [{ preset: 'today' }, 'previous', 'day', 'vs the day before'],
+    [{ preset: 'last-week' }, 'previous', 'week', 'vs previous week'],
+    [{ preset: 'this-month' }, 'previous', 'month', 'vs previous month'],
+    [{ preset: '7d' }, 'previous', undefined, 'vs previous 7 days'],
+    [{ preset: '7d' }, 'year', 'year', 'vs 52 weeks before'],
+    [{ first: 1, last: 1 }, 'previous', 'day', 'vs the day before'],
+    [{ first: 1, last: 3 }, 'previous', undefined, 'vs the same time before'],
+    [{ from: 0, to: 1 }, 'none', 'none', 'vs the same time before'],
+  ] as const)('%j compared with %s', (range, comparison, parameter, words) => {
+    const bounds = boundsOf(range, now, kept, 'UTC');
+    expect(overviewQuery(range, bounds, comparison)['compare']).toBe(parameter);
+    if (comparison !== 'none') expect(comparedWith(range, comparison)).toBe(words);
+  });
+});
+
+test.each([
+  ['Europe/Berlin', '2026-11-20T13:34'],
+  ['Asia/Kolkata', '2026-11-20T18:04'],
+  ['UTC', '2026-11-20T12:34'],
+])('times of %s are entered as they are shown', (zone, text) => {
+  expect(localInput(now, zone)).toBe(text);
+  expect(timeOfInput(text, zone)).toBe(Math.floor(now / 60_000) * 60_000);
+  expect(timeOfInput('', zone)).toBeNaN();
 });

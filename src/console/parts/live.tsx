@@ -5,14 +5,15 @@ import { liveness } from '../api/poll.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
-import { readRange } from '../range.ts';
+import { endsNow, readRange } from '../range.ts';
+import { useZone } from '../time-zone.tsx';
 import { announce } from './announce.tsx';
 import { type Liveness, livenessOf } from './liveness.ts';
 
 /** Shows whether the figures on the page are current, and if not, since when. */
 export function LiveStatus() {
   const { query } = useQuery();
-  const fixed = !('preset' in readRange(query));
+  const fixed = !endsNow(readRange(query), now.peek(), useZone());
   const state = livenessOf({ polled: liveness.value, reachable: reachable.value, now: now.value });
   useAnnounced(state?.kind);
   if (state === undefined) return fixed ? <span class="live">○ fixed range</span> : null;

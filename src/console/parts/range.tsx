@@ -1,14 +1,16 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useQuery } from '../address.ts';
-import { ApiProblem } from '../api/problem.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
 import { rangeParameters, useParameters } from '../parameters.ts';
 import {
   type Bounds,
   boundsOf,
-  localInput,
+  type Comparison,
+  comparisons,
+  daysText,
+  endsNow,
   type Preset,
   presets,
   type Range,
@@ -17,15 +19,17 @@ import {
   readRange,
 } from '../range.ts';
 import { settings } from '../settings.ts';
-import { Dialog, useDialog } from './dialog.tsx';
-import { Field, Form } from './form.tsx';
+import { useZone } from '../time-zone.tsx';
+import { useDialog } from './dialog.tsx';
 import { Menu } from './menu.tsx';
+import { ChosenDays, CustomRange, ZoneDialog } from './range-dialogs.tsx';
 
 /** The range in the address of a page. */
 export interface ChosenRange {
   readonly range: Range;
   /** Its whole buckets now: the same object until they change. */
   readonly bounds: Bounds;
+  readonly comparison: Comparison;
   readonly live: boolean;
   /** The pause for `usePoll`; `undefined` for a fixed range, which is read once. */
   readonly everyMs: number | undefined;
@@ -42,15 +46,18 @@ export const pollMs = 2000;
 export function useRange(): ChosenRange {
   const { query, change } = useQuery();
   useParameters(rangeParameters);
+  const zone = useZone();
   const minute = useComputed(() => Math.floor(now.value / 60_000)).value;
   const range = useMemo(() => readRange(query), [query['range'], query['from'], query['to']]);
-  const bounds = useMemo(() => boundsOf(range, now.peek(), settings.retention), [range, minute]);
+  const bounds = useMemo(() => boundsOf(range, now.peek(), settings.retention, zone), [range, minute, zone]);
   const { from, to } = bounds;
-  const live = 'preset' in range;
+  const live = endsNow(range, now.peek(), zone);
+  const { compare = '' } = query;
   const choose = (next: Range) => change(rangeQuery(next), true);
   return {
     range,
-    bounds: useMemo(() => bounds, [from, to, bounds.step]),
+    bounds: useMemo(() => bounds, [from, to, bounds.step, bounds.zone]),
+    comparison: Object.hasOwn(comparisons, compare) ? (compare as Comparison) : 'previous',
     live,
     everyMs: live ? pollMs : undefined,
     choose,
@@ -59,76 +66,88 @@ export function useRange(): ChosenRange {
   };
 }
 
-/** Chooses the range of the page. */
-export function RangePicker() {
+/** Chooses the range of the page, and its time zone. @param compares whether the page compares it with an earlier one */
+export function RangePicker({ compares = false }: { readonly compares?: boolean }) {
   const { query } = useQuery();
   const { range, bounds, choose, unzoom } = useRange();
   const dialog = useDialog();
-  const preset = 'preset' in range ? range.preset : undefined;
   const before = readRange({ range: query['range'] ?? '' });
+  const label = [rangeLabel(range), daysText(range, bounds)].filter(Boolean).join(', ');
+  const item = (each: Preset) => ({
+    label: presets[each].label,
+    checked: 'preset' in range && each === range.preset,
+    ...(each === '1h' && { apart: true }),
+    onSelect: () => choose({ preset: each }),
+  });
   return (
     <div class="range">
       <Menu
-        label={rangeLabel(range)}
-        title={`Range: ${rangeLabel(range)}`}
+        label={label}
+        title={`Range: ${label}`}
         items={[
-          ...(Object.keys(presets) as Preset[]).map((each) => ({
-            label: presets[each].label,
-            checked: each === preset,
-            onSelect: () => choose({ preset: each }),
-          })),
+          ...(Object.keys(presets) as Preset[]).map(item),
+          {
+            label: 'Days …',
+            checked: 'first' in range,
+            apart: true,
+            onSelect: () =>
+              dialog.open(<ChosenDays bounds={bounds} onChoose={choose} onClose={dialog.close} />),
+          },
           {
             label: 'From … to …',
-            checked: preset === undefined,
-            apart: true,
+            checked: 'from' in range,
             onSelect: () =>
               dialog.open(<CustomRange bounds={bounds} onChoose={choose} onClose={dialog.close} />),
           },
         ]}
       />
-      {preset === undefined && (
+      {'from' in range && (
         <button type="button" onClick={unzoom}>
           Back to {rangeLabel(before)}
         </button>
       )}
+      {compares && <ComparisonMenu />}
+      <button
+        type="button"
+        class="link"
+        title="Change the time zone"
+        onClick={() => dialog.open(<ZoneDialog onClose={dialog.close} />)}
+      >
+        Times in {format.zone}
+      </button>
+      <DaysInUtc bounds={bounds} />
       {dialog.element}
     </div>
   );
 }
 
-interface CustomRangeProps {
-  readonly bounds: Bounds;
-  readonly onChoose: (range: Range) => void;
-  readonly onClose: () => void;
+/** Why the days of a range are not those of the reader's time zone. */
+function DaysInUtc({ bounds: { zone, from } }: { readonly bounds: Bounds }) {
+  const own = useZone();
+  if (zone === undefined || zone === own) return null;
+  const isOld = from < now.peek() - settings.retention.hoursMs;
+  return (
+    <span class="quiet">
+      Days are UTC days:{' '}
+      {isOld ? 'the hours of then are no longer kept' : 'those of this zone do not begin with an hour of UTC'}
+    </span>
+  );
 }
 
-function CustomRange({ bounds, onChoose, onClose }: CustomRangeProps) {
-  async function submit(data: FormData) {
-    const [from, to] = ['from', 'to'].map((name) => Date.parse(String(data.get(name))));
-    if (!(from! < to!)) throw new ApiProblem(400, 'invalid_from', 'The start must be before the end');
-    onChoose({ from: from!, to: to! });
-    onClose();
-  }
+/** Chooses what the figures are compared with. */
+function ComparisonMenu() {
+  const { change } = useQuery();
+  const { comparison } = useRange();
+  const label = (each: Comparison) => (each === 'none' ? 'No comparison' : `vs ${comparisons[each]}`);
   return (
-    <Dialog title="From … to …" onClose={onClose}>
-      <Form onSubmit={submit} submit="Show" done="The range has changed" onCancel={onClose}>
-        <Field
-          name="from"
-          label="From"
-          type="datetime-local"
-          value={localInput(bounds.from)}
-          required
-          autoFocus
-        />
-        <Field
-          name="to"
-          label="To"
-          type="datetime-local"
-          value={localInput(Math.min(bounds.to, now.peek()))}
-          required
-          hint={`Times are in ${format.place}. Users are counted by UTC day.`}
-        />
-      </Form>
-    </Dialog>
+    <Menu
+      label={label(comparison)}
+      title={`Comparison: ${label(comparison)}`}
+      items={(Object.keys(comparisons) as Comparison[]).map((each) => ({
+        label: each === 'year' ? 'vs year before (52 weeks)' : label(each),
+        checked: each === comparison,
+        onSelect: () => change({ compare: each === 'previous' ? undefined : each }, true),
+      }))}
+    />
   );
 }

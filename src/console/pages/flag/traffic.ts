@@ -1,5 +1,5 @@
 import type { FeatureUsage } from '../../../contract/shapes/reports.ts';
-import { type Buckets, type ChartSeries, type Tone, toneOf } from '../../parts/chart/series.ts';
+import { type Buckets, type ChartSeries, indexAt, type Tone, toneOf } from '../../parts/chart/series.ts';
 
 /** The figures that the chart can show. */
 export const measures = ['checks', 'used', 'viewed'] as const;
@@ -39,14 +39,14 @@ export function seriesOf(usage: FeatureUsage | undefined, buckets: Buckets, meas
 function addPoints(
   values: number[],
   points: FeatureUsage['variants'][number]['series'],
-  { start, width, count }: Buckets,
+  buckets: Buckets,
   measure: Measure,
 ): void {
   const at = measures.indexOf(measure) + 1;
   for (const point of points) {
     // A bucket of a longer step may begin before the range.
-    const index = Math.max(0, Math.floor((point[0] - start) / width));
-    if (index < count) values[index]! += point[at]!;
+    const index = Math.max(0, indexAt(buckets, point[0]));
+    if (index < buckets.count) values[index]! += point[at]!;
   }
 }
 

@@ -14,7 +14,7 @@ import { bucketAt } from '../../parts/chart/series.ts';
 import { Pending } from '../../parts/failure.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
-import { boundsQuery } from '../../range.ts';
+import { boundsQuery, overviewQuery } from '../../range.ts';
 import { Keys, useKeys } from './keys.tsx';
 import { Now } from './now.tsx';
 import { Reasons } from './reasons.tsx';
@@ -102,8 +102,8 @@ function Unnamed({ counts: { accepted, refused } }: { readonly counts: IngestRep
 
 /** Accepted and refused by hour, from the overview, whose answer all readers share. */
 function Hours({ app, env }: PlaceProps) {
-  const { bounds, everyMs, zoom } = useRange();
-  const query = { environment: env, ...boundsQuery(bounds) };
+  const { range, bounds, comparison, everyMs, zoom } = useRange();
+  const query = { environment: env, ...overviewQuery(range, bounds, comparison) };
   const { data } = usePoll<Overview>(withQuery(resource('applications', app, 'overview'), query), everyMs);
   const markers = useMarkers({ application: app, environment: env }, undefined, bounds);
   if (data === undefined || data.hourly.length < 3) return null;

@@ -1,6 +1,6 @@
 import type { Metric } from '../../../contract/shapes/metric.ts';
 import type { MetricMeasurements } from '../../../contract/shapes/reports.ts';
-import type { Buckets } from '../../parts/chart/series.ts';
+import { type Buckets, bucketAt, indexAt, startOf } from '../../parts/chart/series.ts';
 
 /** A metric of the application, or a metric of a feature with all its variants. */
 export interface MetricRow {
@@ -66,26 +66,26 @@ export function bucketsFrom(
   buckets: Buckets,
   series: readonly Pick<MetricMeasurements, 'series'>[],
 ): Buckets {
-  const { start, width, count } = buckets;
+  const { width, count, starts } = buckets;
   const times = series.flatMap(({ series: [first] }) => (first === undefined ? [] : [first[0]]));
-  const skipped = Math.floor((Math.min(...times) - start) / width);
+  const skipped = indexAt(buckets, Math.min(...times));
   if (!(skipped > 0)) return buckets;
   const left = Math.min(skipped, count - 1);
-  return { start: start + left * width, width, count: count - left };
+  return { start: startOf(buckets, left), width, count: count - left, starts: starts?.slice(left) };
 }
 
 /**
  * The values of a series in each bucket. Without a measurement, a counter has 0, and a gauge keeps its previous value.
  */
 export function valuesIn(
-  { start, width, count }: Buckets,
+  buckets: Buckets,
   kind: MetricRow['kind'],
   series: readonly (readonly [t: number, value: number])[],
 ): number[] {
-  const values = new Array<number | undefined>(count).fill(undefined);
+  const values = new Array<number | undefined>(buckets.count).fill(undefined);
   for (const [at, value] of series) {
-    const index = Math.floor((at - start) / width);
-    if (index < 0 || index >= count) continue;
+    const index = bucketAt(buckets, at);
+    if (index === undefined) continue;
     values[index] = kind === 'counter' ? (values[index] ?? 0) + value : value;
   }
   if (kind === 'counter') return values.map((value) => value ?? 0);

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { format } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
 import { copyText } from '../../parts/copy.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
@@ -11,7 +12,8 @@ export function CopyLink({ range, bounds }: ChosenRange) {
   const copied = useSignal(false);
   const dialog = useDialog();
   async function copy(change: Readonly<Record<string, string | undefined>>) {
-    const link = linkWith(change);
+    // The reader of the link may prefer another time zone.
+    const link = linkWith({ ...change, tz: format.zone });
     if (!(await copyText(link))) {
       dialog.open(<LinkDialog link={link} onClose={dialog.close} />);
       return;
@@ -26,10 +28,12 @@ export function CopyLink({ range, bounds }: ChosenRange) {
     label: `These times: ${rangeLabel(bounds)}`,
     onSelect: () => void copy(rangeQuery(bounds)),
   };
+  const label =
+    'preset' in range && /\d/.test(range.preset) ? `the last ${rangeLabel(range)}` : rangeLabel(range);
   const moving =
-    'preset' in range
-      ? [{ label: `Always the last ${rangeLabel(range)}`, onSelect: () => void copy(rangeQuery(range)) }]
-      : [];
+    'from' in range
+      ? []
+      : [{ label: `Always ${label.toLowerCase()}`, onSelect: () => void copy(rangeQuery(range)) }];
   return (
     <>
       <Menu label={copied.value ? 'Copied ✓' : 'Copy link'} items={[...moving, fixed]} end />

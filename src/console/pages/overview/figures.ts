@@ -60,39 +60,50 @@ export interface Drawn {
 
 const [hour, day] = [3600, 86_400];
 
-/** The chart of a figure in the range. */
-export function drawnOf(overview: Overview, figure: Figure): Drawn {
-  const { start, width, values } = bucketsOf(overview, figure);
-  const buckets = { start, width, count: values.length };
+/** The chart of a figure in the range. @param past label of the range that it is compared with */
+export function drawnOf(overview: Overview, figure: Figure, past: string): Drawn {
+  const { values, ...shape } = bucketsOf(overview, figure);
+  const buckets = { ...shape, count: values.length };
+  const before = figure === 'users' || figure === 'refused' ? undefined : overview.before?.series?.[figure];
   return {
     title: names[figure],
     buckets,
-    series: [{ label: names[figure], values, tone: toneOf(0) }],
+    series: [
+      { label: names[figure], values, tone: toneOf(0) },
+      ...(before === undefined ? [] : [{ label: past, values: before, tone: 'past', apart: true } as const]),
+    ],
     unfinishedFrom: bucketAt(buckets, Date.parse(overview.at) / 1000),
   };
 }
 
-function bucketsOf({ start, width, series, hourly, days }: Overview, figure: Figure) {
+function bucketsOf({ start, width, starts, series, hourly, days }: Overview, figure: Figure) {
   if (figure === 'users') {
     const first = days[0]?.[0] ?? start;
-    return { start: first, width: day, values: days.map(([, users]) => users) };
+    return { start: first, width: day, utc: true, values: days.map(([, users]) => users) };
   }
   if (figure === 'refused') {
     const byHour = { start: hourly.start, width: hour, values: hourly.refused };
-    return width === day ? byDay(byHour) : byHour;
+    return width === day ? byDay(byHour, starts) : byHour;
   }
-  return { start, width, values: series[figure] };
+  return { start, width, starts, values: series[figure] };
 }
 
-function byDay({ start, values }: { start: number; values: readonly number[] }) {
-  const first = Math.floor(start / day);
-  const count = values.length === 0 ? 0 : Math.floor((start + (values.length - 1) * hour) / day) - first + 1;
-  const days = new Array<number>(count).fill(0);
+/** @param starts of the days; without them they are UTC days */
+function byDay({ start, values }: { start: number; values: readonly number[] }, starts?: readonly number[]) {
+  const end = start + values.length * hour;
+  const first = starts?.[0] ?? Math.floor(start / day) * day;
+  const buckets = {
+    start: first,
+    width: day,
+    starts,
+    count: starts?.length ?? Math.ceil((end - first) / day),
+  };
+  const sums = new Array<number>(buckets.count).fill(0);
   for (const [index, value] of values.entries()) {
-    const at = Math.floor((start + index * hour) / day) - first;
-    days[at] = days[at]! + value;
+    const at = bucketAt(buckets, start + index * hour);
+    if (at !== undefined) sums[at]! += value;
   }
-  return { start: first * day, width: day, values: days };
+  return { start: first, width: day, starts, values: sums };
 }
 
 /** The change of a figure. */

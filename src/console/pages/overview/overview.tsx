@@ -8,7 +8,6 @@ import type { Overview as OverviewReport } from '../../../contract/shapes/overvi
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
 import { useMarkers } from '../../markers.ts';
 import { oneOf, useParameters } from '../../parameters.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
@@ -16,7 +15,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { HealthLine } from '../../parts/health.tsx';
 import { type ChosenRange, RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
-import { boundsQuery } from '../../range.ts';
+import { comparedWith, overviewQuery } from '../../range.ts';
 import { user } from '../../session.ts';
 import { useTitle } from '../../title.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
@@ -31,7 +30,7 @@ export function Overview({ application, environment }: InEnvironment) {
   const range = useRange();
   const path = withQuery(resource('applications', application, 'overview'), {
     environment,
-    ...boundsQuery(range.bounds),
+    ...overviewQuery(range.range, range.bounds, range.comparison),
   });
   const { data, error } = usePoll<OverviewReport>(path, range.everyMs);
   const overview = useLatest(data, `${application} ${environment}`);
@@ -39,8 +38,7 @@ export function Overview({ application, environment }: InEnvironment) {
     <div class="stack">
       <div class="head">
         <h1>Flags</h1>
-        <RangePicker />
-        <span class="quiet">{format.place} · users: UTC days</span>
+        <RangePicker compares />
       </div>
       <HealthLine application={application} environment={environment} />
       {overview === undefined ? (
@@ -71,7 +69,9 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
   useParameters(parameters);
   const shown: Figure = isFigure(query['show']) ? query['show'] : 'checks';
   const state = isState(query['state']) ? query['state'] : undefined;
-  const drawn = useMemo(() => drawnOf(overview, shown), [overview, shown]);
+  const against = comparedWith(range.range, range.comparison);
+  const pastLabel = against.replace(/^vs /, '');
+  const drawn = useMemo(() => drawnOf(overview, shown, pastLabel), [overview, shown, pastLabel]);
   const place = { application: app, environment: overview.environment };
   const markers = useMarkers(place, undefined, range.bounds);
   return (
@@ -82,7 +82,7 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
         <>
           <Tiles
             overview={overview}
-            range={range.range}
+            against={against}
             shown={shown}
             onShow={(figure) => change({ show: figure === 'checks' ? undefined : figure })}
           />

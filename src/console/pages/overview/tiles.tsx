@@ -1,18 +1,18 @@
 import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
-import { type Range, rangeLabel } from '../../range.ts';
 import { changeOf, compared, type Figure, figures, isUnknown, names, usersLabel } from './figures.ts';
 
 interface TilesProps {
   readonly overview: Overview;
-  readonly range: Range;
+  /** What the figures are compared with, in words. */
+  readonly against: string;
   readonly shown: Figure;
   readonly onShow: (figure: Figure) => void;
 }
 
 /** The totals of the range. Each selects the figure of the chart. */
-export function Tiles({ overview, range, shown, onShow }: TilesProps) {
+export function Tiles({ overview, against, shown, onShow }: TilesProps) {
   return (
     <fieldset class="overview-tiles">
       <legend class="hidden">What the chart shows</legend>
@@ -25,7 +25,7 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
           onClick={() => onShow(figure)}
         >
           <span class="quiet">{figure === 'users' ? usersLabel(overview) : names[figure]}</span>
-          <Total overview={overview} figure={figure} range={range} />
+          <Total overview={overview} figure={figure} words={against} />
         </button>
       ))}
     </fieldset>
@@ -35,11 +35,11 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
 interface FigureProps {
   readonly overview: Overview;
   readonly figure: Figure;
-  readonly range: Range;
+  readonly words: string;
 }
 
 /** The total of a figure, and its change from the same time span before. */
-function Total({ overview, figure, range }: FigureProps) {
+function Total({ overview, figure, words }: FigureProps) {
   const { value, against, before } = compared(overview, figure);
   if (isUnknown(overview, figure))
     return (
@@ -61,7 +61,7 @@ function Total({ overview, figure, range }: FigureProps) {
         <span class="overview-tile-note" title={spansText(overview, figure)}>
           <span aria-hidden="true">{arrows[change.direction][0]} </span>
           <span class="hidden">{arrows[change.direction][1]} </span>
-          <strong>{change.size}</strong> <Against overview={overview} figure={figure} range={range} />
+          <strong>{change.size}</strong> <Against overview={overview} figure={figure} words={words} />
         </span>
       )}
     </span>
@@ -71,13 +71,12 @@ function Total({ overview, figure, range }: FigureProps) {
 const arrows = { up: ['▲', 'up'], down: ['▼', 'down'], same: ['=', 'no change:'] } as const;
 
 /** The comparison of users covers complete days, which it names. */
-function Against({ overview, figure, range }: FigureProps) {
+function Against({ overview, figure, words }: FigureProps) {
   const { usersBefore } = overview;
-  if (figure !== 'users' || usersBefore === null)
-    return <>against {'preset' in range ? `the ${rangeLabel(range)} before` : 'the same time span before'}</>;
+  if (figure !== 'users' || usersBefore === null) return <>{words}</>;
   return (
     <>
-      <span aria-hidden="true">from {format.days(usersBefore.from, usersBefore.to)}</span>
+      <span aria-hidden="true">vs {format.days(usersBefore.from, usersBefore.to)}</span>
       <span class="hidden">{spansText(overview, figure)}</span>
     </>
   );
@@ -87,9 +86,9 @@ function Against({ overview, figure, range }: FigureProps) {
 function spansText({ before, usersBefore }: Overview, figure: Figure): string {
   if (figure === 'users' && usersBefore !== null) {
     const { against } = usersBefore;
-    return `${format.days(against.from, against.to)} against ${format.days(usersBefore.from, usersBefore.to)} (UTC)`;
+    return `${format.days(against.from, against.to)} vs ${format.days(usersBefore.from, usersBefore.to)} (UTC)`;
   }
   if (before === null) return '';
   const { against } = before;
-  return `${format.span(against.from, against.to)} against ${format.span(before.from, before.to)}, the same time span`;
+  return `${format.span(against.from, against.to)} vs ${format.span(before.from, before.to)}`;
 }

@@ -37,10 +37,10 @@ function flagUsers(app: string, environment: string): FlagUsers {
   return {
     known,
     async count(flags, bounds, again = false) {
-      const { from, to } = boundsQuery(bounds);
+      const { from, to, timeZone } = boundsQuery(bounds);
       const missing = flags.filter((flag) => again || known.peek().get(flag)?.from !== bounds.from);
       for (let at = 0; at < missing.length; at += atOnce) {
-        const query = { environment, from, to, feature: missing.slice(at, at + atOnce) };
+        const query = { environment, from, to, timeZone, feature: missing.slice(at, at + atOnce) };
         const { features } = await call<OverviewUsers>('GET', path, { query });
         const counted = features.map(
           ({ feature, users }) => [feature, { users, from: bounds.from }] as const,

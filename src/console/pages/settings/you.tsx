@@ -6,6 +6,7 @@ import { useList } from '../../api/list.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
 import { Field, Form } from '../../parts/form.tsx';
+import { ZonePreference } from '../../parts/range-dialogs.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { Identities } from './identities.tsx';
@@ -27,6 +28,9 @@ export function You() {
             {you.name} · {you.email} · {you.role}
           </p>
           <Profile key={`profile-${thing.version}`} you={you} thing={thing} />
+          <Part title="Time zone" note="For ranges and times in the console.">
+            <ZonePreference />
+          </Part>
           <EmailAddress key={`email-${thing.version}`} you={you} thing={thing} />
           <Password you={you} thing={thing} />
           <SecondFactor id={id} own />

@@ -11,7 +11,7 @@ import { Figures, Legend } from './figures.tsx';
 import { MarkerList } from './markers.tsx';
 import { Plotted } from './plotted.tsx';
 import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
-import { chartTimes, perBucket } from './times.ts';
+import { chartTimes, daySeconds, perBucket } from './times.ts';
 
 export interface ChartProps {
   /** Subject of the chart, such as "Checks by variant". The width of a bucket is added. */
@@ -40,14 +40,16 @@ const noMarkers: readonly Marker[] = [];
 export function Chart(props: ChartProps) {
   const { buckets, series, kind, unfinishedFrom, markers = noMarkers, format = formats.full } = props;
   const { height = 260, onZoom, csv, levels = false } = props;
-  const { start, width, count } = buckets;
+  const { start, width, count, starts, utc } = buckets;
   const title = levels
     ? props.title
     : `${props.title}${props.title.includes(' ') ? ',' : ''} ${perBucket(width)}`;
-  const times = useMemo(() => chartTimes(width), [width]);
+  // Days without starts are UTC days.
+  const zone = utc || (width >= daySeconds && starts === undefined) ? 'UTC' : formats.zone;
+  const times = useMemo(() => chartTimes(width, zone), [width, zone]);
   const of: Described = useMemo(
-    () => ({ buckets: { start, width, count }, series, markers, unfinishedFrom, times, format }),
-    [start, width, count, series, markers, unfinishedFrom, times, format],
+    () => ({ buckets: { start, width, count, starts }, series, markers, unfinishedFrom, times, format }),
+    [start, width, count, starts?.join(), series, markers, unfinishedFrom, times, format],
   );
   const unfinished = unfinishedFrom !== undefined && unfinishedFrom < count;
   return (
@@ -55,7 +57,9 @@ export function Chart(props: ChartProps) {
       <figcaption class="chart-caption">
         <strong class="chart-title">{title}</strong>
         {series.length > 1 || unfinished ? <Legend series={series} unfinished={unfinished} /> : null}
-        {times.zone && <span class="quiet">Days are UTC days</span>}
+        {width >= daySeconds && zone === 'UTC' && formats.zone !== 'UTC' && (
+          <span class="quiet">Days are UTC days</span>
+        )}
       </figcaption>
       {kind !== 'table' && <Plotted title={title} of={of} kind={kind} height={height} onZoom={onZoom} />}
       <MarkerList buckets={of.buckets} markers={markers} />

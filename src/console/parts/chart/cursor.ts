@@ -1,4 +1,4 @@
-import { type Buckets, startOf } from './series.ts';
+import { type Buckets, indexAt, startOf } from './series.ts';
 
 /** The position of a reader in a chart, as indexes of buckets. */
 export interface ChartCursor {
@@ -48,12 +48,8 @@ export function spanOf(buckets: Buckets, first: number, last: number): readonly 
 }
 
 /** The first and the last bucket of a time span, Unix seconds. */
-export function bucketsWithin(
-  { start, width, count }: Buckets,
-  from: number,
-  to: number,
-): readonly [number, number] {
-  const index = (time: number) => clampTo(count, Math.floor((time - start) / width));
+export function bucketsWithin(buckets: Buckets, from: number, to: number): readonly [number, number] {
+  const index = (time: number) => clampTo(buckets.count, indexAt(buckets, time));
   return [index(from), index(to)];
 }
 

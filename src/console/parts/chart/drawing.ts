@@ -26,7 +26,7 @@ export function drawingOf(
   unfinishedFrom = buckets.count,
 ): Drawing {
   const own = series.map(({ values }) => Array.from({ length: buckets.count }, (_, i) => values[i] ?? 0));
-  const heights = kind === 'stacked' ? stacked(own) : own;
+  const heights = kind === 'stacked' ? stacked(own, series) : own;
   return {
     xs: Array.from({ length: buckets.count }, (_, index) => startOf(buckets, index)),
     heights,
@@ -35,13 +35,14 @@ export function drawingOf(
   };
 }
 
-function stacked(series: readonly (readonly number[])[]): number[][] {
-  const sums: number[][] = [];
-  for (const values of series) {
-    const below = sums.at(-1);
-    sums.push(values.map((value, index) => value + (below?.[index] ?? 0)));
-  }
-  return sums;
+function stacked(own: readonly number[][], series: readonly ChartSeries[]): number[][] {
+  let below: readonly number[] = [];
+  return own.map((values, at) => {
+    if (series[at]!.apart) return values;
+    const sums = values.map((value, index) => value + (below[index] ?? 0));
+    below = sums;
+    return sums;
+  });
 }
 
 /** Whether two drawings look the same. */

@@ -52,7 +52,8 @@ export function line(tone: Tone, filled: boolean, palette: () => Palette): uPlot
 
 /** Fills the area between a stacked series and the one below it. The lowest series has a fill of its own. */
 export function bands(tones: readonly Tone[], palette: () => Palette): uPlot.Band[] {
-  return tones.slice(1).map((tone, index) => ({
+  const filled = tones.filter((tone) => tone !== 'past');
+  return filled.slice(1).map((tone, index) => ({
     series: [index + 2, index + 1],
     fill: () => faded(palette().series(tone)),
   }));

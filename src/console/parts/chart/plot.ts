@@ -94,7 +94,7 @@ export class Plot {
       height,
       legend: { show: false },
       padding: [18, 24, 0, 0],
-      ...(times.zone === 'UTC' ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
+      ...(times.zone === undefined ? {} : { tzDate: (at) => tzDate(at, times.zone!) }),
       scales: {
         x: { range: () => xRange(this.#content) },
         y: { range: () => [0, ticksOf(this.#content.drawing).at(-1)!] },
@@ -138,6 +138,11 @@ export class Plot {
   #xOf(index: number): number {
     return this.#chart.valToPos(this.#content.drawing.xs[index] ?? 0, 'x');
   }
+}
+
+/** uPlot finds midnights by the local fields of such dates. It handles `UTC` only by its other name. */
+function tzDate(at: number, zone: string): Date {
+  return uPlot.tzDate(new Date(at * 1000), zone === 'UTC' ? 'Etc/UTC' : zone);
 }
 
 /** Leaves out the buckets that are not complete: `drawTail` draws them. */

@@ -1,4 +1,4 @@
-/** Times on a chart, in the reader's time zone; whole days are UTC days. */
+/** Times on a chart. */
 export interface ChartTimes {
   /** A bucket in full. */
   bucket(start: number): string;
@@ -6,7 +6,7 @@ export interface ChartTimes {
   span(start: number, end: number): string;
   /** A label of the time axis. @param increment distance to the next label, seconds */
   tick(time: number, increment: number): string;
-  /** The name of the time zone if it is not the reader's. */
+  /** The time zone; `undefined` for the browser's. */
   readonly zone: string | undefined;
 }
 
@@ -14,12 +14,11 @@ export const daySeconds = 86_400;
 
 /**
  * @param width of a bucket, seconds
+ * @param zone by default the browser's
  * @param locale by default the browser's
- * @param timeZone by default the browser's
  */
-export function chartTimes(width: number, locale?: string, timeZone?: string): ChartTimes {
+export function chartTimes(width: number, zone?: string, locale?: string): ChartTimes {
   const days = width >= daySeconds;
-  const zone = days ? 'UTC' : timeZone;
   const format = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, ...(zone === undefined ? {} : { timeZone: zone }) });
   const seconds = width < 60 ? ({ second: '2-digit' } as const) : {};
@@ -30,12 +29,12 @@ export function chartTimes(width: number, locale?: string, timeZone?: string): C
   const day = format(date);
   const hour = format({ hour: 'numeric', minute: 'numeric', hourCycle: 'h23' });
   const isMidnight = (at: number) => /^0?0\D?00$/.test(hour.format(at * 1000));
-  const said = days ? ' UTC' : '';
+  const said = days && zone === 'UTC' ? ' UTC' : '';
   return {
     bucket: (start) => full.format(start * 1000) + said,
     span: (start, end) => full.formatRange(start * 1000, (days ? end - 1 : end) * 1000) + said,
     tick: (at, increment) => (increment >= daySeconds || isMidnight(at) ? day : time).format(at * 1000),
-    zone: days ? 'UTC' : undefined,
+    zone,
   };
 }
 

@@ -83,6 +83,14 @@ test('a server gets its key once, and its sender', async () => {
   expect(items.map(({ type }) => type)).toEqual(['Frontend', 'Backend']);
   await page.reload();
   await page.getByText('A Backend key is shown only once').waitFor();
+  // A second visit continues with the same source, language and key.
+  await page.getByRole('link', { name: 'Ingest', exact: true }).first().click();
+  await page.getByRole('heading', { name: 'Ingest', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Connect', exact: true }).click();
+  await page.getByText('A Backend key is shown only once').waitFor();
+  const kept = `${await page.evaluate('JSON.stringify({ ...localStorage })')} ${page.url()}`;
+  expect(kept).toContain('key_');
+  expect(kept).not.toMatch(/fm_be_/);
 });
 
 test('offers each language a key of its type, and promises only what it sends', async () => {
@@ -109,8 +117,18 @@ test('offers each language a key of its type, and promises only what it sends', 
 test('shows the steps instead of empty charts until a flag is seen', async () => {
   const { application, packet } = await openSender(console_, 'Quiet');
   const { page } = await console_.visit(`/apps/${application}/Production/flags`);
-  await page.getByRole('heading', { name: 'No flag was seen in Production yet' }).waitFor();
+  const heading = page.getByRole('heading', { name: 'No flag was seen in Production yet' });
+  await heading.waitFor();
   expect(await page.locator('.overview-tile, canvas').count()).toBe(0);
+  await page.getByRole('link', { name: 'I write my own' }).click();
+  await page.getByRole('button', { name: 'PHP' }).click();
+  await page.getByRole('button', { name: 'PHP', pressed: true }).waitFor();
+  await page.getByRole('link', { name: 'Flags', exact: true }).click();
+  await heading.waitFor();
+  await page.getByRole('link', { name: /I write my own.*Continue with the steps/ }).click();
+  await page.getByRole('button', { name: 'PHP', pressed: true }).waitFor();
+  await page.getByRole('link', { name: 'Flags', exact: true }).click();
+  await heading.waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await packet({ checkout: { on: [1] } });
   await page.locator('canvas').first().waitFor();

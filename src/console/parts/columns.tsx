@@ -23,6 +23,20 @@ export function Ago({ at, never = '–' }: { readonly at: string | null; readonl
   );
 }
 
+/** Senders are recorded by periods of this length, ms. */
+const periodMs = 600_000;
+
+/** When a sender was last seen. @param props `at`: the start of its last period */
+export function SeenAgo({ at }: { readonly at: string }) {
+  const start = Date.parse(at);
+  const end = start + periodMs;
+  return (
+    <time dateTime={at} title={`Between ${format.time(start)} and ${format.clock(end)}`}>
+      {now.value < end ? 'in the last 10 minutes' : format.relative(end, now.value)}
+    </time>
+  );
+}
+
 /** A program and its version; its whole `User-Agent` is the title. */
 export function Program({ userAgent }: { readonly userAgent: string }) {
   return <span title={userAgent}>{programText(userAgent)}</span>;

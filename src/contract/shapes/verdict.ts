@@ -24,8 +24,8 @@ const Sender = shape(
       ['telemetry', 'usage', 'metrics', 'otlp', 'unleash'],
       'Kind of its requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.',
     ),
-    firstAt: time('Time of its first check, to ten minutes.'),
-    lastAt: time('Time of its last check, to ten minutes.'),
+    firstAt: time('Start of the ten minutes in which it first checked the feature.'),
+    lastAt: time('Start of the ten minutes in which it last checked the feature.'),
   },
   exampleSender,
 );

@@ -1,5 +1,6 @@
 import { environmentAddress } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
+import { keptChoice } from './kept-choice.ts';
 import { type Source, sources } from './sources.ts';
 import type { Target } from './target.ts';
 
@@ -11,16 +12,21 @@ interface ChooseSourceProps {
 
 /** What an application may already use. Each leads to its steps. */
 export function ChooseSource({ app, env, chosen }: ChooseSourceProps) {
+  const kept = keptChoice({ application: app, environment: env });
   return (
     <ul class="plain-list connect-sources">
       {sources.map(({ id, label, hint }) => (
         <li key={id}>
           <a
-            href={withQuery(environmentAddress(app, env, 'connect'), { use: id })}
+            href={withQuery(
+              environmentAddress(app, env, 'connect'),
+              id === kept?.use ? { ...kept } : { use: id },
+            )}
             aria-current={id === chosen?.id}
           >
             <strong>{label}</strong>
             <span class="hint">{hint}</span>
+            {chosen === undefined && id === kept?.use && <span class="hint">Continue with the steps.</span>}
           </a>
         </li>
       ))}

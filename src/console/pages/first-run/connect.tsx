@@ -11,6 +11,7 @@ import type { InEnvironment } from '../../place.ts';
 import { settings } from '../../settings.ts';
 import { Arrival } from './arrival.tsx';
 import { ChooseSource, ChooseTarget } from './choose.tsx';
+import { useKeptChoice } from './kept-choice.ts';
 import { ChooseKey, type KeyShown, NewKey } from './key.tsx';
 import { LinesView } from './lines.tsx';
 import { type Source, sources } from './sources.ts';
@@ -28,6 +29,7 @@ const parameters = { use: oneOf(sources.map(({ id }) => id)) };
 function Connect({ application: app, environment: env }: InEnvironment) {
   const { query } = useQuery();
   useParameters(parameters);
+  useKeptChoice({ application: app, environment: env });
   const application = usePoll<Application>(resource('applications', app), undefined);
   const keys = usePoll<{ items: ApplicationKey[] }>(resource('applications', app, 'keys'), undefined);
   const error = application.error ?? keys.error;

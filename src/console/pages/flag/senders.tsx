@@ -3,7 +3,7 @@ import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders, Sender } from '../../../contract/shapes/verdict.ts';
 import { flagAddress, useQuery } from '../../address.ts';
 import { usePoll } from '../../api/poll.ts';
-import { agoColumn } from '../../parts/columns.tsx';
+import { agoColumn, SeenAgo } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
@@ -18,7 +18,12 @@ const columns: readonly Column<Sender>[] = [
     value: ({ version }) => version,
     cell: ({ version }) => version ?? '–',
   },
-  agoColumn('lastAt', 'Last request', 'last'),
+  {
+    key: 'last',
+    title: 'Last request',
+    value: ({ lastAt }) => lastAt,
+    cell: ({ lastAt }) => <SeenAgo at={lastAt} />,
+  },
   { key: 'environment', title: 'Environment', value: ({ environment }) => environment },
   { key: 'how', title: 'Route', value: ({ transport, route }) => `${route}, ${transport}` },
 ];

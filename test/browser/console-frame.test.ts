@@ -3,7 +3,7 @@ import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { cutTexts, widthOf } from './support/looks.ts';
 
 const { describe, test } = needing('chromium');
 
@@ -33,7 +33,7 @@ describe('an unknown address', () => {
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await expect.poll(() => page.title()).toMatch(/^Not found · /);
     await page.locator('main').getByRole('link', { name: way }).click();
-    await page.waitForURL(/\/(Production|Staging)\/flags$/);
+    await page.waitForURL(way === 'Staging' ? /\/Staging\/flags$/ : `${console.origin}/`);
   });
 });
 
@@ -182,6 +182,26 @@ test.each(['light', 'dark'] as const)(
     expect(await axeFaults(page)).toEqual([]);
   },
 );
+
+test.each([320, 640])('no text is cut off without a tooltip at %s px', async (width) => {
+  const sender = await openSender(console, `A shop with quite a long name, ${width}`);
+  const name = 'a-flag-whose-name-is-longer-than-the-narrowest-screen-is-wide';
+  await sender.packet({ [name]: { 'a-variant-with-a-long-name': [3, 2, 1], off: [4, 1, 1] } });
+  const { page } = await console.visit(`/apps/${sender.application}/Production/flags`, {
+    viewport: { width, height: 700 },
+  });
+  await page.getByRole('link', { name }).waitFor();
+  const here = `/apps/${sender.application}/Production`;
+  for (const path of ['flags', `flag?name=${name}`, 'metrics', 'ingest', 'people', 'connect'].map(
+    (each) => `${here}/${each}`,
+  )) {
+    await page.goto(console.origin + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    expect(await cutTexts(page), path).toEqual([]);
+    expect(await widthOf(page), path).toBe(width);
+  }
+});
 
 test('fits the narrowest screen', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/nothing`, {

@@ -5,7 +5,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { acceptLink, type Console, openConsole, signIn, signInFirst, type Visit } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { cutTexts, widthOf } from './support/looks.ts';
 
 const { describe, test } = needing('chromium');
 
@@ -230,6 +230,7 @@ describe.each([
       await page.waitForLoadState('networkidle');
       expect(await axeFaults(page), path).toEqual([]);
       expect(await widthOf(page), path).toBe(page.viewportSize()!.width);
+      expect(await cutTexts(page), path).toEqual([]);
     }
     await page.getByRole('button', { name: 'Create a key' }).click();
     const dialog = page.getByRole('dialog');

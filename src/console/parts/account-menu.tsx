@@ -26,6 +26,8 @@ export function AccountMenu() {
       }
       items={[
         { label: 'Settings', onSelect: () => route(address('settings')) },
+        { label: 'Audit log', onSelect: () => route(address('audit')) },
+        { label: 'Docs', onSelect: () => location.assign(address('docs')) },
         { label: 'Shortcuts', onSelect: openShortcuts },
         ...(Object.keys(themes) as Theme[]).map((each, index) => ({
           label: themes[each],

@@ -34,7 +34,7 @@ export function Switcher({ title, current, choices }: SwitcherProps) {
         aria-label={label === undefined ? `${title}: choose one` : `${title}: ${label}`}
         onClick={toggle}
       >
-        <span class="switcher-label" title={label}>
+        <span class="switcher-label" title={label ?? title}>
           {label ?? title}
         </span>
         <span class="caret" aria-hidden="true" />

@@ -32,6 +32,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const focus = useRowFocus(body, rows, rowKey, rowHeight);
   const inView = rows.slice(view.first, view.end);
   const shown = printing.value ? { first: 0, end: rows.length } : view;
+  useLayoutEffect(() => nameCutCells(body.current));
   useEffect(() => onView?.(inView), [inView.map(rowKey).join('\n')]);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot position its rows
@@ -107,6 +108,14 @@ function Row<Row>({ row, columns, index, active, top }: RowProps<Row>) {
       ))}
     </div>
   );
+}
+
+/** Gives cells whose text does not fit a tooltip with all of it. */
+function nameCutCells(body: HTMLElement | null): void {
+  for (const cell of body?.querySelectorAll<HTMLElement>('.vcell') ?? []) {
+    if (cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent ?? '';
+    else cell.removeAttribute('title');
+  }
 }
 
 type Body = { readonly current: HTMLDivElement | null };

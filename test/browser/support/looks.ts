@@ -50,3 +50,14 @@ function luminance(colour: string): number {
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
+
+/** The texts that are cut off on a page, without a tooltip that has all of them. */
+export function cutTexts(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('header *, main *')]
+    .filter((each) => {
+      const { overflowX } = getComputedStyle(each);
+      const isCut = overflowX === 'hidden' && each.clientWidth > 1 && each.scrollWidth > each.clientWidth + 1;
+      return isCut && each.closest('[title]') === null;
+    })
+    .map((each) => each.className + ': ' + each.textContent)`);
+}

@@ -82,8 +82,9 @@ describe('the docs', () => {
       .filter((name) => name.endsWith('.tsx'))
       .flatMap((name) => {
         const text = readFileSync(join(folder, name), 'utf8');
-        return Array.from(text.matchAll(/<Help\s+to="([^"]+)"/g), ([, to = '']) => ({ name, to }));
+        return Array.from(text.matchAll(/(?:<Help\s+to|\shelp)="([^"]+)"/g), ([, to = '']) => ({ name, to }));
       });
+    expect(targets.length).toBeGreaterThan(10);
     const pages = await servedPages();
     const missing = targets.filter(({ to }) => {
       const [page = '', anchor] = to.split('#');

@@ -70,7 +70,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
 function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }: ApplicationProps) {
   const { refusal, run } = useAction();
   return (
-    <Part title="Client-generated identities">
+    <Part title="Client-generated identities" help="semantics#unique-users">
       <label class="settings-switch">
         <input
           type="checkbox"
@@ -110,6 +110,7 @@ function Rates({ application, thing }: ApplicationProps) {
   return (
     <Part
       title="Rates"
+      help="semantics#limits-and-fairness"
       note="Requests beyond them are answered 429, and senders retry later. The rate of the service is the maximum; 0 packets a second selects it."
     >
       {isAdmin() ? (

@@ -24,6 +24,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
   return (
     <Part
       title="API keys"
+      help="oauth#api-keys"
       note="Programs use them to get tokens for the management API. Packets contain an application key instead."
     >
       <ResourceTable

@@ -14,6 +14,7 @@ export function Clients({ team }: { readonly team: string }) {
   return (
     <Part
       title="Sign-in clients"
+      help="oauth#signing-in"
       note="Programs that members of this team sign in to with their own account."
     >
       <ResourceTable

@@ -39,7 +39,7 @@ export function Deliveries({ path, canSend }: DeliveriesProps) {
       forget(list);
     }, 'The test is sent');
   return (
-    <Part title="Deliveries">
+    <Part title="Deliveries" help="webhooks#delivery">
       <Reason error={data === undefined ? error : undefined} />
       {data !== undefined && (
         <DeliveryTable items={data.items} busy={busy} show={show} repeat={canSend ? repeat : undefined} />

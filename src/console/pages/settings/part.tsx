@@ -3,6 +3,7 @@ import { permissions, type Role, roles } from '../../../contract/roles.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Help } from '../../parts/help.tsx';
 import { hasRole } from '../../roles.ts';
 
 /** Whether the reader may change settings. */
@@ -23,6 +24,8 @@ export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string;
 
 interface PartProps {
   readonly title: string;
+  /** The section of the docs about it, as for `Help`. */
+  readonly help?: string;
   readonly note?: ComponentChildren;
   /** Places the button of a form beside its field. */
   readonly line?: boolean;
@@ -30,10 +33,10 @@ interface PartProps {
 }
 
 /** A section of a settings page. */
-export function Part({ title, note, line, children }: PartProps) {
+export function Part({ title, help, note, line, children }: PartProps) {
   return (
     <section class={line ? 'settings-part form-line' : 'settings-part'}>
-      <h2>{title}</h2>
+      <h2>{help === undefined ? title : <Help to={help}>{title}</Help>}</h2>
       {note && <p class="quiet">{note}</p>}
       {children}
     </section>

@@ -25,6 +25,7 @@ export function Passkeys({ id }: { readonly id: string }) {
   return (
     <Part
       title="Passkeys"
+      help="oauth#passkeys"
       note="Sign in with your fingerprint, your face or the PIN of your device, instead of your password."
     >
       <Reason error={data === undefined ? error : undefined} />

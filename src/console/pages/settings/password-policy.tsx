@@ -29,7 +29,11 @@ export function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps)
     policy.domains.map(({ providerId }) => providerId),
   );
   return (
-    <Part title="Passwords" note="A change applies at the next sign-in. Existing sessions continue.">
+    <Part
+      title="Passwords"
+      help="single-sign-on#passwords"
+      note="A change applies at the next sign-in. Existing sessions continue."
+    >
       <Form
         submit="Save the rules for passwords"
         done="The rules are saved"

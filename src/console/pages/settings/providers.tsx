@@ -19,7 +19,11 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
     void list.reload();
   };
   return (
-    <Part title="Identity providers" note="Services that users sign in with (OpenID Connect).">
+    <Part
+      title="Identity providers"
+      help="single-sign-on#set-up-a-provider"
+      note="Services that users sign in with (OpenID Connect)."
+    >
       <ResourceTable
         list={list}
         caption="Identity providers"

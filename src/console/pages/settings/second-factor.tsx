@@ -20,6 +20,7 @@ export function SecondFactor({ id, own = false }: SecondFactorProps) {
   return (
     <Part
       title="Two-step verification"
+      help="oauth#two-step-verification"
       note="With an authenticator app, signing in with the password also needs a code."
     >
       <Reason error={data === undefined ? error : undefined} />

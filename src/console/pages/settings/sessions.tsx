@@ -16,7 +16,7 @@ export function Sessions({ id, note }: { readonly id: string; readonly note: str
   const items = data?.items ?? [];
   const others = items.filter(({ current }) => !current);
   return (
-    <Part title="Sessions" note={note}>
+    <Part title="Sessions" help="oauth#tokens-and-sessions" note={note}>
       <Reason error={data === undefined ? error : undefined} />
       <Table
         stacked

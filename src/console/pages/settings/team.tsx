@@ -165,7 +165,7 @@ function Limits({ team, change }: LimitsProps) {
   const { data, error } = usePoll<TeamLimits>(resource('teams', team.id, 'limits'), 15_000);
   if (data === undefined) return <Reason error={error} />;
   return (
-    <Part title={`Plan: ${data.plan}`}>
+    <Part title={`Plan: ${data.plan}`} help="semantics#limits-and-fairness">
       <Table
         caption="Limits of the plan"
         rows={data.allowances}

@@ -53,7 +53,7 @@ export function Users() {
 export function Members({ team }: { readonly team: Team }) {
   const list = useList<User>(resource('teams', team.id, 'members'));
   return (
-    <Part title="Members">
+    <Part title="Members" help="semantics#teams-users-and-roles">
       <UserTable
         list={list}
         caption="Members"

@@ -14,7 +14,11 @@ import { WebhookFields, webhookCodes, webhookFields } from './webhook-fields.tsx
 export function Webhooks({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'webhooks');
   return (
-    <Part title="Webhooks" note="Addresses that receive events, such as a stale flag or a leaked key.">
+    <Part
+      title="Webhooks"
+      help="webhooks#events"
+      note="Addresses that receive events, such as a stale flag or a leaked key."
+    >
       <ResourceTable
         list={useList<Webhook>(path)}
         caption="Webhooks"

@@ -110,7 +110,7 @@ describe('the figures', () => {
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('≈15');
     await expect
       .poll(async () => (await tile(page, 'Users').innerText()).replaceAll(/\s/g, ' '))
-      .toContain(`${text(usersBefore.against)} against ${text(usersBefore)}`);
+      .toContain(`${text(usersBefore.against)} vs ${text(usersBefore)}`);
     // Below its name the tile has two lines on a laptop: the figure with its days, and the change.
     const line = await tile(page, 'Users').locator('.overview-tile-line').boundingBox();
     expect(line?.height).toBeLessThan(62);
@@ -127,7 +127,7 @@ describe('the flags', () => {
   test('are searched, filtered and sorted, as the address says', async () => {
     const { page } = await console.visit(addressOf(shop));
     await firstRow(page).waitFor();
-    await page.getByRole('button', { name: '2 undeclared' }).click();
+    await page.getByRole('link', { name: '2 flags undeclared' }).click();
     await expect.poll(() => names(page)).toEqual(['search-ranking', '=dangerous']);
     await page.getByRole('button', { name: /^Flag/ }).click();
     await expect.poll(() => names(page)).toEqual(['=dangerous', 'search-ranking']);

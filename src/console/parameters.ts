@@ -88,7 +88,9 @@ export function ignoredIn(query: QueryText, settled: boolean): readonly Ignored[
   return Object.entries(query).flatMap(([name, value]): readonly Ignored[] => {
     const reason = checks.value[name]?.(value, query);
     if (reason !== undefined) return [{ name, value, reason }];
-    if (!settled || name in checks.value || read.get(query)?.has(name)) return [];
+    // The range stays in the address from page to page, also on those without one.
+    const isKept = name in rangeParameters;
+    if (!settled || isKept || name in checks.value || read.get(query)?.has(name)) return [];
     return [{ name, value, reason: 'the page has no such parameter' }];
   });
 }

@@ -9,6 +9,8 @@ export interface ConsoleRoute {
   readonly path: string;
   /** Title of the browser tab; the page of one object sets its own (`useTitle`). */
   readonly title?: string;
+  /** Second key of the shortcut: `g f`. */
+  readonly key?: string;
   /** Loads the component, with `import` of a literal. `scripts/build/console.ts` reads the file from the text of this function. */
   readonly load: () => Promise<ComponentType<never>>;
 }
@@ -17,7 +19,6 @@ export interface ConsoleRoute {
 interface Tab extends ConsoleRoute {
   readonly page: EnvironmentPage;
   readonly title: string;
-  /** Second key of the shortcut: `g f`. */
   readonly key: string;
 }
 
@@ -71,6 +72,7 @@ export const routes: readonly ConsoleRoute[] = [
     page: '',
     path: '/',
     title: 'Home',
+    key: 'h',
     load: () => import('./pages/home/home.tsx').then(({ Home }) => Home),
   },
   {
@@ -86,12 +88,14 @@ export const routes: readonly ConsoleRoute[] = [
     page: 'audit',
     path: '/audit',
     title: 'Audit log',
+    key: 'l',
     load: () => import('./pages/audit/audit.tsx').then(({ Audit }) => Audit),
   },
   {
     page: 'settings',
     path: '/settings/:page?',
     title: 'Settings',
+    key: 's',
     load: () => import('./pages/settings/settings-page.tsx').then(({ Settings }) => Settings),
   },
 ];

@@ -12,7 +12,7 @@ import {
 } from '../address.ts';
 import { withQuery } from '../api/client.ts';
 import { applications } from '../applications.tsx';
-import { useKeys } from '../keys.ts';
+import { type Shortcut, useKeys } from '../keys.ts';
 import { rememberPlace, withLastPlace } from '../last-place.ts';
 import { type Place, placeOf } from '../place.ts';
 import { routes, tabs } from '../routes.ts';
@@ -24,9 +24,23 @@ import { IgnoredParameters } from './ignored-parameters.tsx';
 import { LiveStatus } from './live.tsx';
 import { Switcher } from './switcher.tsx';
 
+/** Pages outside of environments that have a shortcut. */
+const topLevel = routes.filter(({ key, path }) => key !== undefined && !path.startsWith('/apps/'));
+
+const goTo = (title: string, key: string, run: () => void): Shortcut => ({
+  keys: `g ${key}`,
+  help: `Go to ${title}`,
+  run,
+});
+
 /** The frame of every page. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
-  const { path, query } = useLocation();
+  const { path, query, route } = useLocation();
+  useKeys(
+    topLevel.map(({ path, title, key }) =>
+      goTo(title!, key!, () => route(root + path.replace('/:page?', ''))),
+    ),
+  );
   const here = placeOf(path.slice(root.length), query);
   useEffect(() => rememberPlace(here), [path]);
   const place = withLastPlace(here);
@@ -139,13 +153,7 @@ function Tabs({ place, application }: InApplication) {
     environment === undefined
       ? applicationSettingsAddress(application.id)
       : withQuery(environmentAddress(application.id, environment, page), kept(query));
-  useKeys(
-    tabs.map(({ page, title, key }) => ({
-      keys: `g ${key}`,
-      help: `Go to ${title}`,
-      run: () => route(hrefOf(page)),
-    })),
-  );
+  useKeys(tabs.map(({ page, title, key }) => goTo(title, key, () => route(hrefOf(page)))));
   return (
     <nav class="tabs" aria-label="Pages of the application">
       {environment !== undefined &&

@@ -4,6 +4,16 @@ import { Dialog } from './dialog.tsx';
 
 const open = signal(false);
 
+/** The keys of a table or chart that has the focus. */
+const withFocus: readonly (readonly [keys: readonly string[], help: string])[] = [
+  [['↑', '↓', 'Page Up', 'Page Down', 'Home', 'End'], 'In a table: move between rows'],
+  [['Enter'], 'In a table: open the row'],
+  [['←', '→', 'Page Up', 'Page Down', 'Home', 'End'], 'In a chart: move between buckets'],
+  [['Shift + ←', 'Shift + →'], 'In a chart: select a range'],
+  [['Enter'], 'In a chart: zoom into the selection'],
+  [['Escape'], 'In a chart: clear the selection'],
+];
+
 /** Opens the list of shortcuts. */
 export function openShortcuts(): void {
   open.value = true;
@@ -31,9 +41,20 @@ export function Shortcuts() {
               <td>{help}</td>
             </tr>
           ))}
+          {withFocus.map(([keys, help]) => (
+            <tr key={help}>
+              <th scope="row">
+                {keys.map((key) => (
+                  <>
+                    <kbd>{key}</kbd>{' '}
+                  </>
+                ))}
+              </th>
+              <td>{help}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
-      <p class="quiet">Arrow keys move in tables and charts. Enter opens a row.</p>
       <p class="actions">
         <button type="button" onClick={close}>
           Close

@@ -22,7 +22,7 @@ export function showEntry(entry: AuditEntry): ShownEntry {
 }
 
 /** The kinds of targets whose id is that of their application. */
-const byApplication = ['application', 'environment', 'feature', 'metric'];
+const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
 /** The application that an entry is about; `undefined` if it is about none, or about a key in an earlier release. */
 export function applicationOf({ applicationId, target }: AuditEntry): string | undefined {

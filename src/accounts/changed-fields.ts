@@ -1,7 +1,7 @@
 import type { ChangedField } from '../contract/shapes/activity.ts';
 
-/** Fields that every change sets, and those that another one implies. */
-const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt']);
+/** Fields that every change sets, those that another one implies, and those that have entries of their own. */
+const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt', 'experiments']);
 
 /** Maximum length of a value, and number of values. */
 const longest = 300;
@@ -39,10 +39,19 @@ function plainText(field: string, value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+/** An item of a list that is an object: an owner, or a step of a rollout. */
+interface Item {
+  readonly name?: string;
+  readonly id?: string;
+  readonly at?: number;
+  readonly split?: unknown;
+}
+
 /** An item of a list, such as an origin, or a variant with its weight. */
 function itemText(item: unknown): string {
   if (Array.isArray(item)) return item.map(String).join(' ');
   if (typeof item !== 'object' || item === null) return String(item);
-  const { name, id } = item as { readonly name?: string; readonly id?: string };
+  const { name, id, at, split } = item as Item;
+  if (at !== undefined && split !== undefined) return `${new Date(at).toISOString()} ${itemText(split)}`;
   return name ?? id ?? JSON.stringify(item);
 }

@@ -1,19 +1,17 @@
 import { applicationOf } from '../../accounts/audit-log.ts';
 import type { ActivityKind } from '../../contract/activity.ts';
-import type { AuditedThing } from '../../contract/audit.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { AuditEntry, FeatureNote } from '../../storage/lmdb/records.ts';
 import type { Fact } from './facts.ts';
 
 /** The things in the audit log whose changes are in the feed. They belong to an application. */
-const changedThings: Partial<
-  Readonly<Record<AuditedThing, { readonly kind: ActivityKind; readonly noun: string }>>
-> = {
+const changedThings: Readonly<Record<string, { readonly kind: ActivityKind; readonly noun: string }>> = {
   application: { kind: 'application_changed', noun: 'Application' },
   environment: { kind: 'environment_changed', noun: 'Environment' },
   key: { kind: 'key_changed', noun: 'Key' },
   feature: { kind: 'flag_changed', noun: 'Flag' },
   metric: { kind: 'metric_changed', noun: 'Metric' },
+  experiment: { kind: 'experiment_changed', noun: 'Experiment' },
 };
 
 /** Actions that the feed shows by other facts: notes at the time to which they refer, leaks by the key. */
@@ -35,15 +33,16 @@ export type ShowActor = (actor: AuditEntry['actor']) => NonNullable<Fact['by']>;
 export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
   const { number, at, action, target, actor, changes = [] } = entry;
   const { kind, noun } = thingOf(entry)!;
+  const { feature, name } = namesOf(target);
   const done = action.slice(action.indexOf('.') + 1).replaceAll('-', ' ');
   return {
     kind,
     at,
     key: number,
     environment: target.type === 'environment' ? target.name : null,
-    feature: target.type === 'feature' ? target.name : null,
-    subject: target.name,
-    text: textOf(target.type === 'feature' ? '' : `${noun} ${target.name} `, done, changes),
+    feature,
+    subject: name,
+    text: textOf(target.type === 'feature' ? '' : `${noun} ${name} `, done, changes),
     by: showActor(actor),
     changes: [...changes],
   };
@@ -56,7 +55,15 @@ export function noteFact(feature: string, note: FeatureNote, by: Fact['by']): Fa
 }
 
 function thingOf({ action }: AuditEntry) {
-  return changedThings[action.slice(0, action.indexOf('.')) as AuditedThing];
+  const thing = action.slice(0, action.indexOf('.'));
+  return Object.hasOwn(changedThings, thing) ? changedThings[thing] : undefined;
+}
+
+/** The names of a target. That of an experiment begins with its feature: `checkout: One page`. */
+function namesOf({ type, name }: AuditEntry['target']): { feature: string | null; name: string } {
+  if (type !== 'experiment') return { feature: type === 'feature' ? name : null, name };
+  const [, feature = null, experiment = name] = /^(.*?): (.*)$/s.exec(name) ?? [];
+  return { feature, name: experiment };
 }
 
 /** "Archived", "Changed: permanent no → yes" or "Metric latency changed: unit – → ms". */

@@ -171,7 +171,7 @@ function* senderFacts(environment: string, number: number, { senders }: Sights):
 const shownShare = 0.01;
 const maxShown = 4;
 
-function splitFact(environment: string, number: number, { feature, minute, shares }: SplitMove): Fact {
+function splitFact(environment: string, number: number, { feature, day, minute, shares }: SplitMove): Fact {
   const changes = shares
     .filter(({ from, to }) => Math.abs(to - from) >= shownShare)
     .slice(0, maxShown)
@@ -180,7 +180,7 @@ function splitFact(environment: string, number: number, { feature, minute, share
   return {
     kind: 'split_moved',
     at: minute * minuteMs,
-    key: [number, feature, minute],
+    key: [number, feature, day],
     environment,
     feature,
     subject: changes[0]?.field ?? null,

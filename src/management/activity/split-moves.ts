@@ -28,6 +28,8 @@ const trafficNoise = 0.05 ** 2;
 export interface SplitMove {
   readonly feature: string;
   /** Start of the day, minutes since the epoch. */
+  readonly day: number;
+  /** Start of the hour in which it moved; of the day if the counts of hours are gone. */
   readonly minute: number;
   /** Shares from 0 to 1, those that moved most first. */
   readonly shares: readonly { readonly variant: string; readonly from: number; readonly to: number }[];
@@ -54,7 +56,8 @@ export function* movesIn(store: UsageTables, environment: number, now: number, a
   const splits: SplitMove[] = [];
   let left = stride;
   for (const [feature, rows] of daily.features) {
-    splits.push(...movesOf(names.features[feature]!, rows, daily.from));
+    for (const move of movesOf(names.features[feature]!, rows, daily.from))
+      splits.push({ ...move, minute: yield* minuteOf(store, environment, rows, move, at) });
     left = left === 0 ? stride : left - 1;
     if (left === 0) yield;
   }
@@ -66,6 +69,7 @@ const stride = 32;
 
 /** The daily checks of a variant. */
 interface Row {
+  readonly ordinal: number;
   readonly variant: string;
   readonly checks: Float64Array;
 }
@@ -94,7 +98,7 @@ function* readDaily(
     const feature = featureOf[ordinal] ?? -1;
     if (variant === undefined || feature < 0 || left === 0) return;
     left -= 1;
-    const row = { variant, checks: new Float64Array(comparedDays) };
+    const row = { ordinal, variant, checks: new Float64Array(comparedDays) };
     rows[ordinal] = row;
     const known = features.get(feature);
     if (known === undefined) features.set(feature, [row]);
@@ -126,9 +130,51 @@ function movesOf(feature: string, rows: readonly Row[], from: number): SplitMove
   const levels = sharesOf(compared, sums);
   return levelShifts({ ...levels, least: leastShare }).map((shift) => ({
     feature,
+    day: (from + shift.day) * minutesPerDay,
     minute: (from + shift.day) * minutesPerDay,
     shares: movedShares(compared, shift),
   }));
+}
+
+/** Finds the hour of a move in the counts of its day. */
+function* minuteOf(
+  store: UsageTables,
+  environment: number,
+  rows: readonly Row[],
+  { day, shares: [moved] }: SplitMove,
+  at: Snapshot,
+): Reading<number> {
+  const hours = Array.from({ length: 24 }, () => ({ part: 0, sum: 0 }));
+  const variants = new Map(rows.map(({ ordinal, variant }) => [ordinal, variant]));
+  const wanted = { from: day, to: day + minutesPerDay, grain: 'hour', only: [...variants.keys()] } as const;
+  yield* readCounts(store, environment, wanted, at, ({ minute, size, ordinals, checks }) => {
+    const hour = hours[Math.floor((minute - day) / 60)]!;
+    for (let index = 0; index < size; index += 1) {
+      const variant = variants.get(ordinals[index]!);
+      if (variant === undefined) continue;
+      hour.sum += checks[index]!;
+      if (variant === moved!.variant) hour.part += checks[index]!;
+    }
+  });
+  return day + 60 * hourOfMove(hours, moved!.from, moved!.to);
+}
+
+/**
+ * The hour from which on the shares fit the level after a move better than the one before, by least squares. It is 0 if the counts
+ * of hours are gone, which leaves one sum for the day.
+ */
+export function hourOfMove(
+  hours: readonly { readonly part: number; readonly sum: number }[],
+  from: number,
+  to: number,
+): number {
+  if (hours.filter(({ sum }) => sum > 0).length < 2) return 0;
+  let [best, least, cost] = [0, 0, 0];
+  for (const [hour, { part, sum }] of hours.entries()) {
+    if (cost < least) [best, least] = [hour, cost];
+    if (sum > 0) cost += sum * ((part / sum - from) ** 2 - (part / sum - to) ** 2);
+  }
+  return best;
 }
 
 function mostChecked(rows: readonly Row[]): readonly Row[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sharesOf } from '../../../src/management/activity/split-moves.ts';
+import { hourOfMove, sharesOf } from '../../../src/management/activity/split-moves.ts';
 import { levelShifts } from '../../../src/management/statistics/level-shifts.ts';
 import { type Draws, drawsOf } from './draws.ts';
 
@@ -102,4 +102,30 @@ test('reports each step of a rollout', () => {
 test('compares no days with few checks', () => {
   const share = (day: number) => (day < 30 ? 0 : 1);
   expect(levelShifts(shares({ draws: drawsOf(6), share, checks: 50 }))).toEqual([]);
+});
+
+test('finds the hour of a change in the counts of its day', () => {
+  const planted = fc.record({
+    seed: fc.nat(),
+    hour: fc.integer({ min: 0, max: 23 }),
+    from: fc.double({ min: 0, max: 0.8, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(planted, ({ seed, hour, from }) => {
+      const draws = drawsOf(seed);
+      const to = from + 0.2;
+      const hours = Array.from({ length: 24 }, (_, each) => {
+        const sum = 2000 + Math.round(1000 * draws.uniform());
+        return { sum, part: draws.binomial(sum, each < hour ? from : to) };
+      });
+      expect(hourOfMove(hours, from, to)).toBe(hour);
+    }),
+  );
+});
+
+test('leaves the hour open if only the day is known', () => {
+  const hours = Array.from({ length: 24 }, (_, hour) =>
+    hour === 0 ? { sum: 1000, part: 300 } : { sum: 0, part: 0 },
+  );
+  expect(hourOfMove(hours, 0.2, 0.6)).toBe(0);
 });

@@ -19,6 +19,7 @@ export function flagPath({ application, name }: FlagPlace, ...rest: readonly str
 export function reread({ application }: FlagPlace): void {
   forget(resource('applications', application, 'features'));
   forget(resource('applications', application, 'overview'));
+  forget(resource('applications', application, 'activity'));
 }
 
 /** Changes the declaration of a flag, and declares it if necessary. @throws {ApiProblem} */

@@ -52,6 +52,10 @@ sign-ins to unknown accounts and changes of the sign-in policy and of identity p
 API keys included, have a plan limit: 3, 20 or 100 teams on the plan free, team or enterprise. Teams that those teams create
 count against the same limit.
 
+The activity of an application (\`GET /applications/:id/activity\`) shows its changes to everyone who may read it, without the addresses that the audit
+log has. Admins see the name of each author. Others see those of the current members of the team, whom they can list, and their own. An API key
+or a former member is shown without a name. Sign-ins, members and the settings of the team are not in the activity.
+
 | Host | Endpoint | Credential | Who may call it |
 |---|---|---|---|
 `;

@@ -1,7 +1,7 @@
 import { applicationOf } from '../../accounts/audit-log.ts';
 import type { ActivityKind } from '../../contract/activity.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
-import type { AuditEntry, FeatureNote } from '../../storage/lmdb/records.ts';
+import type { AuditEntry, FeatureDeclaration, FeatureNote } from '../../storage/lmdb/records.ts';
 import type { Fact } from './facts.ts';
 
 /** The things in the audit log whose changes are in the feed. They belong to an application. */
@@ -46,6 +46,17 @@ export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
     by: showActor(actor),
     changes: [...changes],
   };
+}
+
+/** The steps of the rollout plan of a feature. Steps in the future are in no range that has ended. */
+export function stepFacts({ name, rollout }: FeatureDeclaration): readonly Fact[] {
+  return (rollout ?? []).map(({ at, split }) => ({
+    kind: 'rollout_step',
+    at,
+    key: [name, at],
+    feature: name,
+    text: `Planned split from here on: ${split.map(([variant, weight]) => `${variant} ${weight}`).join(', ')}`,
+  }));
 }
 
 /** A note of a feature, at the time to which it refers. */

@@ -22,7 +22,7 @@ import { answerRows, format, orInRows, rowsWanted } from '../exports/format.ts';
 import { namePage, paging } from '../lists.ts';
 import { type ReportingDeps, tooManyReports } from '../report-pool.ts';
 import { emptyRange, range } from '../report-range.ts';
-import { changeFact, noteFact, type ShowActor } from './change-facts.ts';
+import { changeFact, noteFact, type ShowActor, stepFacts } from './change-facts.ts';
 import { type ActivityFilter, type Fact, pageOfFacts } from './facts.ts';
 import type { RecentChanges } from './recent-changes.ts';
 
@@ -81,6 +81,8 @@ Moves of splits and of traffic are found for the last 100 complete UTC days, ref
         const keys = directory.keysOf(application.id);
         if (data) {
           for (const fact of notesIn(accounts, application.id, query.feature)) facts.push(fact);
+          for (const feature of directory.featuresOf(application.id).values())
+            facts.push(...stepFacts(feature));
           for (const key of keys) {
             const at = directory.leakedAt(key);
             if (at !== null) facts.push(leakFact(key.id, key.name, at));

@@ -156,6 +156,18 @@ test('lists a leaked key once, and notes at the time to which they refer', async
   });
 });
 
+test('lists the steps of a rollout plan once their time has come', async () => {
+  const { change, read } = await openShop();
+  await change('POST', '/features', { name: 'checkout' });
+  const at = new Date(clock.now() + 3_600_000).toISOString();
+  await change('PATCH', '/features/checkout', { rollout: [{ at, split: { on: 10, off: 90 } }] });
+  expect(kinds(await read({ kind: 'rollout_step' }))).toEqual([]);
+  await pass(2 * 3_600_000);
+  expect((await read({ kind: 'rollout_step' })).items).toMatchObject([
+    { at, feature: 'checkout', text: 'Planned split from here on: on 10, off 90' },
+  ]);
+});
+
 test('filters by environment, feature, kind, actor, time and text', async () => {
   const { change, send, read } = await openShop();
   await send({ checkout: { on: [1] }, banner: { on: [1] } });

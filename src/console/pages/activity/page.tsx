@@ -21,6 +21,7 @@ import { useAction } from '../../parts/action.tsx';
 import { downloadCsv } from '../../parts/csv.ts';
 import { Reason } from '../../parts/failure.tsx';
 import { Filter, type Options } from '../../parts/filters.tsx';
+import { Help } from '../../parts/help.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { daysOf } from './days.ts';
@@ -61,7 +62,9 @@ export function ActivityPage(place: InEnvironment) {
   return (
     <div class="stack activity">
       <header class="head spread">
-        <h1>Activity</h1>
+        <h1>
+          <Help to="semantics#activity">Activity</Help>
+        </h1>
         <RangePicker />
       </header>
       <Filters />

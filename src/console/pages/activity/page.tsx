@@ -24,7 +24,7 @@ import { Filter, type Options } from '../../parts/filters.tsx';
 import { Help } from '../../parts/help.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
-import { daysOf } from './days.ts';
+import { type Day, daysOf } from './days.ts';
 import { useFeed } from './feed.ts';
 import { RunOf } from './item.tsx';
 
@@ -38,27 +38,17 @@ export function ActivityPage(place: InEnvironment) {
   const { bounds, live } = useRange();
   useParameters(parameters);
   const path = resource('applications', place.application, 'activity');
-  const { what, flag, by, search } = query;
-  const filters = useMemo(
-    () => ({
-      environment: place.environment,
-      kind: kindsOf(what),
-      feature: flag || undefined,
-      actor: by || undefined,
-      search: search || undefined,
-    }),
-    [place.environment, what, flag, by, search],
-  );
+  const filters = useFilters(place.environment);
   const span = useMemo(
     () => ({ from: new Date(bounds.from).toISOString(), to: new Date(bounds.to).toISOString() }),
     [bounds],
   );
   const feed = useFeed(path, filters, span, live ? liveMs : undefined);
-  const from = span.from;
+  const { what } = query;
   const days = useMemo(() => {
-    const shown = feed.items?.filter(({ at }) => at >= from) ?? [];
+    const shown = feed.items?.filter(({ at }) => at >= span.from) ?? [];
     return daysOf(shown, format.longDate, kindsOf(what)?.length !== 1);
-  }, [feed.items, from, what]);
+  }, [feed.items, span.from, what]);
   return (
     <div class="stack activity">
       <header class="head spread">
@@ -73,15 +63,8 @@ export function ActivityPage(place: InEnvironment) {
       {feed.items !== undefined && days.length === 0 && (
         <p class="empty">Nothing changed in this range that matches the filters.</p>
       )}
-      {days.map(({ title, runs }) => (
-        <section key={title} aria-label={title}>
-          <h2 class="activity-day">{title}</h2>
-          <ol class="plain-list activity-list">
-            {runs.map((run) => (
-              <RunOf key={run[0].id} run={run} place={place} />
-            ))}
-          </ol>
-        </section>
+      {days.map((day) => (
+        <DaySection key={day.title} day={day} place={place} />
       ))}
       <footer class="actions">
         {feed.more && (
@@ -92,6 +75,28 @@ export function ActivityPage(place: InEnvironment) {
         {days.length > 0 && <Export path={withQuery(path, { ...filters, ...span, format: 'csv' })} />}
       </footer>
     </div>
+  );
+}
+
+/** The filters in the address: the same object until they change. */
+function useFilters(environment: string) {
+  const { what, flag, by, search } = useQuery().query;
+  return useMemo(() => {
+    const feature = flag || undefined;
+    return { environment, kind: kindsOf(what), feature, actor: by || undefined, search: search || undefined };
+  }, [environment, what, flag, by, search]);
+}
+
+function DaySection({ day: { title, runs }, place }: { readonly day: Day; readonly place: InEnvironment }) {
+  return (
+    <section aria-label={title}>
+      <h2 class="activity-day">{title}</h2>
+      <ol class="plain-list activity-list">
+        {runs.map((run) => (
+          <RunOf key={run[0].id} run={run} place={place} />
+        ))}
+      </ol>
+    </section>
   );
 }
 

@@ -1,15 +1,14 @@
-import { addCounts } from '../storage/aggregate/merge.ts';
 import { type CountsBlock, readCarriedCounts } from '../storage/aggregate/read-counts.ts';
 import { type Days, type EnvironmentUsers, environmentUsers } from '../storage/aggregate/unique-users.ts';
 import type { Carried } from '../storage/lmdb/carried.ts';
-import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
+import type { Counts } from '../storage/lmdb/cells.ts';
 import { ledgerEntries } from '../storage/lmdb/ledger.ts';
 import { horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
 import { type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { bucketsBefore, grainBefore, type Span } from './overview-before.ts';
 import { daysOf, gridOf, hoursAround, type OverviewRange } from './overview-range.ts';
-import { type Names, readNames, Totals } from './overview-totals.ts';
+import { type Names, readNames, SpanTotals, Totals } from './overview-totals.ts';
 import { grainOf, lastAtOrBefore } from './report-range.ts';
 
 /** The range and environment of an overview. */
@@ -27,11 +26,11 @@ export interface OverviewBase {
   readonly names: Names;
   readonly totals: Totals;
   /** Counts of the previous range. */
-  readonly before: Counts;
+  readonly before: SpanTotals;
   /** The same by bucket; `undefined` without a previous range. */
   readonly past: PastSeries | undefined;
   /** Counts of the end of the range, which is not compared. */
-  readonly rest: Counts;
+  readonly rest: SpanTotals;
   /** The complete hours. */
   readonly ledger: HourlyLedger;
   /** Users of the complete days of the range, and of as many days before. */
@@ -72,7 +71,7 @@ function* readBase(
   const totals = new Totals(names, grid);
   const whole = { ...range, grain: grainOf(range) };
   yield* readCarriedCounts(store, number, whole, carried, at, (block) => totals.add(block, names, grid));
-  const sum = (span: Span | undefined) => sumCarried(store, number, span, carried, at);
+  const sum = (span: Span | undefined) => sumCarried(store, number, names, span, carried, at);
   const days = daysParted(wanted);
   return {
     names,
@@ -138,23 +137,17 @@ function* readPast(
 function* sumCarried(
   store: UsageTables,
   environment: number,
+  names: Names,
   span: Span | undefined,
   carried: Carried,
   at: Snapshot,
-): Reading<Counts> {
-  const total = countsCodec.empty();
+): Reading<SpanTotals> {
+  const total = new SpanTotals(names);
   if (span === undefined) return total;
-  yield* readCarriedCounts(store, environment, { ...span, grain: 'day' }, carried, at, summer(total));
+  yield* readCarriedCounts(store, environment, { ...span, grain: 'day' }, carried, at, (block) =>
+    total.add(block, names),
+  );
   return total;
-}
-
-/** Adds blocks to a total. */
-export function summer(total: Counts): (block: CountsBlock) => void {
-  return ({ size, checks, used, viewed }) => {
-    for (let index = 0; index < size; index += 1) {
-      addCounts(total, checks[index]!, used[index]!, viewed[index]!);
-    }
-  };
 }
 
 /** Maximum number of cached bases, of a few megabytes each. */

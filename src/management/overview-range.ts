@@ -83,6 +83,9 @@ export interface Grid {
   readonly spark: { readonly start: number; readonly width: number; readonly length: number };
 }
 
+/** The widths of points, in hours, that divide a day. */
+const dayParts = [1, 2, 3, 4, 6, 8, 12, 24];
+
 /** Maximum number of points in a sparkline. */
 const maxSpark = 30;
 
@@ -93,7 +96,9 @@ export function gridOf(range: ReportRange): Grid {
   const start = bucketIn(range, from);
   const width = stepMinutes[step] * 60;
   const length = starts?.length ?? Math.ceil((to * 60 - start) / width);
-  const each = Math.ceil(length / maxSpark);
+  const least = Math.ceil(length / maxSpark);
+  // A day has a whole number of points, so that a client can draw sums of 24 hours.
+  const each = step === 'hour' ? (dayParts.find((hours) => hours >= least) ?? least) : least;
   const spark = { start, width: each * width, length: Math.ceil(length / each) };
   return { start, width, length, ...(starts && { starts }), each, spark };
 }

@@ -26,12 +26,11 @@ import {
   type OverviewWanted,
   type PastSeries,
   receivedIn,
-  summer,
 } from './overview-base.ts';
 import type { Comparison, Span } from './overview-before.ts';
 import { daysText, gridOf, hoursAround } from './overview-range.ts';
 import { rowsOf } from './overview-rows.ts';
-import { readSights, type Sights, Totals } from './overview-totals.ts';
+import { readSights, type Sights, SpanTotals, Totals } from './overview-totals.ts';
 import type { Owners } from './owned.ts';
 import { grainOf, minuteText, shownZone } from './report-range.ts';
 import { pickSeries } from './sights.ts';
@@ -71,14 +70,20 @@ export function* overviewReport(
   const { declared, now } = task;
   const measured = yield* splits.of({ environment: task.environment.number, declared, now });
   return yield* fromSnapshot(store.lmdb, function* (at) {
-    const { environment, range } = task;
+    const { environment, range, comparison } = task;
     const [base, sights] = yield* readKnown(store, task, bases, at);
     const counted = yield* countAll(store, task, base, at);
     const ledger = yield* readLedger(store, task, base, at);
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
     const { start, width, length, starts, spark } = gridOf(range);
     const said = { declared, owned: task.owned, splits: measured, ...judged };
-    const features = rowsOf(base.names, counted.totals, sights, said, spark.length);
+    const features = rowsOf(
+      base.names,
+      { ...counted, from: comparison?.before.from },
+      sights,
+      said,
+      spark.length,
+    );
     const { checks, used, viewed } = counted.totals.series;
     return {
       environment: environment.name,
@@ -127,8 +132,10 @@ interface Counted {
   readonly totals: Totals;
   readonly total: Counts;
   readonly against: Counts;
-  readonly before: Counts;
+  readonly before: SpanTotals;
   readonly past: PastSeries | undefined;
+  /** The end of the range, which is not compared. */
+  readonly rest: SpanTotals;
 }
 
 /** Adds the last minutes to the base. */
@@ -145,10 +152,13 @@ function* countAll(
   yield* readNewCounts(store, environment.number, whole, carried, at, (block) =>
     totals.add(block, base.names, grid),
   );
-  const plus = function* (counts: Counts, span: Span | undefined): Reading<Counts> {
-    const sum = { ...counts };
+  const plus = function* (known: SpanTotals, span: Span | undefined): Reading<SpanTotals> {
+    const sum = new SpanTotals(base.names, known);
     const wanted = span && { ...span, grain: 'minute' as const };
-    if (wanted) yield* readNewCounts(store, environment.number, wanted, carried, at, summer(sum));
+    if (wanted)
+      yield* readNewCounts(store, environment.number, wanted, carried, at, (block) =>
+        sum.add(block, base.names),
+      );
     return sum;
   };
   const total = totals.total();
@@ -159,7 +169,7 @@ function* countAll(
     const wanted = { ...past.span, grain: 'minute' } as const;
     yield* readNewCounts(store, environment.number, wanted, carried, at, (block) => past.add(block));
   }
-  return { totals, total, against: minus(total, rest), before, past };
+  return { totals, total, against: minus(total, rest.counts), before, rest, past };
 }
 
 function minus(whole: Counts, part: Counts): Counts {
@@ -201,7 +211,7 @@ function showBefore(
   const earlier = first - Math.ceil((against.from - before.from) / 60);
   return {
     ...showSpan(before),
-    ...counted.before,
+    ...counted.before.counts,
     ...(counted.past && { series: showSeries(counted.past) }),
     ...receivedIn(ledger, { from: earlier, to: earlier + hours }),
     against: {

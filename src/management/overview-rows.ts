@@ -3,7 +3,7 @@ import type { VerdictKind } from '../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
-import type { Names, Sights, Totals } from './overview-totals.ts';
+import type { Names, Sights, SpanTotals, Totals } from './overview-totals.ts';
 import { type Owners, showOwned } from './owned.ts';
 import { minuteText } from './report-range.ts';
 import type { Splits } from './split-report.ts';
@@ -11,6 +11,16 @@ import type { AllVerdicts } from './verdicts.ts';
 
 /** Maximum number of variants in a row. */
 const maxVariants = 8;
+
+/** The counts of the range, and of the spans of the comparison. */
+interface Counted {
+  readonly totals: Totals;
+  /** Of the previous range, and of the end of the range, which is not compared. */
+  readonly before: SpanTotals;
+  readonly rest: SpanTotals;
+  /** Start of the previous range, minutes; `undefined` if it is not kept. */
+  readonly from: number | undefined;
+}
 
 /** The declarations and verdicts in the rows. */
 interface Said extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
@@ -25,7 +35,7 @@ interface Said extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnl
  */
 export function rowsOf(
   names: Names,
-  totals: Totals,
+  { totals, ...spans }: Counted,
   sights: Sights,
   { declared, owned, kinds, recentVariants, checksOnlyBy, splits }: Said,
   points: number,
@@ -37,9 +47,11 @@ export function rowsOf(
     const checksOnly = checksOnlyBy.get(feature);
     const recent = recentVariants.get(feature);
     const split = splits.get(feature);
+    const checks = variants[number]!.reduce((sum, [, each]) => sum + each, 0);
     return {
       feature,
-      checks: variants[number]!.reduce((sum, [, checks]) => sum + checks, 0),
+      checks,
+      ...comparedOf(number, checks, spans, sights),
       used: totals.used[number]!,
       viewed: totals.viewed[number]!,
       spark: [...totals.spark.subarray(number * points, (number + 1) * points)],
@@ -58,6 +70,17 @@ export function rowsOf(
     .filter(({ name }) => !known.has(name))
     .map((declaration) => showUnseen(declaration, points, { owned, kinds, splits }));
   return [...seen, ...unseen].filter(isShown).sort(byChecks);
+}
+
+/** The checks that are compared. A feature that was first seen after the previous range began is not: a beginning is not growth. */
+function comparedOf(
+  number: number,
+  checks: number,
+  { before, rest, from }: Omit<Counted, 'totals'>,
+  { first }: Sights,
+): Pick<OverviewFeature, 'compared'> {
+  if (from === undefined || first[number] === 0 || first[number]! > from) return {};
+  return { compared: [checks - rest.checks[number]!, before.checks[number]!] };
 }
 
 type VariantChecks = [variant: string, checks: number];

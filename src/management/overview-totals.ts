@@ -1,5 +1,6 @@
+import { addCounts } from '../storage/aggregate/merge.ts';
 import type { CountsBlock } from '../storage/aggregate/read-counts.ts';
-import type { Counts } from '../storage/lmdb/cells.ts';
+import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { seenOf } from '../storage/lmdb/seen.ts';
 import { featureItself, seriesOf, surplusName } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
@@ -54,6 +55,26 @@ export class Totals {
     const sum = (numbers: Float64Array) => numbers.reduce((all, each) => all + each, 0);
     const { checks, used, viewed } = this.series;
     return { checks: sum(checks), used: sum(used), viewed: sum(viewed) };
+  }
+}
+
+/** The counts of a span, and the checks of each feature in it, by number. */
+export class SpanTotals {
+  readonly counts: Counts;
+  readonly checks: Float64Array;
+
+  /** @param other the counts to start from */
+  constructor({ features }: Names, other?: SpanTotals) {
+    this.counts = other === undefined ? countsCodec.empty() : { ...other.counts };
+    this.checks = other?.checks.slice() ?? new Float64Array(features.length);
+  }
+
+  add({ size, ordinals, checks, used, viewed }: CountsBlock, { featureOf }: Names): void {
+    for (let index = 0; index < size; index += 1) {
+      addCounts(this.counts, checks[index]!, used[index]!, viewed[index]!);
+      const feature = featureOf[ordinals[index]!];
+      if (feature !== undefined && feature >= 0) this.checks[feature]! += checks[index]!;
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { missing, nameRule, tooMany } from '../accounts/checks.ts';
+import { nameRule, tooMany } from '../accounts/checks.ts';
 import { createView, deleteView, onlyAuthor, patchView, viewsOf } from '../accounts/views.ts';
 import { maxViews, NewView, SavedView, ViewPatch } from '../contract/shapes/view.ts';
 import { ok } from '../http/answer.ts';
@@ -47,7 +47,7 @@ export const views: Group<ManageDeps> = {
       summary: 'Change a saved view',
       body: ViewPatch,
       answers: { 200: jsonAnswer(SavedView, 'The view after the change.') },
-      refuses: { not_found: missing('view'), forbidden: onlyAuthor, invalid_name: nameRule('a view') },
+      refuses: { forbidden: onlyAuthor, invalid_name: nameRule('a view') },
       async handle({ directory, caller, application, params, body }) {
         const view = await patchView(directory, application.id, caller.id, params.viewId, body);
         return ok(showView(directory, view, caller.id));
@@ -58,7 +58,6 @@ export const views: Group<ManageDeps> = {
       operationId: 'deleteView',
       summary: 'Delete a saved view',
       answers: { 204: done('It is deleted.') },
-      refuses: { not_found: missing('view') },
       handle: ({ directory, caller, application, params }) =>
         deleteView(directory, application.id, caller.id, params.viewId),
     }),

@@ -121,9 +121,10 @@ describe('a flag', () => {
     await expect.poll(() => rows.count()).toBe(24);
     await expect.poll(() => rows.nth(1).locator('td').allTextContents()).toContain('30');
     await page.getByRole('radio', { name: 'Used', exact: true }).first().check();
+    await page.getByRole('button', { name: /^Download: Used by variant/ }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV: Used by variant' }).click(),
+      page.getByRole('menuitem', { name: 'CSV' }).click(),
     ]);
     const csv = await readFile(await download.path(), 'utf8');
     expect(csv).toMatch(/^\ufeffTime,off,on,What happened\r\n/);

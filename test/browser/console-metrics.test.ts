@@ -79,8 +79,9 @@ test('draws a metric of a flag by variant, with its own address and CSV file', a
   await detail.getByText('15.5').first().waitFor();
   await detail.getByText('Show as a table').click();
   await detail.getByRole('columnheader', { name: 'off' }).waitFor();
+  await detail.getByRole('button', { name: /^Download/ }).click();
   const downloading = page.waitForEvent('download');
-  await detail.getByRole('button', { name: 'CSV' }).click();
+  await detail.getByRole('menuitem', { name: 'CSV' }).click();
   const csv = readFileSync(await (await downloading).path(), 'utf8').replace('\ufeff', '');
   const lines = csv.trim().split('\r\n');
   expect(lines).toHaveLength(25);

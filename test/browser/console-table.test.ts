@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
+import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
 const { describe, test } = needing('chromium');
@@ -54,6 +56,8 @@ describe('a click on a row', () => {
 
   test('opens nothing after selecting text', async () => {
     const { page } = await console.visit(flagsPage());
+    await page.locator('.chart canvas').waitFor();
+    await cell(page, 1, 'state').scrollIntoViewIfNeeded();
     const { x, y, width, height } = (await cell(page, 1, 'state').boundingBox())!;
     await page.mouse.move(x + 25, y + height / 2);
     await page.mouse.down();
@@ -87,4 +91,136 @@ describe('on paper', () => {
       await expect.poll(() => rows(page).count()).toBeLessThan(flags);
     },
   );
+});
+
+test('columns are selected and ordered, for this user, and can be restored', async () => {
+  const { page, tab } = await console.visit(flagsPage());
+  const heads = (page: Page) => page.getByRole('columnheader').allInnerTexts();
+  await row(page, 0).waitFor();
+  expect((await heads(page)).join()).toMatch(/Flag,Trend,Checks[^,]*,Change,Used,Viewed/);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Columns' });
+  await dialog.getByLabel('Used', { exact: true }).uncheck();
+  await dialog.getByLabel('First seen', { exact: true }).check();
+  await dialog.getByRole('button', { name: 'Move Trend down' }).click();
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect
+    .poll(async () => (await heads(page)).join())
+    .toMatch(/Flag,Checks[^,]*,Trend,Change,Viewed,.*First seen/);
+  const other = await tab(flagsPage());
+  await expect.poll(async () => (await heads(other)).join()).toMatch(/First seen/);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('button', { name: 'Restore the default columns' }).click();
+  await expect.poll(async () => (await heads(page)).join()).toMatch(/Flag,Trend,Checks/);
+});
+
+describe('selected flags', () => {
+  const bulk = (page: Page) => page.getByRole('region', { name: 'Selected flags' });
+  const change = async (page: Page, action: string) => {
+    await bulk(page)
+      .getByRole('button', { name: /^Change/ })
+      .click();
+    await page.getByRole('menuitem', { name: action, exact: true }).click();
+  };
+  const feature = (name: string) =>
+    console.manage('GET', `/api/v2/applications/${shop.application}/features/${name}`, 200);
+
+  test('are changed together, and restored', async () => {
+    const { page } = await console.visit(flagsPage());
+    await page.getByLabel('Select flag flag-0', { exact: true }).click();
+    await page.getByLabel('Select flag flag-3', { exact: true }).click({ modifiers: ['Shift'] });
+    await bulk(page).getByText('4 flags selected').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await change(page, 'Mark as permanent');
+    await bulk(page).getByText('4 flags marked as permanent.').waitFor();
+    expect(await feature('flag-2')).toMatchObject({ permanent: true });
+    await bulk(page).getByRole('button', { name: 'Undo' }).click();
+    await bulk(page).getByText('4 flags restored.').waitFor();
+    expect(await feature('flag-2')).toMatchObject({ permanent: false });
+  });
+
+  test('are selected by keyboard, and a failure of one does not stop the others', async () => {
+    const { page } = await console.visit(flagsPage('?search=flag-5'));
+    await row(page, 0).focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+Space');
+    await bulk(page).getByText('3 flags selected').waitFor();
+    await page.route('**/features/flag-50', (route) =>
+      route.fulfill({ status: 403, json: { code: 'plan_limit', detail: 'Cannot have more' } }),
+    );
+    await change(page, 'Declare');
+    await bulk(page).getByText('2 flags declared, 1 failed.').waitFor();
+    await bulk(page).getByText('flag-50: Cannot have more').waitFor();
+    expect(await feature('flag-51')).toMatchObject({ declared: true });
+  });
+});
+
+test('a view is saved, opened from its link, updated and deleted', async () => {
+  const { page } = await console.visit(flagsPage('?search=flag-1&sort=flag'));
+  const menu = page.getByRole('button', { name: 'Views' });
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Ones');
+  await dialog.getByText('Shared', { exact: true }).click();
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const link = page.getByRole('navigation', { name: 'Favourite views' }).getByRole('link', { name: 'Ones' });
+  await link.waitFor();
+  await page.goto(console.origin + flagsPage('?search=other'));
+  await link.click();
+  await expect.poll(() => new URL(page.url()).search).toBe('?search=flag-1&sort=flag');
+  await page.getByRole('searchbox', { name: 'Search the flags' }).fill('flag-2');
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Manage views' }).click();
+  await dialog.getByRole('button', { name: 'Update' }).click();
+  await expect
+    .poll(() => console.manage('GET', `/api/v2/applications/${shop.application}/views`, 200))
+    .toMatchObject({ items: [{ name: 'Ones', query: 'search=flag-2&sort=flag', shared: true }] });
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByText('No view is saved.').waitFor();
+  await expect.poll(() => link.count()).toBe(0);
+});
+
+test('a chart is saved as an image on a light ground, also from the dark theme', async () => {
+  const { page } = await console.visit(flagsPage(), { colorScheme: 'dark' });
+  await page.getByRole('button', { name: /^Download: Checks/ }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: 'PNG' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^Checks.*\.png$/);
+  const png = await readFile(await download.path());
+  expect(png.subarray(1, 4).toString()).toBe('PNG');
+  expect(png.readUInt32BE(16)).toBe(1008);
+  expect(await page.locator('.chart-picture').count()).toBe(0);
+  const drawn = await page.evaluate(`(async () => {
+    const bitmap = await createImageBitmap(new Blob([new Uint8Array(${JSON.stringify([...png])})]));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const context = canvas.getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    const colours = new Set();
+    for (let at = 0; at < data.length; at += 4) colours.add(data.slice(at, at + 3).join());
+    return [data.slice(0, 4).join(), colours.has('0,114,178')];
+  })()`);
+  expect(drawn).toEqual(['255,255,255,255', true]);
+});
+
+test('environments are shown side by side', async () => {
+  await shop.packet({ 'flag-7': { on: [5], off: [15] } }, 'Staging');
+  const { page } = await console.visit(flagsPage('?search=flag-7'));
+  await page.getByRole('button', { name: 'All environments' }).click();
+  const grid = page.getByRole('grid', { name: 'Flags by environment' });
+  await expect
+    .poll(() => grid.getByRole('columnheader').allInnerTexts())
+    .toEqual(['Flag', expect.stringMatching(/^Production/), 'Staging', 'Development']);
+  await grid.getByRole('row', { name: /flag-7 on 91% .* off 75% · 20 · .* never here/ }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'All environments' }).click();
+  await page.getByRole('grid', { name: 'Flags', exact: true }).waitFor();
 });

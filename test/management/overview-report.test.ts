@@ -89,9 +89,13 @@ test('totals, series, rows and the usage report agree, before and after the roll
       const time = (minute: number) => new Date(minute * minuteMs).toISOString();
       const query = { from: time(nowMinute - ago), to: time(nowMinute - ago + length), step };
       const shown = read(store, query);
-      const inside = ({ from, to }: { from: string; to: string }) =>
+      const inside = (
+        { from, to }: { from: string; to: string },
+        isWanted: (series: number) => boolean = () => true,
+      ) =>
         sum(
           all
+            .filter(({ series }) => isWanted(series))
             .filter(({ ago }) => nowMinute - ago >= minuteOf(from) && nowMinute - ago < minuteOf(to))
             .map(({ checks }) => checks),
         );
@@ -117,6 +121,13 @@ test('totals, series, rows and the usage report agree, before and after the roll
         ),
       );
       expect(sum(usage.features.map(({ checks }) => checks))).toBe(shown.totals.checks);
+      for (const { feature, compared } of shown.features) {
+        const of = (span: { from: string; to: string } | undefined) =>
+          span && inside(span, (series) => names[series]![0] === feature);
+        const [checks, before] = compared ?? [undefined, undefined];
+        if (compared !== undefined && shown.before !== null)
+          expect([checks, before]).toEqual([of(shown.before.against), of(shown.before)]);
+      }
       if (shown.before !== null) {
         expect(shown.before.checks).toBe(inside(shown.before));
         expect(shown.before.against.checks).toBe(inside(shown.before.against));

@@ -1,4 +1,5 @@
 import { csvText } from '../../contract/csv-text.ts';
+import { download } from './download.ts';
 
 /** A cell: `null` and `undefined` are empty. */
 export type CsvValue = string | number | boolean | null | undefined;
@@ -11,12 +12,7 @@ export function toCsv(titles: readonly string[], rows: readonly (readonly CsvVal
 /** Downloads a table as a file. */
 export function downloadCsv(name: string, csv: string): void {
   // The byte order mark tells spreadsheets that it is UTF-8.
-  const url = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name.replace(/[^\p{L}\p{N}._-]+/gu, '-')}.csv`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  download(name, 'csv', new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
 }
 
 function cell(value: CsvValue): string {

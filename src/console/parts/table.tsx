@@ -10,11 +10,15 @@ export interface Column<Row> {
   readonly value?: (row: Row) => SortValue;
   /** CSV value, if different. */
   readonly csv?: (row: Row) => CsvValue;
+  /** Content of the head in a `VirtualTable`; by default the title. */
+  readonly head?: ComponentChildren;
   /** Content of the cell; by default the value. */
   readonly cell?: (row: Row) => ComponentChildren;
   /** Whether it holds numbers, which are right-aligned. */
   readonly number?: boolean;
   readonly class?: string;
+  /** Width in a `VirtualTable`, as a track of a CSS grid. */
+  readonly width?: string;
 }
 
 export interface TableProps<Row> {

@@ -8,7 +8,7 @@ import { drawn, moveTo, type View, viewOf } from './window.ts';
 
 export interface VirtualTableProps<Row> {
   readonly caption: string;
-  /** The first one names the row, and its cell has the link that opens it. */
+  /** The first one with a value names the row, and its cell has the link that opens it. */
   readonly columns: readonly Column<Row>[];
   /** In display order. */
   readonly rows: readonly Row[];
@@ -17,16 +17,18 @@ export interface VirtualTableProps<Row> {
   readonly onSort: (sort: Sort) => void;
   /** Receives the visible rows when they change. */
   readonly onView?: (rows: readonly Row[]) => void;
+  /** The keys of the selected rows, if the first column has checkboxes. */
+  readonly selected?: ReadonlySet<string> | undefined;
   /** Class of the grid. Its `--row-height` is the height of a `.vrow`. */
   readonly class: string;
 }
 
 /**
  * A table of thousands of rows that renders only the visible ones, and all of them on paper. The page scrolls it. Arrow keys
- * move, Enter or a click opens.
+ * move, Enter or a click opens, the space bar selects.
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
-  const { caption, columns, rows, rowKey, sort, onSort, onView } = props;
+  const { caption, columns, rows, rowKey, sort, onSort, onView, selected } = props;
   const body = useRef<HTMLDivElement>(null);
   const { view, rowHeight } = useView(body, rows.length);
   const focus = useRowFocus(body, rows, rowKey, rowHeight);
@@ -36,23 +38,17 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   useEffect(() => onView?.(inView), [inView.map(rowKey).join('\n')]);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot position its rows
-    <div role="grid" class={`vtable ${props.class}`} aria-label={caption} aria-rowcount={rows.length + 1}>
+    <div
+      role="grid"
+      class={`vtable ${props.class}${selected === undefined ? '' : ' vselectable'}`}
+      aria-label={caption}
+      aria-rowcount={rows.length + 1}
+      aria-multiselectable={selected !== undefined}
+      style={{ '--columns': tracksOf(columns) }}
+    >
       {/* biome-ignore-start lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore-start lint/a11y/useFocusableInteractive: the rows have the focus */}
-      <div role="rowgroup">
-        <div role="row" class="vrow vhead" aria-rowindex={1}>
-          {columns.map((column) => (
-            <div
-              key={column.key}
-              role="columnheader"
-              class={cellClass(column)}
-              aria-sort={ariaSort(column.key, sort)}
-            >
-              {column.value ? <SortButton column={column} sort={sort} onSort={onSort} /> : column.title}
-            </div>
-          ))}
-        </div>
-      </div>
+      <Head columns={columns} sort={sort} onSort={onSort} />
       <div
         ref={body}
         role="rowgroup"
@@ -69,6 +65,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
             key={rowKey(rows[index]!)}
             row={rows[index]!}
             columns={columns}
+            isSelected={selected?.has(rowKey(rows[index]!))}
             index={index}
             active={index === focus.active}
             top={printing.value ? undefined : index * rowHeight}
@@ -81,16 +78,45 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   );
 }
 
+function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'columns' | 'sort' | 'onSort'>) {
+  return (
+    // biome-ignore-start lint/a11y/useSemanticElements: as above
+    // biome-ignore-start lint/a11y/useFocusableInteractive: the buttons have the focus
+    <div role="rowgroup">
+      <div role="row" class="vrow vhead" aria-rowindex={1}>
+        {columns.map((column) => (
+          <div
+            key={column.key}
+            role="columnheader"
+            class={cellClass(column)}
+            aria-sort={ariaSort(column.key, sort)}
+          >
+            {column.value ? (
+              <SortButton column={column} sort={sort} onSort={onSort} />
+            ) : (
+              (column.head ?? column.title)
+            )}
+          </div>
+        ))}
+      </div>
+    </div>
+    // biome-ignore-end lint/a11y/useFocusableInteractive: as above
+    // biome-ignore-end lint/a11y/useSemanticElements: as above
+  );
+}
+
 interface RowProps<Row> {
   readonly row: Row;
   readonly columns: readonly Column<Row>[];
+  readonly isSelected: boolean | undefined;
   readonly index: number;
   readonly active: boolean;
   /** px; `undefined` on paper, where the rows follow each other. */
   readonly top: number | undefined;
 }
 
-function Row<Row>({ row, columns, index, active, top }: RowProps<Row>) {
+function Row<Row>({ row, columns, isSelected, index, active, top }: RowProps<Row>) {
+  const naming = columns.find(({ value }) => value !== undefined);
   return (
     // biome-ignore lint/a11y/useSemanticElements: as above
     <div
@@ -98,11 +124,12 @@ function Row<Row>({ row, columns, index, active, top }: RowProps<Row>) {
       class="vrow"
       data-index={index}
       aria-rowindex={index + 2}
+      aria-selected={isSelected}
       tabIndex={active ? 0 : -1}
       {...(top === undefined ? {} : { style: { transform: `translateY(${top}px)` } })}
     >
-      {columns.map((column, place) => (
-        <div key={column.key} role={place === 0 ? 'rowheader' : 'gridcell'} class={cellClass(column)}>
+      {columns.map((column) => (
+        <div key={column.key} role={column === naming ? 'rowheader' : 'gridcell'} class={cellClass(column)}>
           {column.cell ? column.cell(row) : column.value?.(row)}
         </div>
       ))}
@@ -116,6 +143,11 @@ function nameCutCells(body: HTMLElement | null): void {
     if (cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent ?? '';
     else cell.removeAttribute('title');
   }
+}
+
+/** The tracks of the CSS grid. */
+function tracksOf<Row>(columns: readonly Column<Row>[]): string {
+  return columns.map(({ width = 'minmax(5rem, 1fr)' }) => width).join(' ');
 }
 
 type Body = { readonly current: HTMLDivElement | null };
@@ -165,6 +197,14 @@ function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) =
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.role === 'row') {
       event.target.querySelector('a')?.click();
+      return;
+    }
+    if (event.key === ' ' && event.target instanceof HTMLElement && event.target.role === 'row') {
+      event.preventDefault();
+      const box = event.target.querySelector('input');
+      box?.dispatchEvent(
+        new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: event.shiftKey }),
+      );
       return;
     }
     const page = Math.max(1, Math.floor(window.innerHeight / rowHeight) - 3);

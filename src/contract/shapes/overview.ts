@@ -76,6 +76,16 @@ const Hourly = Type.Object({
 const OverviewFeature = Type.Object({
   feature: text('Name of the feature.'),
   ...counts,
+  compared: Type.Optional(
+    Type.Unsafe<[checks: number, before: number]>({
+      type: 'array',
+      items: { type: 'integer', minimum: 0 },
+      minItems: 2,
+      maxItems: 2,
+      description:
+        'Checks in the part of the range that is compared, and in the previous range: see `before`. Absent if the feature was first seen after the previous range began.',
+    }),
+  ),
   spark: byBucket('Checks by bucket of the sparkline.'),
   variants: listOf(
     Type.Unsafe<[variant: string, checks: number]>({

@@ -1,32 +1,15 @@
 import { checksOnlyOf, checksOnlyText, isChecksOnly } from '../../../contract/checks-only.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
-import type { FeatureSenders, Sender } from '../../../contract/shapes/verdict.ts';
+import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';
 import { flagAddress, useQuery } from '../../address.ts';
 import { usePoll } from '../../api/poll.ts';
 import { agoColumn, SeenAgo } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
+import { type ProgramThere, programsOf, type SenderProgram } from './programs.ts';
 
 const everyMs = 15_000;
-
-const columns: readonly Column<Sender>[] = [
-  { key: 'name', title: 'Sender', value: ({ name }) => (name === '__other__' ? 'Others' : name) },
-  {
-    key: 'version',
-    title: 'Version',
-    value: ({ version }) => version,
-    cell: ({ version }) => version ?? '–',
-  },
-  {
-    key: 'last',
-    title: 'Last request',
-    value: ({ lastAt }) => lastAt,
-    cell: ({ lastAt }) => <SeenAgo at={lastAt} />,
-  },
-  { key: 'environment', title: 'Environment', value: ({ environment }) => environment },
-  { key: 'how', title: 'Route', value: ({ transport, route }) => `${route}, ${transport}` },
-];
 
 /** The sources of the flag in its environment, if none of them reports use and views. */
 export function useChecksOnly(place: FlagPlace): readonly string[] {
@@ -45,11 +28,9 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
       {data !== undefined && (
         <Table
           caption="Senders of the flag"
-          columns={columns}
-          rows={data.items}
-          rowKey={({ environment, name, version, transport, route }) =>
-            [environment, name, version, transport, route].join(' ')
-          }
+          columns={programColumns(data.items)}
+          rows={programsOf(data.items)}
+          rowKey={({ name }) => name}
           csv={`${place.name}-senders`}
           empty="No sender has requested it yet, in any environment."
         />
@@ -57,6 +38,55 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
       {sources.length > 0 && <p class="quiet">{checksOnlyText(sources)}</p>}
       {data?.othersLeftOut && <p class="quiet">There were more senders than are recorded.</p>}
     </section>
+  );
+}
+
+/** A column for the program, its latest request and route, and for each environment. */
+function programColumns(senders: FeatureSenders['items']): Column<SenderProgram>[] {
+  const environments = [...new Set(senders.map(({ environment }) => environment))].sort();
+  return [
+    { key: 'name', title: 'Program', value: ({ name }) => (name === '__other__' ? 'Others' : name) },
+    {
+      key: 'last',
+      title: 'Last request',
+      value: ({ lastAt }) => lastAt,
+      cell: ({ lastAt }) => <SeenAgo at={lastAt} />,
+    },
+    ...environments.map((environment) => ({
+      key: `in ${environment}`,
+      title: environment,
+      value: ({ environments }: SenderProgram) => environments.get(environment)?.lastAt,
+      csv: ({ environments }: SenderProgram) => thereText(environments.get(environment)),
+      cell: ({ environments }: SenderProgram) => <There there={environments.get(environment)} />,
+    })),
+    { key: 'how', title: 'Route', value: ({ routes }) => routes.join('; ') },
+  ];
+}
+
+function thereText(there: ProgramThere | undefined): string {
+  return there === undefined ? '' : `${there.versions.join(', ')} ${there.lastAt}`.trim();
+}
+
+/** Number of versions that are listed; the tooltip has all. */
+const maxVersions = 3;
+
+/** The versions of a program in an environment, and its latest request there. */
+function There({ there }: { readonly there: ProgramThere | undefined }) {
+  if (there === undefined) return <span class="quiet">–</span>;
+  const { versions, lastAt } = there;
+  const rest = versions.length - maxVersions;
+  return (
+    <>
+      {versions.length > 0 && (
+        <span title={versions.join(', ')}>
+          {versions.slice(0, maxVersions).join(', ')}
+          {rest > 0 && ` and ${rest} more`} ·{' '}
+        </span>
+      )}
+      <span class="quiet">
+        <SeenAgo at={lastAt} />
+      </span>
+    </>
   );
 }
 

@@ -1,10 +1,8 @@
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { useMarkers } from '../../markers.ts';
-import { figuresCsv } from '../../parts/chart/announcement.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { type Buckets, bucketAt, toneOf } from '../../parts/chart/series.ts';
-import { downloadCsv } from '../../parts/csv.ts';
 import { useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { bucketsFrom, figureOf, latest, type MetricRow, valuesIn } from './rows.ts';
@@ -33,12 +31,6 @@ export function Detail({ place, row, buckets, onClose }: DetailProps) {
       <header class="head spread">
         <h2>{title}</h2>
         <p class="actions">
-          <button
-            type="button"
-            onClick={() => downloadCsv(title, figuresCsv({ buckets: shown, series: drawn }))}
-          >
-            CSV
-          </button>
           <button type="button" onClick={onClose}>
             Close
           </button>
@@ -50,6 +42,7 @@ export function Detail({ place, row, buckets, onClose }: DetailProps) {
       ) : (
         <Chart
           title={`${title}${unit === undefined ? '' : `, ${unit}`}`}
+          csv={title}
           buckets={shown}
           unfinishedFrom={kind === 'counter' ? bucketAt(buckets, now.value / 1000) : undefined}
           series={drawn}

@@ -1,15 +1,17 @@
 import type { ReadonlySignal } from '@preact/signals';
+import { ownersText } from '../../../contract/owners.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { flagAddress } from '../../address.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { toneOf } from '../../parts/chart/series.ts';
-import { Sparkline } from '../../parts/chart/sparkline.tsx';
-import { NotReported } from '../../parts/columns.tsx';
+import { Ago, NotReported } from '../../parts/columns.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { isUnfinished, trendOf } from './figures.ts';
+import { type Change, changeOf, trendOf } from './figures.ts';
 import { variantsText } from './rows.ts';
+import { Split, splitWords } from './split.tsx';
 import { hintOf, markOf, meantBy, stateText } from './states.ts';
+import { Trend, trendLine } from './trend.tsx';
 
 interface ColumnOptions {
   readonly app: string;
@@ -20,13 +22,13 @@ interface ColumnOptions {
 
 /** The columns of the flags. */
 export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Column<OverviewFeature>[] {
-  const unfinished = isUnfinished(overview);
+  const lineOf = ({ spark }: OverviewFeature) => trendLine(spark, overview);
   const { environment } = overview;
-  const meant = meantBy(overview.features);
   return [
     {
       key: 'flag',
       title: 'Flag',
+      width: 'minmax(9rem, 2.2fr)',
       value: ({ feature }) => feature,
       cell: ({ feature }) => (
         <a
@@ -42,23 +44,48 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
     {
       key: 'trend',
       title: 'Trend',
-      value: ({ spark }) => trendOf(spark, unfinished),
+      width: '7.5rem',
+      value(row) {
+        const { values, unfinished } = lineOf(row);
+        return trendOf(values, unfinished);
+      },
       csv: ({ spark }) => spark.join(' '),
-      cell: ({ spark }) => <Trend spark={spark} unfinished={unfinished} />,
+      cell: (row) => <Trend line={lineOf(row)} />,
     },
     count('checks', 'Checks', ({ checks }) => checks),
+    {
+      key: 'change',
+      title: 'Change',
+      number: true,
+      width: '5rem',
+      value: ({ compared }) => ratioOf(compared),
+      cell: ({ compared }) => <Changed compared={compared} overview={overview} />,
+    },
     rate('used', 'Used'),
     rate('viewed', 'Viewed'),
+    ...stateColumns({ overview, usersOf }),
+  ];
+}
+
+/** Users, variants, times and states. */
+function stateColumns({
+  overview,
+  usersOf,
+}: Pick<ColumnOptions, 'overview' | 'usersOf'>): Column<OverviewFeature>[] {
+  const meant = meantBy(overview.features);
+  return [
     {
       key: 'users',
       title: 'Users',
       number: true,
+      width: '5rem',
       value: ({ feature }) => usersOf.value.get(feature)?.users,
       cell: ({ feature }) => <Users users={usersOf.value.get(feature)?.users} />,
     },
     {
       key: 'variants',
       title: 'Variants',
+      width: 'minmax(8.5rem, 1.4fr)',
       value: ({ variants }) => variants.length,
       csv: ({ variants }) => variants.map(([name, checks]) => `${name}: ${checks}`).join('; '),
       cell: (row) => <Variants row={row} />,
@@ -66,16 +93,103 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
     {
       key: 'last',
       title: 'Last seen',
+      width: 'minmax(6.5rem, 0.8fr)',
       value: ({ lastSeenAt }) => lastSeenAt,
       cell: ({ lastSeenAt }) => <LastSeen at={lastSeenAt} />,
     },
     {
       key: 'state',
       title: 'State',
+      width: 'minmax(8rem, 1.3fr)',
       value: (row) => stateText(row),
       cell: (row) => <StateOf row={row} meant={meant(row)} overview={overview} />,
     },
+    {
+      key: 'split',
+      title: 'Split',
+      width: '8rem',
+      value: ({ split }) => (split === undefined ? undefined : splitWords(split)),
+      cell: ({ split }) => <Split split={split} />,
+    },
+    {
+      key: 'owners',
+      title: 'Owner',
+      width: 'minmax(7rem, 1fr)',
+      value: ({ owners }) => ownersText(owners) || undefined,
+      cell: ({ owners, ownersFrom }) => (
+        <span
+          title={ownersFrom === 'codeowners' ? `${ownersText(owners)}, by CODEOWNERS` : ownersText(owners)}
+        >
+          {ownersText(owners) || '–'}
+        </span>
+      ),
+    },
+    {
+      key: 'tags',
+      title: 'Tags',
+      width: 'minmax(7rem, 1fr)',
+      value: ({ tags }) => tags.join(', ') || undefined,
+      cell: ({ tags }) => <span title={tags.join(', ')}>{tags.join(', ') || '–'}</span>,
+    },
+    {
+      key: 'first',
+      title: 'First seen',
+      width: 'minmax(6.5rem, 0.8fr)',
+      value: ({ firstSeenAt }) => firstSeenAt,
+      cell: ({ firstSeenAt }) => <Ago at={firstSeenAt} />,
+    },
   ];
+}
+
+/** The columns that are shown until the reader selects others: those that have something to show. */
+export function usualColumns({ features }: Overview): string[] {
+  const usual = ['trend', 'checks', 'change', 'used', 'viewed', 'users', 'variants', 'last', 'state'];
+  return [
+    ...usual,
+    ...(features.some(({ split }) => split !== undefined) ? ['split'] : []),
+    ...(features.some(({ owners }) => owners.length > 0) ? ['owners'] : []),
+  ];
+}
+
+/** The growth of the compared part. A feature without checks before comes first. */
+function ratioOf(compared: OverviewFeature['compared']): number | undefined {
+  if (compared === undefined) return undefined;
+  const [checks, before] = compared;
+  if (before > 0) return checks / before - 1;
+  return checks > 0 ? Number.MAX_VALUE : undefined;
+}
+
+const arrows: Readonly<Record<Change['direction'], string>> = { up: '▲ ', down: '▼ ', same: '' };
+
+interface ChangedProps {
+  readonly compared: OverviewFeature['compared'] | undefined;
+  readonly overview: Overview;
+}
+
+/** The change of the checks from the previous range. */
+function Changed({ compared, overview }: ChangedProps) {
+  if (compared === undefined || overview.before === null) return <span class="quiet">–</span>;
+  const [checks, before] = compared;
+  const { from, to } = overview.before;
+  const title = `${format.full(checks)} checks against ${format.full(before)}, ${format.span(from, to)}`;
+  const change = changeOf(checks, before);
+  return (
+    <span title={title}>
+      {change === undefined ? (
+        checks > 0 ? (
+          'from 0'
+        ) : (
+          '–'
+        )
+      ) : (
+        <>
+          <span aria-hidden="true">{arrows[change.direction]}</span>
+          <span class="hidden">{change.direction} </span>
+          {change.size}
+        </>
+      )}
+    </span>
+  );
 }
 
 function count(key: string, title: string, of: (row: OverviewFeature) => number): Column<OverviewFeature> {
@@ -83,6 +197,7 @@ function count(key: string, title: string, of: (row: OverviewFeature) => number)
     key,
     title,
     number: true,
+    width: '5rem',
     value: of,
     cell: (row) => <span title={format.full(of(row))}>{format.compact(of(row))}</span>,
   };
@@ -94,6 +209,7 @@ function rate(key: 'used' | 'viewed', title: string): Column<OverviewFeature> {
     key,
     title,
     number: true,
+    width: '4.5rem',
     value: (row) => (row.checks === 0 || isUnknown(row, key) ? undefined : row[key] / row.checks),
     csv: (row) => (isUnknown(row, key) ? undefined : row[key]),
     cell: (row) =>
@@ -110,20 +226,6 @@ function rate(key: 'used' | 'viewed', title: string): Column<OverviewFeature> {
 /** Whether a count is missing because no sender reports it. */
 function isUnknown({ checksOnly = [], ...row }: OverviewFeature, key: 'used' | 'viewed'): boolean {
   return checksOnly.length > 0 && row[key] === 0;
-}
-
-function Trend({ spark, unfinished }: { readonly spark: readonly number[]; readonly unfinished: boolean }) {
-  const trend = trendOf(spark, unfinished);
-  const words =
-    trend === undefined
-      ? 'no comparison'
-      : `${trend < 0 ? 'down' : 'up'} ${format.percent(Math.abs(trend))} from the first half to the second`;
-  return (
-    <>
-      <Sparkline values={spark} unfinished={unfinished} />
-      <span class="hidden">{words}</span>
-    </>
-  );
 }
 
 function Users({ users }: { readonly users: number | undefined }) {

@@ -2,11 +2,17 @@ import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address.ts';
+import { applications } from '../../applications.tsx';
 import { useOrder } from '../../parameters.ts';
+import { useLoaded } from '../../parts/loaded.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
+import { type Selection, useSelection } from '../../parts/selection.tsx';
 import { type Sort, sortKey, sortRows } from '../../parts/sort.ts';
+import type { Column } from '../../parts/table.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import { columnsOf } from './columns.tsx';
+import { preferences } from '../../preferences.ts';
+import { hasRole } from '../../roles.ts';
+import { columnsOf, usualColumns } from './columns.tsx';
 import { type Filter, filterRows, holdOrder } from './rows.ts';
 import { Toolbar } from './toolbar.tsx';
 import { useFlagUsers, useUsersInView } from './users.ts';
@@ -23,18 +29,31 @@ const usualSort = '-checks';
 
 const keyOf = ({ feature }: OverviewFeature) => feature;
 
+/** The name, and the columns of these keys in their order. A column of a later release is unknown here. */
+function shownColumns(
+  all: readonly Column<OverviewFeature>[],
+  keys: readonly string[],
+): Column<OverviewFeature>[] {
+  return ['flag', ...keys].flatMap((key) => all.find((column) => column.key === key) ?? []);
+}
+
 /** Every flag of the environment. */
 export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
   const { query, change } = useQuery();
   const sort = query['sort'] ?? usualSort;
   const users = useFlagUsers(app, overview.environment, range);
   const inView = useSignal<readonly string[]>([]);
-  const columns = columnsOf({ app, query, overview, usersOf: users.known });
-  useOrder(columns);
+  const all = columnsOf({ app, query, overview, usersOf: users.known });
+  const columns = shownColumns(all, preferences.value?.columns['flags'] ?? usualColumns(overview));
+  const environments = environmentsOf(app);
+  const isAcross = query['by'] === 'environment';
+  useOrder(isAcross ? [{ key: 'flag' }, ...environments.map((key) => ({ key }))] : all);
   const found = useMemo(() => filterRows(overview.features, filter), [overview, filter.search, filter.state]);
-  const by = columns.find(({ key }) => key === sortKey(sort));
+  const by = all.find(({ key }) => key === sortKey(sort));
   const sorted = by?.value === undefined ? found : sortRows(found, sort, by.value);
   const { rows, hold, release } = useHeld(sorted, [sort, filter.search, filter.state, range.range].join());
+  const selection = useSelection(rows, keyOf, 'flag');
+  const canChange = hasRole('User');
   // Sorting by users needs the users of all flags.
   const wanted = sortKey(sort) === 'users' ? found.map(keyOf) : inView.value;
   useUsersInView(users, range, wanted);
@@ -44,27 +63,27 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
         filter={filter}
         features={overview.features}
         found={rows}
+        all={all}
         columns={columns}
         sort={sort}
         range={range}
         csv={`flags-${overview.environment}`}
         complete={() => users.count(rows.map(keyOf), range.bounds)}
       />
-      {rows.length === 0 ? (
-        <p class="empty">
-          No flag matches.{' '}
-          <button type="button" onClick={() => change({ search: undefined, state: undefined })}>
-            Show all flags
-          </button>
-        </p>
+      <Selected app={app} rows={rows} selection={selection} />
+      {isAcross ? (
+        <Across {...{ app, range, filter, environments }} environment={overview.environment} />
+      ) : rows.length === 0 ? (
+        <NoMatch onAll={() => change({ search: undefined, state: undefined })} />
       ) : (
         <div onPointerEnter={hold} onPointerLeave={release} onFocusIn={hold} onFocusOut={release}>
           <VirtualTable
             caption="Flags"
             class="overview-grid"
-            columns={columns}
+            columns={canChange ? [selection.column, ...columns] : columns}
             rows={rows}
             rowKey={keyOf}
+            selected={canChange ? selection.keys : undefined}
             sort={sort}
             onSort={(next: Sort) => change({ sort: next === usualSort ? undefined : next })}
             onView={(shown) => (inView.value = shown.map(keyOf))}
@@ -72,6 +91,48 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
         </div>
       )}
     </section>
+  );
+}
+
+const loadBulk = () => import('./bulk.tsx');
+const loadEnvironments = () => import('./environments.tsx');
+
+interface SelectedProps extends Pick<FlagsTableProps, 'app'> {
+  readonly rows: readonly OverviewFeature[];
+  readonly selection: Selection<OverviewFeature>;
+}
+
+/** What can be done with the selected flags, loaded with the first selection. */
+function Selected({ app, rows, selection: { keys, clear } }: SelectedProps) {
+  const loaded = useLoaded(loadBulk, keys.size > 0);
+  if (loaded === undefined) return null;
+  return <loaded.Bulk app={app} rows={rows.filter((row) => keys.has(keyOf(row)))} onClear={clear} />;
+}
+
+function environmentsOf(app: string): readonly string[] {
+  return applications.value?.find(({ id }) => id === app)?.environments.map(({ name }) => name) ?? [];
+}
+
+interface AcrossProps extends Omit<FlagsTableProps, 'overview'> {
+  readonly environment: string;
+  readonly environments: readonly string[];
+}
+
+/** The flags of all environments side by side. */
+function Across({ app, ...props }: AcrossProps) {
+  const loaded = useLoaded(loadEnvironments, true);
+  if (loaded === undefined) return <p class="quiet">Loading …</p>;
+  return <loaded.Environments application={app} {...props} />;
+}
+
+function NoMatch({ onAll }: { readonly onAll: () => void }) {
+  return (
+    <p class="empty">
+      No flag matches.{' '}
+      <button type="button" onClick={onAll}>
+        Show all flags
+      </button>
+    </p>
   );
 }
 

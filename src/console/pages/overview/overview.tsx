@@ -14,6 +14,7 @@ import { Chart } from '../../parts/chart/chart.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { HealthLine } from '../../parts/health.tsx';
 import { type ChosenRange, RangePicker, useRange } from '../../parts/range.tsx';
+import { SavedViews } from '../../parts/saved-views.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { comparedWith, overviewQuery } from '../../range.ts';
 import { user } from '../../session.ts';
@@ -39,6 +40,7 @@ export function Overview({ application, environment }: InEnvironment) {
       <div class="head">
         <h1>Flags</h1>
         <RangePicker compares />
+        <SavedViews application={application} environment={environment} page="flags" />
       </div>
       <HealthLine application={application} environment={environment} />
       {overview === undefined ? (
@@ -54,7 +56,7 @@ export function Overview({ application, environment }: InEnvironment) {
   );
 }
 
-const parameters = { show: oneOf(figures), state: oneOf(Object.keys(states)) };
+const parameters = { by: oneOf(['environment']), show: oneOf(figures), state: oneOf(Object.keys(states)) };
 
 interface FiguresProps {
   readonly app: string;

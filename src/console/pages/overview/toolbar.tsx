@@ -7,6 +7,7 @@ import { format, plural } from '../../format.ts';
 import { useKeys } from '../../keys.ts';
 import { announce } from '../../parts/announce.tsx';
 import { downloadCsv } from '../../parts/csv.ts';
+import { useDialog } from '../../parts/dialog.tsx';
 import { OptionList } from '../../parts/filters.tsx';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { nextSort, type Sort, sortKey } from '../../parts/sort.ts';
@@ -19,6 +20,8 @@ interface ToolbarProps {
   readonly filter: Filter;
   readonly features: readonly OverviewFeature[];
   readonly found: readonly OverviewFeature[];
+  /** All columns, and those that are shown. */
+  readonly all: readonly Column<OverviewFeature>[];
   readonly columns: readonly Column<OverviewFeature>[];
   readonly sort: Sort;
   readonly range: ChosenRange;
@@ -29,8 +32,9 @@ interface ToolbarProps {
 
 /** Search, filter, download and link of the table. */
 export function Toolbar(props: ToolbarProps) {
-  const { filter, features, found, columns, sort, range, csv, complete } = props;
-  const { change } = useQuery();
+  const { filter, features, found, all, columns, sort, range, csv, complete } = props;
+  const { query, change } = useQuery();
+  const isAcross = query['by'] === 'environment';
   const input = useRef<HTMLInputElement>(null);
   useKeys([{ keys: '/', help: 'Search the flags', run: () => input.current?.select() }]);
   return (
@@ -55,6 +59,14 @@ export function Toolbar(props: ToolbarProps) {
           : `${format.full(found.length)} of ${plural(features.length, 'flag')}`}
       </span>
       <span class="spacer" />
+      <button
+        type="button"
+        aria-pressed={isAcross}
+        onClick={() => change({ by: isAcross ? undefined : 'environment', sort: undefined })}
+      >
+        All environments
+      </button>
+      {!isAcross && <ColumnsButton all={all} columns={columns} />}
       <Save name={csv} columns={columns} rows={found} complete={complete} />
       <CopyLink {...range} />
     </search>
@@ -94,8 +106,36 @@ function SortChoice({ columns, sort }: Pick<ToolbarProps, 'columns' | 'sort'>) {
         change({ sort: nextSort('', value, chosen?.number === true) });
       }}
     >
-      <OptionList options={columns.map(({ key, title }) => [key, `By ${title.toLowerCase()}`])} />
+      <OptionList
+        options={columns
+          .filter(({ value }) => value !== undefined)
+          .map(({ key, title }) => [key, `By ${title.toLowerCase()}`])}
+      />
     </select>
+  );
+}
+
+/** Opens the selection of columns. */
+function ColumnsButton({ all, columns }: Pick<ToolbarProps, 'all' | 'columns'>) {
+  const dialog = useDialog();
+  async function choose() {
+    const { ColumnsDialog } = await import('./columns-dialog.tsx');
+    dialog.open(
+      <ColumnsDialog
+        page="flags"
+        columns={all.slice(1)}
+        shown={columns.slice(1).map(({ key }) => key)}
+        onClose={dialog.close}
+      />,
+    );
+  }
+  return (
+    <>
+      <button type="button" onClick={() => void choose()}>
+        Columns
+      </button>
+      {dialog.element}
+    </>
   );
 }
 

@@ -5,11 +5,11 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { format as formats } from '../../format.ts';
-import { downloadCsv } from '../csv.ts';
-import { type Described, figuresCsv } from './announcement.ts';
+import type { Described } from './announcement.ts';
 import { Figures, Legend } from './figures.tsx';
 import { MarkerList } from './markers.tsx';
 import { Plotted } from './plotted.tsx';
+import { SaveMenu } from './save-menu.tsx';
 import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
 import { chartTimes, daySeconds, perBucket } from './times.ts';
 
@@ -28,7 +28,7 @@ export interface ChartProps {
   readonly onZoom?: (from: number, to: number) => void;
   /** Format of the figures, but not of the axis, whose numbers are always short. */
   readonly format?: (value: number) => string;
-  /** Name of the CSV file; no file without it. */
+  /** Name of the files that it is saved to; by default its title. */
   readonly csv?: string;
   /** px @default 260 */
   readonly height?: number;
@@ -39,7 +39,7 @@ const noMarkers: readonly Marker[] = [];
 /** A chart with its legend, a cursor for pointer and keyboard, and a table of the same figures. */
 export function Chart(props: ChartProps) {
   const { buckets, series, kind, unfinishedFrom, markers = noMarkers, format = formats.full } = props;
-  const { height = 260, onZoom, csv, levels = false } = props;
+  const { height = 260, onZoom, csv = props.title, levels = false } = props;
   const { start, width, count, starts, utc } = buckets;
   const title = levels
     ? props.title
@@ -65,16 +65,7 @@ export function Chart(props: ChartProps) {
       <MarkerList buckets={of.buckets} markers={markers} />
       <div class="chart-foot">
         {kind === 'table' ? <Figures caption={title} of={of} /> : <Folded title={title} of={of} />}
-        {csv !== undefined && (
-          <button
-            type="button"
-            class="csv"
-            aria-label={`CSV: ${title}`}
-            onClick={() => downloadCsv(csv, figuresCsv(of))}
-          >
-            CSV
-          </button>
-        )}
+        <SaveMenu title={title} name={csv} of={of} kind={kind} />
       </div>
     </figure>
   );

@@ -1,0 +1,25 @@
+import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { type Filter, filterRows } from './rows.ts';
+
+/** A flag in several environments. */
+export interface FlagAcross {
+  readonly feature: string;
+  readonly by: ReadonlyMap<string, OverviewFeature>;
+}
+
+/** The flags of several environments. A flag is shown if the filter accepts it in one of them. */
+export function acrossEnvironments(
+  overviews: ReadonlyMap<string, Pick<Overview, 'features'>>,
+  filter: Filter,
+): FlagAcross[] {
+  const rows = new Map<string, Map<string, OverviewFeature>>();
+  const wanted = new Set<string>();
+  for (const [environment, { features }] of overviews) {
+    for (const row of features) {
+      const by = rows.get(row.feature) ?? new Map<string, OverviewFeature>();
+      rows.set(row.feature, by.set(environment, row));
+    }
+    for (const { feature } of filterRows(features, filter)) wanted.add(feature);
+  }
+  return Array.from(rows, ([feature, by]) => ({ feature, by })).filter(({ feature }) => wanted.has(feature));
+}

@@ -1,0 +1,98 @@
+import type { FeaturePatch } from '../../../contract/shapes/feature.ts';
+import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
+import type { GivenOwner } from '../../../contract/shapes/owner.ts';
+
+/** What can be done with several flags at once. */
+export interface BulkAction {
+  readonly label: string;
+  /** What is done, after the number of flags: `archived`. */
+  readonly done: string;
+  /** `undefined`: the flag is as wanted. */
+  readonly patch: (row: OverviewFeature) => FeaturePatch | undefined;
+  /** Restores the row; absent if the action cannot be undone. */
+  readonly undo?: (row: OverviewFeature) => FeaturePatch;
+}
+
+const day = 86_400_000;
+
+/** @param now Unix ms */
+export function bulkActions(now: number): readonly BulkAction[] {
+  const later = (days: number) => new Date(now + days * day).toISOString();
+  const archive = (archived: boolean) => ({
+    patch: (row: OverviewFeature) => (row.archived === archived ? undefined : { archived }),
+    undo: (row: OverviewFeature) => ({ archived: row.archived }),
+  });
+  const keep = (permanent: boolean) => ({
+    patch: (row: OverviewFeature) => (row.permanent === permanent ? undefined : { permanent }),
+    undo: (row: OverviewFeature) => ({ permanent: row.permanent }),
+  });
+  const snooze = (snoozedUntil: string | null) => ({
+    patch: (row: OverviewFeature) => (row.snoozedUntil === snoozedUntil ? undefined : { snoozedUntil }),
+    undo: (row: OverviewFeature) => ({ snoozedUntil: row.snoozedUntil }),
+  });
+  return [
+    { label: 'Archive', done: 'archived', ...archive(true) },
+    { label: 'Restore from the archive', done: 'restored', ...archive(false) },
+    { label: 'Snooze for 30 days', done: 'snoozed', ...snooze(later(30)) },
+    { label: 'Snooze for 90 days', done: 'snoozed', ...snooze(later(90)) },
+    { label: 'End the snooze', done: 'no longer snoozed', ...snooze(null) },
+    { label: 'Mark as permanent', done: 'marked as permanent', ...keep(true) },
+    { label: 'Mark as temporary', done: 'marked as temporary', ...keep(false) },
+    { label: 'Declare', done: 'declared', patch: ({ declared }) => (declared ? undefined : {}) },
+  ];
+}
+
+/** Adds a tag to each flag. */
+export function tagAction(tag: string): BulkAction {
+  return {
+    label: `Tag with ${tag}`,
+    done: 'tagged',
+    patch: ({ tags }) => (tags.includes(tag) ? undefined : { tags: [...tags, tag] }),
+    undo: ({ tags }) => ({ tags }),
+  };
+}
+
+/** Replaces the owners of each flag by one. Without owners of the team's own, those of CODEOWNERS apply again. */
+export function ownerAction(owner: GivenOwner, name: string): BulkAction {
+  return {
+    label: `Set the owner to ${name}`,
+    done: `owned by ${name}`,
+    patch: () => ({ owners: [owner] }),
+    undo: ({ owners, ownersFrom }) => ({ owners: ownersFrom === 'declaration' ? owners : [] }),
+  };
+}
+
+/** One request of an action on several flags. */
+export interface BulkStep {
+  readonly name: string;
+  readonly patch: FeaturePatch;
+}
+
+/** What became of the steps so far. */
+export interface BulkProgress {
+  readonly total: number;
+  readonly done: readonly string[];
+  readonly failed: readonly { readonly name: string; readonly error: unknown }[];
+}
+
+/**
+ * Runs the steps one after the other. A failure does not stop the others.
+ * @param report receives the progress after each step, and decides whether to continue
+ */
+export async function runSteps(
+  steps: readonly BulkStep[],
+  send: (step: BulkStep) => Promise<unknown>,
+  report: (progress: BulkProgress) => boolean,
+): Promise<BulkProgress> {
+  let progress: BulkProgress = { total: steps.length, done: [], failed: [] };
+  for (const step of steps) {
+    try {
+      await send(step);
+      progress = { ...progress, done: [...progress.done, step.name] };
+    } catch (error) {
+      progress = { ...progress, failed: [...progress.failed, { name: step.name, error }] };
+    }
+    if (!report(progress)) break;
+  }
+  return progress;
+}

@@ -1,0 +1,165 @@
+import { useSignal } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
+import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { call, resource } from '../../api/client.ts';
+import { forget } from '../../api/poll.ts';
+import { messageOf } from '../../api/problem.ts';
+import { currentTime } from '../../clock.ts';
+import { format, plural } from '../../format.ts';
+import { announce } from '../../parts/announce.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
+import { useDialog } from '../../parts/dialog.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { type BulkAction, type BulkProgress, type BulkStep, bulkActions, runSteps } from './bulk-actions.ts';
+import { OwnerDialog, TagDialog } from './bulk-dialogs.tsx';
+
+interface BulkProps {
+  readonly app: string;
+  /** The selected flags. */
+  readonly rows: readonly OverviewFeature[];
+  readonly onClear: () => void;
+}
+
+/** Flags whose names cannot be a segment of a path. */
+const isAddressable = ({ feature }: OverviewFeature) =>
+  feature !== '.' && feature !== '..' && feature !== '__other__';
+
+/** What can be done with the selected flags. */
+export function Bulk({ app, rows, onClear }: BulkProps) {
+  const { state, start, stop } = useBulk(app);
+  const actions = useMemo(() => bulkActions(currentTime()), [rows.length]);
+  const dialog = useDialog();
+  const apply = (action: BulkAction) => void start(action, rows.filter(isAddressable));
+  const ask = (Asking: typeof TagDialog) => dialog.open(<Asking onChoose={apply} onClose={dialog.close} />);
+  const running = state !== undefined && state.result === undefined;
+  return (
+    <section class="overview-bulk panel" aria-label="Selected flags">
+      {rows.length > 0 && (
+        <p class="actions">
+          <strong>{plural(rows.length, 'flag')} selected</strong>
+          <Menu
+            label="Change"
+            title={`Change ${plural(rows.length, 'flag')}`}
+            items={[
+              ...actions.map((action) => ({ label: action.label, onSelect: () => apply(action) })),
+              { label: 'Set the owner …', apart: true, onSelect: () => ask(OwnerDialog) },
+              { label: 'Add a tag …', onSelect: () => ask(TagDialog) },
+            ]}
+          />
+          <CopyButton text={() => rows.map(({ feature }) => feature).join('\n')} label="Copy names" />
+          <button type="button" onClick={onClear}>
+            Clear selection
+          </button>
+        </p>
+      )}
+      {state !== undefined && (
+        <Progress state={state} running={running} onStop={stop} onUndo={() => void start(...state.undo!)} />
+      )}
+      {dialog.element}
+    </section>
+  );
+}
+
+interface BulkState {
+  readonly action: BulkAction;
+  readonly progress: BulkProgress;
+  /** Present at the end. */
+  readonly result?: BulkProgress;
+  /** The action that restores the changed flags, and these flags. */
+  readonly undo?: readonly [BulkAction, readonly OverviewFeature[]];
+}
+
+function useBulk(app: string) {
+  const state = useSignal<BulkState | undefined>(undefined);
+  const stopped = useRef(false);
+  async function start(action: BulkAction, rows: readonly OverviewFeature[]): Promise<void> {
+    const steps = rows.flatMap((row): BulkStep[] => {
+      const patch = action.patch(row);
+      return patch === undefined ? [] : [{ name: row.feature, patch }];
+    });
+    stopped.current = false;
+    state.value = { action, progress: { total: steps.length, done: [], failed: [] } };
+    const result = await runSteps(
+      steps,
+      ({ name, patch }) => call('PATCH', resource('applications', app, 'features', name), { body: patch }),
+      (progress) => {
+        state.value = { action, progress };
+        return !stopped.current;
+      },
+    );
+    forget(resource('applications', app, 'features'));
+    forget(resource('applications', app, 'overview'));
+    const undo = action.undo && result.done.length > 0 ? undoOf(action, rows, result) : undefined;
+    state.value = { action, progress: result, result, ...(undo && { undo }) };
+    announce(resultText(action, result));
+  }
+  return { state: state.value, start, stop: () => (stopped.current = true) };
+}
+
+function undoOf(
+  { undo }: BulkAction,
+  rows: readonly OverviewFeature[],
+  { done }: BulkProgress,
+): readonly [BulkAction, readonly OverviewFeature[]] {
+  const changed = new Set(done);
+  return [
+    { label: 'Undo', done: 'restored', patch: undo! },
+    rows.filter(({ feature }) => changed.has(feature)),
+  ];
+}
+
+/** The outcome: `12 flags archived, 1 failed`. */
+function resultText({ done }: BulkAction, result: BulkProgress): string {
+  const parts = [`${plural(result.done.length, 'flag')} ${done}`];
+  if (result.failed.length > 0) parts.push(`${format.full(result.failed.length)} failed`);
+  const left = result.total - result.done.length - result.failed.length;
+  if (left > 0) parts.push(`${format.full(left)} not started`);
+  return result.total === 0 ? 'Nothing to change: the flags are as wanted' : parts.join(', ');
+}
+
+interface ProgressProps {
+  readonly state: BulkState;
+  readonly running: boolean;
+  readonly onStop: () => void;
+  readonly onUndo: () => void;
+}
+
+function Progress({ state: { action, progress, undo }, running, onStop, onUndo }: ProgressProps) {
+  const { done, failed, total } = progress;
+  const shown = failed.slice(0, maxFailures);
+  return (
+    <>
+      {running ? (
+        <p class="actions">
+          <progress max={total} value={done.length + failed.length} aria-label={action.label} />
+          {format.full(done.length + failed.length)} of {format.full(total)}
+          <button type="button" onClick={onStop}>
+            Stop
+          </button>
+        </p>
+      ) : (
+        <p class="actions">
+          {resultText(action, progress)}.
+          {undo !== undefined && (
+            <button type="button" onClick={onUndo}>
+              Undo
+            </button>
+          )}
+        </p>
+      )}
+      {shown.length > 0 && (
+        <ul class="bad">
+          {shown.map(({ name, error }) => (
+            <li key={name}>
+              {name}: {messageOf(error)}
+            </li>
+          ))}
+          {failed.length > shown.length && <li>and {format.full(failed.length - shown.length)} more</li>}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** Maximum number of failures that are listed. */
+const maxFailures = 10;

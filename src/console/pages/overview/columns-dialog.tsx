@@ -1,0 +1,96 @@
+import { useSignal } from '@preact/signals';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/form.tsx';
+import { changePreferences } from '../../preferences.ts';
+
+interface ColumnsDialogProps {
+  /** The page, as the preferences name it. */
+  readonly page: string;
+  /** All columns that can be selected, in their default order. */
+  readonly columns: readonly { readonly key: string; readonly title: string }[];
+  /** The keys of the shown ones, in their order. */
+  readonly shown: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Selects and orders the columns of a table. */
+export function ColumnsDialog({ page, columns, shown, onClose }: ColumnsDialogProps) {
+  const rest = columns.map(({ key }) => key).filter((key) => !shown.includes(key));
+  const order = useSignal([...shown, ...rest]);
+  const chosen = useSignal<ReadonlySet<string>>(new Set(shown));
+  const titles = new Map(columns.map(({ key, title }) => [key, title]));
+  const move = (key: string, by: -1 | 1) => {
+    const keys = order.value.filter((each) => each !== key);
+    keys.splice(order.value.indexOf(key) + by, 0, key);
+    order.value = keys;
+  };
+  const choose = (key: string, on: boolean) => {
+    const next = new Set(chosen.value);
+    if (on) next.add(key);
+    else next.delete(key);
+    chosen.value = next;
+  };
+  async function save(keys: string[] | null) {
+    await changePreferences({ columns: { [page]: keys } });
+    onClose();
+  }
+  return (
+    <Dialog title="Columns" onClose={onClose}>
+      <Form
+        submit="Save"
+        done="The columns are saved"
+        onCancel={onClose}
+        onSubmit={() => save(order.value.filter((key) => chosen.value.has(key)))}
+      >
+        <ul class="plain-list columns-list">
+          {order.value.map((key, index) => (
+            <Choice
+              key={key}
+              title={titles.get(key)!}
+              checked={chosen.value.has(key)}
+              isFirst={index === 0}
+              isLast={index === order.value.length - 1}
+              onChoose={(on) => choose(key, on)}
+              onMove={(by) => move(key, by)}
+            />
+          ))}
+        </ul>
+        <p>
+          <button type="button" class="link" onClick={() => void save(null)}>
+            Restore the default columns
+          </button>
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ChoiceProps {
+  readonly title: string;
+  readonly checked: boolean;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  readonly onChoose: (on: boolean) => void;
+  readonly onMove: (by: -1 | 1) => void;
+}
+
+function Choice({ title, checked, isFirst, isLast, onChoose, onMove }: ChoiceProps) {
+  return (
+    <li>
+      <label>
+        <input
+          type="checkbox"
+          checked={checked}
+          onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
+        />
+        {title}
+      </label>
+      <button type="button" aria-label={`Move ${title} up`} disabled={isFirst} onClick={() => onMove(-1)}>
+        ↑
+      </button>
+      <button type="button" aria-label={`Move ${title} down`} disabled={isLast} onClick={() => onMove(1)}>
+        ↓
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,138 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { flagAddress, useQuery } from '../../address.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { format } from '../../format.ts';
+import { Ago } from '../../parts/columns.tsx';
+import { Reason } from '../../parts/failure.tsx';
+import type { ChosenRange } from '../../parts/range.tsx';
+import { sortKey, sortRows } from '../../parts/sort.ts';
+import type { Column } from '../../parts/table.tsx';
+import { VirtualTable } from '../../parts/virtual-table.tsx';
+import type { InEnvironment } from '../../place.ts';
+import { overviewQuery } from '../../range.ts';
+import { acrossEnvironments, type FlagAcross } from './across.ts';
+import { type Filter, variantsText } from './rows.ts';
+
+interface EnvironmentsProps extends InEnvironment {
+  /** All environments of the application. */
+  readonly environments: readonly string[];
+  readonly range: ChosenRange;
+  readonly filter: Filter;
+}
+
+/** Maximum number of environments, whose overviews are read one by one. */
+const maxEnvironments = 6;
+const everyMs = 30_000;
+
+/** The flags of several environments side by side. */
+export function Environments({ application, environment, environments, range, filter }: EnvironmentsProps) {
+  const { query, change } = useQuery();
+  const read = useSignal<ReadonlyMap<string, Overview>>(new Map());
+  const shown = [environment, ...environments.filter((each) => each !== environment)].slice(
+    0,
+    maxEnvironments,
+  );
+  const keep = (overview: Overview) => {
+    read.value = new Map([...read.peek(), [overview.environment, overview]]);
+  };
+  const rows = useMemo(
+    () => acrossEnvironments(read.value, filter),
+    [read.value, filter.search, filter.state],
+  );
+  const columns = columnsOf({ application, environment }, shown, query);
+  const sort = query['sort'] ?? `-${environment}`;
+  const by = columns.find(({ key }) => key === sortKey(sort)) ?? columns[1]!;
+  return (
+    <section aria-label="Flags by environment">
+      {shown.map((each) => (
+        <Reader key={each} application={application} environment={each} range={range} onRead={keep} />
+      ))}
+      {environments.length > shown.length && (
+        <p class="quiet">
+          The first {shown.length} of {environments.length} environments.
+        </p>
+      )}
+      <VirtualTable
+        caption="Flags by environment"
+        class="overview-across"
+        columns={columns}
+        rows={sortRows(rows, sort, by.value!)}
+        rowKey={({ feature }) => feature}
+        sort={sort}
+        onSort={(next) => change({ sort: next })}
+      />
+    </section>
+  );
+}
+
+function columnsOf(
+  { application, environment }: InEnvironment,
+  shown: readonly string[],
+  query: Readonly<Record<string, string>>,
+): Column<FlagAcross>[] {
+  const { sort: _, by: __, ...kept } = query;
+  return [
+    {
+      key: 'flag',
+      title: 'Flag',
+      width: 'minmax(9rem, 1.4fr)',
+      value: ({ feature }) => feature,
+      cell: ({ feature }) => (
+        <a
+          class="overview-link"
+          tabIndex={-1}
+          href={flagAddress({ application, environment, name: feature }, kept)}
+          title={feature}
+        >
+          {feature}
+        </a>
+      ),
+    },
+    ...shown.map((each) => ({
+      key: each,
+      title: each,
+      width: 'minmax(10rem, 1fr)',
+      value: ({ by }: FlagAcross) => by.get(each)?.checks,
+      cell: ({ by }: FlagAcross) => <There row={by.get(each)} />,
+    })),
+  ];
+}
+
+/** A flag in one environment: the share of its first variant, its checks, and when it was last seen. */
+function There({ row }: { readonly row: OverviewFeature | undefined }) {
+  if (row === undefined || row.lastSeenAt === null) return <span class="quiet">never here</span>;
+  const [first] = row.variants;
+  if (first === undefined)
+    return (
+      <span class="quiet">
+        last seen <Ago at={row.lastSeenAt} />
+      </span>
+    );
+  return (
+    <span title={`${variantsText(row, format.percent)}; ${format.full(row.checks)} checks`}>
+      {first[0]} {format.rate(first[1], row.checks)}{' '}
+      <span class="quiet">
+        · {format.compact(row.checks)} · <Ago at={row.lastSeenAt} />
+      </span>
+    </span>
+  );
+}
+
+interface ReaderProps extends InEnvironment {
+  readonly range: ChosenRange;
+  readonly onRead: (overview: Overview) => void;
+}
+
+/** Reads the overview of one environment. */
+function Reader({ application, environment, range, onRead }: ReaderProps) {
+  const query = { environment, ...overviewQuery(range.range, range.bounds, range.comparison) };
+  const path = withQuery(resource('applications', application, 'overview'), query);
+  const { data, error } = usePoll<Overview>(path, range.live ? everyMs : undefined);
+  useEffect(() => {
+    if (data !== undefined) onRead(data);
+  }, [data]);
+  return data === undefined ? <Reason error={error} what={environment} /> : null;
+}

@@ -1,0 +1,56 @@
+import type { Overview } from '../../../contract/shapes/overview.ts';
+import { format } from '../../format.ts';
+import { Sparkline } from '../../parts/chart/sparkline.tsx';
+import { trendOf } from './figures.ts';
+
+const daySeconds = 86_400;
+
+/** The line of a sparkline. */
+export interface TrendLine {
+  readonly values: readonly number[];
+  /** Whether the last value is incomplete. */
+  readonly unfinished: boolean;
+  /** What is drawn. */
+  readonly text: string;
+}
+
+/**
+ * The trend of a flag. Over two days and more, each point is the sum of the 24 hours before it, so that the line has no daily
+ * cycle. Shorter ranges show the counts themselves.
+ */
+export function trendLine(
+  spark: readonly number[],
+  { spark: { start, width }, at, to }: Pick<Overview, 'spark' | 'at' | 'to'>,
+): TrendLine {
+  const end = start + spark.length * width;
+  const unfinished = Math.min(Date.parse(at), Date.parse(to)) / 1000 < end;
+  const window = daySeconds / width;
+  if (width >= daySeconds || !Number.isInteger(window) || spark.length < 2 * window)
+    return { values: spark, unfinished, text: `Checks by ${format.duration(width * 1000)}` };
+  const complete = unfinished ? spark.slice(0, -1) : spark;
+  let sum = 0;
+  const sums = complete.map((value, index) => {
+    sum += value - (complete[index - window] ?? 0);
+    return sum;
+  });
+  return {
+    values: sums.slice(window - 1),
+    unfinished: false,
+    text: 'Checks in the 24 hours before each point, without the daily cycle',
+  };
+}
+
+/** The sparkline of a flag. Its tooltip says what is drawn. */
+export function Trend({ line: { values, unfinished, text } }: { readonly line: TrendLine }) {
+  const trend = trendOf(values, unfinished);
+  const words =
+    trend === undefined
+      ? 'no comparison'
+      : `${trend < 0 ? 'down' : 'up'} ${format.percent(Math.abs(trend))} from the first half to the second`;
+  return (
+    <span title={`${text}: ${words}`}>
+      <Sparkline values={values} unfinished={unfinished} />
+      <span class="hidden">{words}</span>
+    </span>
+  );
+}

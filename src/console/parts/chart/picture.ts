@@ -1,0 +1,133 @@
+import { format } from '../../format.ts';
+import { download } from '../download.ts';
+import type { Described } from './announcement.ts';
+import { drawingOf } from './drawing.ts';
+import { type Palette, paletteOf } from './look.ts';
+import { Plot } from './plot.ts';
+import { type ChartKind, dashes, startOf } from './series.ts';
+
+interface Picture {
+  readonly title: string;
+  /** Name of the file. */
+  readonly name: string;
+  readonly of: Described;
+  readonly kind: Exclude<ChartKind, 'table'>;
+}
+
+const [width, plotHeight, margin, line] = [960, 320, 24, 22];
+const font = 'system-ui, sans-serif';
+
+/** Saves a chart as a PNG image on a light ground, with its title, range, legend and axes. */
+export async function savePicture(picture: Picture): Promise<void> {
+  const canvas = await inLightTheme(() => drawPicture(picture));
+  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
+  if (blob === null) throw new Error('The browser cannot make an image of this chart');
+  download(picture.name, 'png', blob);
+}
+
+/** Draws in the light theme. The page is not painted meanwhile if `draw` waits for microtasks only. */
+async function inLightTheme<T>(draw: () => Promise<T>): Promise<T> {
+  const { dataset } = document.documentElement;
+  const { theme } = dataset;
+  dataset['theme'] = 'light';
+  try {
+    return await draw();
+  } finally {
+    if (theme === undefined) delete dataset['theme'];
+    else dataset['theme'] = theme;
+  }
+}
+
+/** Number of microtasks in which a new chart is drawn, and more. */
+const drawnWithin = 8;
+
+async function drawPicture(picture: Picture): Promise<HTMLCanvasElement> {
+  const host = document.createElement('div');
+  host.className = 'chart-picture';
+  document.body.append(host);
+  const plot = plotOf(picture, host);
+  try {
+    for (let turn = 0; turn < drawnWithin; turn += 1) await undefined;
+    return compose(picture, host.querySelector('canvas')!, paletteOf(host));
+  } finally {
+    plot.destroy();
+    host.remove();
+  }
+}
+
+function plotOf({ of, kind }: Picture, host: HTMLElement): Plot {
+  const { buckets, series, markers, unfinishedFrom, times } = of;
+  return new Plot(
+    host,
+    {
+      kind,
+      tones: series.map(({ tone }) => tone),
+      height: plotHeight,
+      times,
+      width: buckets.width,
+      format: format.tick,
+      onPoint: () => undefined,
+      onDrag: () => undefined,
+    },
+    { buckets, markers, drawing: drawingOf(buckets, series, kind, unfinishedFrom) },
+  );
+}
+
+function compose({ title, of }: Picture, plot: HTMLCanvasElement, palette: Palette): HTMLCanvasElement {
+  const { buckets, series, times } = of;
+  const canvas = document.createElement('canvas');
+  const context = canvas.getContext('2d')!;
+  const rows = legendRows(series, context);
+  const ratio = plot.width / width;
+  const top = margin + 2 * line + rows.length * line;
+  canvas.width = (width + 2 * margin) * ratio;
+  canvas.height = (top + plotHeight + margin) * ratio;
+  context.scale(ratio, ratio);
+  context.fillStyle = 'white';
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillStyle = 'black';
+  context.font = `600 17px ${font}`;
+  context.fillText(title, margin, margin + 12, width);
+  context.fillStyle = palette.quiet;
+  context.font = `13px ${font}`;
+  const range = times.span(startOf(buckets, 0), startOf(buckets, buckets.count));
+  context.fillText(`${range} · ${times.zone ?? format.zone}`, margin, margin + 12 + line, width);
+  for (const [index, row] of rows.entries())
+    for (const { left, at } of row) {
+      const { label, tone } = series[at]!;
+      const y = margin + 8 + (index + 2) * line;
+      context.strokeStyle = palette.series(tone);
+      context.lineWidth = 3;
+      context.setLineDash([...dashes[tone]]);
+      context.beginPath();
+      context.moveTo(margin + left, y);
+      context.lineTo(margin + left + swatch, y);
+      context.stroke();
+      context.fillStyle = 'black';
+      context.fillText(label, margin + left + swatch + 6, y + 4, width - left - swatch);
+    }
+  context.drawImage(plot, margin, top, width, plotHeight);
+  return canvas;
+}
+
+const swatch = 26;
+
+/** Where each label of the legend begins, in rows. */
+function legendRows(
+  series: Described['series'],
+  context: CanvasRenderingContext2D,
+): { left: number; at: number }[][] {
+  context.font = `13px ${font}`;
+  const rows: { left: number; at: number }[][] = [[]];
+  let left = 0;
+  for (const [at, { label }] of series.entries()) {
+    const space = swatch + 22 + context.measureText(label).width;
+    if (left > 0 && left + space > width) {
+      rows.push([]);
+      left = 0;
+    }
+    rows.at(-1)!.push({ left, at });
+    left += space;
+  }
+  return rows;
+}

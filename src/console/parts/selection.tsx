@@ -1,0 +1,73 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { Column } from './table.tsx';
+
+/** The rows that the reader has selected. */
+export interface Selection<Row> {
+  readonly keys: ReadonlySet<string>;
+  /** A column of checkboxes. */
+  readonly column: Column<Row>;
+  clear(): void;
+}
+
+/** The keys after a checkbox was set; with Shift those of all rows between it and the one before. */
+export function selectedAfter(
+  keys: ReadonlySet<string>,
+  order: readonly string[],
+  { key, on, from }: { readonly key: string; readonly on: boolean; readonly from: string | undefined },
+): ReadonlySet<string> {
+  const [at, start] = [order.indexOf(key), from === undefined ? -1 : order.indexOf(from)];
+  const changed = start < 0 ? [key] : order.slice(Math.min(at, start), Math.max(at, start) + 1);
+  const next = new Set(keys);
+  for (const each of changed) {
+    if (on) next.add(each);
+    else next.delete(each);
+  }
+  return next;
+}
+
+/** Lets the reader select rows, with Shift a range of them. Rows that are filtered out are not selected. */
+export function useSelection<Row>(
+  rows: readonly Row[],
+  rowKey: (row: Row) => string,
+  what: string,
+): Selection<Row> {
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const last = useRef<string | undefined>(undefined);
+  const order = rows.map(rowKey);
+  const keys = chosen.value.size === 0 ? chosen.value : new Set(order.filter((key) => chosen.value.has(key)));
+  const set = (key: string, on: boolean, shift: boolean) => {
+    chosen.value = selectedAfter(keys, order, { key, on, from: shift ? last.current : undefined });
+    last.current = key;
+  };
+  const isAll = keys.size > 0 && keys.size === order.length;
+  return {
+    keys,
+    column: {
+      key: 'select',
+      title: `Select ${what}s`,
+      width: '2.2rem',
+      head: (
+        <input
+          type="checkbox"
+          aria-label={`Select all ${what}s`}
+          checked={isAll}
+          ref={(input) => {
+            if (input !== null) input.indeterminate = keys.size > 0 && !isAll;
+          }}
+          onClick={() => (chosen.value = isAll ? new Set() : new Set(order))}
+        />
+      ),
+      cell: (row) => (
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`Select ${what} ${rowKey(row)}`}
+          checked={keys.has(rowKey(row))}
+          onClick={({ currentTarget, shiftKey }) => set(rowKey(row), currentTarget.checked, shiftKey)}
+        />
+      ),
+    },
+    clear: () => (chosen.value = new Set()),
+  };
+}

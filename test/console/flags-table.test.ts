@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { programsOf } from '../../src/console/pages/flag/programs.ts';
+import { acrossEnvironments } from '../../src/console/pages/overview/across.ts';
+import { ownerAction, runSteps, tagAction } from '../../src/console/pages/overview/bulk-actions.ts';
+import { trendLine } from '../../src/console/pages/overview/trend.tsx';
+import { selectedAfter } from '../../src/console/parts/selection.tsx';
+
+describe('the trend of a flag', () => {
+  const hours6 = { start: 0, width: 21_600, length: 28 };
+  const week = { spark: hours6, at: '1970-01-08T12:00:00Z', to: '1970-01-08T00:00:00Z' };
+
+  test('over a week has sums of 24 hours, so that a daily cycle is a flat line', () => {
+    const spark = Array.from({ length: 28 }, (_, index) => [0, 10, 50, 20][index % 4]!);
+    const { values, unfinished, text } = trendLine(spark, week);
+    expect(values).toEqual(new Array(25).fill(80));
+    expect(unfinished).toBe(false);
+    expect(text).toContain('24 hours');
+  });
+
+  test('leaves out the sum that is not complete', () => {
+    const spark = [...new Array(27).fill(20), 1];
+    const { values } = trendLine(spark, { ...week, at: '1970-01-07T20:00:00Z' });
+    expect(values).toEqual(new Array(24).fill(80));
+  });
+
+  test('over a day or by days shows the counts themselves', () => {
+    const spark = [1, 2, 3, 4];
+    const day = {
+      spark: { start: 0, width: 3600, length: 4 },
+      at: '1970-01-01T03:30:00Z',
+      to: '1970-01-01T04:00:00Z',
+    };
+    expect(trendLine(spark, day)).toMatchObject({ values: spark, unfinished: true });
+    const days = {
+      spark: { start: 0, width: 86_400, length: 4 },
+      at: '1970-02-01T00:00:00Z',
+      to: '1970-01-05T00:00:00Z',
+    };
+    expect(trendLine(spark, days)).toMatchObject({ values: spark, unfinished: false });
+  });
+
+  test('has the sum of any 24 hours of complete points', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 1000 }), { minLength: 8, maxLength: 30 }), (spark) => {
+        const length = spark.length;
+        const end = new Date(length * 21_600_000).toISOString();
+        const { values } = trendLine(spark, { spark: { ...hours6, length }, at: end, to: end });
+        const sums = spark.slice(3).map((_, index) => spark.slice(index, index + 4).reduce((a, b) => a + b));
+        expect(values).toEqual(sums);
+      }),
+    );
+  });
+});
+
+describe('selecting rows', () => {
+  const order = ['a', 'b', 'c', 'd', 'e'];
+
+  test.each([
+    [[], { key: 'b', on: true, from: undefined }, ['b']],
+    [['b'], { key: 'd', on: true, from: 'b' }, ['b', 'c', 'd']],
+    [['d'], { key: 'b', on: true, from: 'd' }, ['d', 'b', 'c']],
+    [['b', 'c', 'd'], { key: 'c', on: false, from: 'b' }, ['d']],
+    [['a'], { key: 'c', on: true, from: 'gone' }, ['a', 'c']],
+  ])('%j and %j selects %j', (before, change, after) => {
+    expect([...selectedAfter(new Set(before), order, change)]).toEqual(after);
+  });
+});
+
+describe('steps of several flags', () => {
+  const steps = ['a', 'b', 'c'].map((name) => ({ name, patch: {} }));
+
+  test('go on after a failure, which is reported', async () => {
+    const refused = new Error('refused');
+    const send = async ({ name }: { name: string }) => {
+      if (name === 'b') throw refused;
+    };
+    const reported: number[] = [];
+    const result = await runSteps(
+      steps,
+      send,
+      ({ done, failed }) => reported.push(done.length + failed.length) > 0,
+    );
+    expect(result).toEqual({ total: 3, done: ['a', 'c'], failed: [{ name: 'b', error: refused }] });
+    expect(reported).toEqual([1, 2, 3]);
+  });
+
+  test('end when the reader stops them', async () => {
+    const result = await runSteps(
+      steps,
+      async () => undefined,
+      ({ done }) => done.length < 2,
+    );
+    expect(result.done).toEqual(['a', 'b']);
+  });
+});
+
+test('the owner of several flags is set, and restored to that of the team or of CODEOWNERS', () => {
+  const row = (owners: object[], ownersFrom: string | null) => ({ owners, ownersFrom, tags: ['a'] }) as never;
+  const me = { type: 'user', id: 'user_1' } as const;
+  const { patch, undo } = ownerAction(me, 'Ada');
+  expect(patch(row([], null))).toEqual({ owners: [me] });
+  expect(undo!(row([{ name: 'Eve' }], 'declaration'))).toEqual({ owners: [{ name: 'Eve' }] });
+  expect(undo!(row([{ name: '@shop/web' }], 'codeowners'))).toEqual({ owners: [] });
+  expect([tagAction('a').patch(row([], null)), tagAction('b').patch(row([], null))]).toEqual([
+    undefined,
+    { tags: ['a', 'b'] },
+  ]);
+});
+
+test('senders are grouped by program, with the versions in each environment', () => {
+  const sender = (name: string, version: string | null, environment: string, day: number) => ({
+    ...{ name, version, environment, transport: 'http', route: 'usage' },
+    firstAt: '2026-01-01T00:00:00.000Z',
+    lastAt: `2026-01-0${day}T00:00:00.000Z`,
+  });
+  const programs = programsOf([
+    sender('web', '1.0', 'Production', 2),
+    sender('api', '6.4', 'Production', 3),
+    sender('web', '1.1', 'Production', 4),
+    sender('web', null, 'Staging', 1),
+  ] as never);
+  expect(programs.map(({ name, lastAt }) => [name, lastAt.slice(0, 10)])).toEqual([
+    ['web', '2026-01-04'],
+    ['api', '2026-01-03'],
+  ]);
+  expect(programs[0]!.routes).toEqual(['usage, http']);
+  expect([...programs[0]!.environments].map(([name, { versions }]) => [name, versions])).toEqual([
+    ['Production', ['1.1', '1.0']],
+    ['Staging', []],
+  ]);
+});
+
+test('a flag of several environments is shown if one of them has what is searched', () => {
+  const features = (...names: string[]) => ({ features: names.map((feature) => ({ feature })) }) as never;
+  const overviews = new Map([
+    ['Production', features('a', 'b')],
+    ['Staging', features('b', 'c')],
+  ]);
+  const rows = acrossEnvironments(overviews, { search: 'b', state: undefined, me: undefined });
+  expect(rows.map(({ feature, by }) => [feature, [...by.keys()]])).toEqual([
+    ['b', ['Production', 'Staging']],
+  ]);
+});

@@ -1,3 +1,5 @@
+import { type CalendarRange, calendarRanges, dayAt, startOfDay } from '../contract/calendar.ts';
+import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
 import { connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
@@ -5,7 +7,7 @@ import { queryOf, Reader } from './fields.ts';
 import { findApplication, missing } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
-import { commandOf, itemsOf, type Report, range } from './report.ts';
+import { commandOf, itemsOf, type Report, times } from './report.ts';
 import { type ReportName, reports } from './reports.ts';
 import { printable, show } from './show.ts';
 
@@ -22,9 +24,13 @@ export async function runReport(
   const report: Report = reports[name];
   const given = readGiven(commandOf(report), argv);
   const api = connect(context, given);
-  const fields = queryOf(await new Reader(context, api).fields([...report.fields, ...range], given));
+  const fields = queryOf(await new Reader(context, api).fields([...report.fields, ...times], given));
   const application = await findApplication(api, given.value('app') ?? '');
-  const query = { ...fields, ...environmentOf(report, application, given) };
+  const query = {
+    ...fields,
+    ...namedRange(given, context.clock.now()),
+    ...environmentOf(report, application, given),
+  };
   const path = ['applications', String(application['id']), name];
   const format = given.value('format');
   if (format !== undefined) {
@@ -35,6 +41,26 @@ export async function runReport(
   if (given.has('json')) printJson(context, answer);
   else print(context, report, application, given, answer);
   return 0;
+}
+
+/**
+ * The parameters of a range that is given by its name, and of the time zone.
+ * @param now Unix ms
+ * @throws {UsageError}
+ */
+function namedRange(given: Given, now: number): Query {
+  const zone = given.value('time-zone');
+  if (zone !== undefined && !isTimeZone(zone))
+    throw new UsageError(`Cannot use --time-zone: ${unknownZone(zone.slice(0, 100))}`);
+  const timeZone: Query = zone === undefined ? {} : { timeZone: zone };
+  const name = given.value('range') as CalendarRange | undefined;
+  if (name === undefined) return timeZone;
+  if (given.has('from') || given.has('to'))
+    throw new UsageError('Cannot use --range with --from or --to: it has both ends');
+  const place = zone ?? 'UTC';
+  const [from, to] = calendarRanges[name](dayAt(place, now)).map((day) => startOfDay(place, day));
+  const time = (at: number) => new Date(at).toISOString();
+  return { ...timeZone, from: time(from!), ...(to! <= now && { to: time(to!) }) };
 }
 
 /** @throws {UsageError | Failure} */

@@ -1,3 +1,4 @@
+import { calendarRanges } from '../contract/calendar.ts';
 import type { AnyColumns } from '../contract/resources/column.ts';
 import { type Field, flag, rangeFlags } from '../contract/resources/field.ts';
 import type { Item } from './api.ts';
@@ -26,14 +27,26 @@ export interface Sheet {
   readonly items: readonly Item[];
 }
 
-export const range = rangeFlags('a day before the end');
+export const times = rangeFlags('a day before the end');
+
+/** A range by its name, and the zone of its days. */
+const named = [
+  flag('range RANGE', 'Range of the calendar, in place of --from and --to', {
+    values: Object.keys(calendarRanges),
+  }),
+  flag('time-zone ZONE', 'Time zone of days, such as Europe/Berlin', { more: 'default: UTC' }),
+] as const;
 
 /** The command of a report. */
 export function commandOf({ name, summary, of, fields }: Report): Command {
   const environment = flag('environment NAME', 'Environment name', {
     more: of === 'one environment' ? 'default: the only environment' : 'default: all environments',
   });
-  return { name, summary, flags: [environment, ...fields, ...range, appFlag, urlFlag, jsonFlag, formatFlag] };
+  return {
+    name,
+    summary,
+    flags: [environment, ...fields, ...times, ...named, appFlag, urlFlag, jsonFlag, formatFlag],
+  };
 }
 
 /** The items in a field of a report. */

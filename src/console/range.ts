@@ -1,9 +1,9 @@
 import {
+  type CalendarRange,
+  calendarRanges,
   dayAt,
   daysBetween,
   daysFromHours,
-  mondayOf,
-  monthOf,
   offsetAt,
   startOfDay,
 } from '../contract/calendar.ts';
@@ -14,35 +14,15 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The ranges of the calendar, in days from the first until the last, exclusive. Those of today end now. */
+/** The ranges of the calendar. Those of today end now. */
 const calendar = {
-  today: { label: 'Today', step: 'hour', compare: 'day', days: (day: number) => [day, day + 1] },
-  yesterday: { label: 'Yesterday', step: 'hour', compare: 'day', days: (day: number) => [day - 1, day] },
-  'this-week': {
-    label: 'This week',
-    step: 'hour',
-    compare: 'week',
-    days: (day: number) => [mondayOf(day), day + 1],
-  },
-  'last-week': {
-    label: 'Last week',
-    step: 'hour',
-    compare: 'week',
-    days: (day: number) => [mondayOf(day) - 7, mondayOf(day)],
-  },
-  'this-month': {
-    label: 'This month',
-    step: 'day',
-    compare: 'month',
-    days: (day: number) => [monthOf(day), day + 1],
-  },
-  'last-month': {
-    label: 'Last month',
-    step: 'day',
-    compare: 'month',
-    days: (day: number) => [monthOf(day, -1), monthOf(day)],
-  },
-} as const;
+  today: { label: 'Today', step: 'hour', compare: 'day' },
+  yesterday: { label: 'Yesterday', step: 'hour', compare: 'day' },
+  'this-week': { label: 'This week', step: 'hour', compare: 'week' },
+  'last-week': { label: 'Last week', step: 'hour', compare: 'week' },
+  'this-month': { label: 'This month', step: 'day', compare: 'month' },
+  'last-month': { label: 'Last month', step: 'day', compare: 'month' },
+} as const satisfies Record<CalendarRange, object>;
 
 /** The ranges of a length. They end now. */
 const lengths = {
@@ -56,7 +36,6 @@ const lengths = {
 
 export const presets = { ...calendar, ...lengths } as const;
 
-type Calendar = keyof typeof calendar;
 export type Preset = keyof typeof presets;
 export type Step = 'minute' | 'hour' | 'day';
 
@@ -150,8 +129,8 @@ function boundsIn(range: Range, now: number, kept: Kept, zone: string): Bounds {
     return { from: to - length, to, step };
   }
   if ('preset' in range) {
-    const { days, step } = calendar[range.preset as Calendar];
-    return ofDays(zone, days(today) as [number, number], step, now);
+    const preset = range.preset as CalendarRange;
+    return ofDays(zone, calendarRanges[preset](today), calendar[preset].step, now);
   }
   if ('first' in range) {
     const from = startOfDay(zone, range.first);
@@ -191,7 +170,7 @@ export function boundsQuery({ from, to, step, zone }: Bounds): Query {
 /** What the API compares a range with. */
 function comparedBy(range: Range, comparison: Comparison): string | undefined {
   if (comparison !== 'previous') return comparison;
-  if ('preset' in range && range.preset in calendar) return calendar[range.preset as Calendar].compare;
+  if ('preset' in range && range.preset in calendar) return calendar[range.preset as CalendarRange].compare;
   return 'first' in range && range.first === range.last ? 'day' : undefined;
 }
 

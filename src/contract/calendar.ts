@@ -87,3 +87,15 @@ export function monthsBefore(day: number, months: number): number {
   const length = monthOf(first, 1) - first;
   return first + Math.min(day - monthOf(day), length - 1);
 }
+
+/** The days of the ranges of the calendar, from the first until the last, exclusive. @param today a day */
+export const calendarRanges = {
+  today: (today: number) => [today, today + 1],
+  yesterday: (today: number) => [today - 1, today],
+  'this-week': (today: number) => [mondayOf(today), today + 1],
+  'last-week': (today: number) => [mondayOf(today) - 7, mondayOf(today)],
+  'this-month': (today: number) => [monthOf(today), today + 1],
+  'last-month': (today: number) => [monthOf(today, -1), monthOf(today)],
+} as const satisfies Record<string, (today: number) => readonly [first: number, end: number]>;
+
+export type CalendarRange = keyof typeof calendarRanges;

@@ -67,6 +67,39 @@ describe('rows', () => {
   });
 });
 
+describe('a range of the calendar', () => {
+  const asked: URL[] = [];
+  async function query(command: string): Promise<Record<string, string>> {
+    const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
+    const clock = { ...running.clock, now: () => Date.parse('2026-11-01T23:30:00Z') };
+    const context = testContext({ clock, env });
+    const recording = (url: string, init: RequestInit) => {
+      asked.push(new URL(url));
+      return fetch(url, init);
+    };
+    const [name, ...argv] = command.replace('Here', admin.application).split(' ');
+    expect(await runReport(name as ReportName, argv, { ...context, fetch: recording })).toBe(0);
+    const { environment: _, step: __, ...rest } = Object.fromEntries(asked.at(-1)!.searchParams);
+    return rest;
+  }
+
+  it.each([
+    ['last-week', 'Europe/Berlin', { from: '2026-10-25T23:00:00.000Z', to: '2026-11-01T23:00:00.000Z' }],
+    ['last-week', undefined, { from: '2026-10-19T00:00:00.000Z', to: '2026-10-26T00:00:00.000Z' }],
+    ['yesterday', 'Pacific/Auckland', { from: '2026-10-31T11:00:00.000Z', to: '2026-11-01T11:00:00.000Z' }],
+  ])('%s in %s', async (range, zone, expected) => {
+    const given = zone === undefined ? '' : ` --time-zone ${zone}`;
+    const timeZone = zone === undefined ? {} : { timeZone: zone };
+    expect(await query(`usage ${here} --range ${range}${given}`)).toEqual({ ...expected, ...timeZone });
+  });
+
+  it('is refused beside an end, or with an unknown time zone', async () => {
+    await expect(run(`usage ${here} --range today --from 1d`)).rejects.toThrow(/has both ends/);
+    await expect(run(`usage ${here} --time-zone Europe/Atlantis`)).rejects.toThrow(/"Europe\/Atlantis"/);
+    await expect(run(`ingest --app Here --range tomorrow`)).rejects.toThrow(UsageError);
+  });
+});
+
 describe('usage', () => {
   it('has a line for each feature and each of its variants', async () => {
     expect(await send({ f: { checkout: { on: [3, 2, 1], off: [10] } } })).toBe(202);

@@ -148,9 +148,9 @@ describe('allowed origins', () => {
     await tried.press('Enter');
     await page.getByText(/^Allowed: .*https:\/\/\*\.shop\.example/).waitFor();
     await page.getByRole('button', { name: 'Remove https://*.shop.example' }).click();
-    await page.getByText('every page may send with your keys').waitFor();
+    await page.getByText('pages of every origin may send with your keys').waitFor();
     await page.getByRole('button', { name: 'Remove the origin' }).click();
-    await page.getByText('No entries: every page may send.').waitFor();
+    await page.getByText('No entries: pages of every origin may send.').waitFor();
     expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
   });
 
@@ -246,10 +246,10 @@ test('keeps the input while the server is down, and saves it afterwards', async 
 
 test('sets a rate of an application, and resets it to the default', async () => {
   const { page, path } = await open('Fast');
-  const rate = page.getByLabel('Packets and reports a second');
+  const rate = page.getByLabel('Packets and reports per second');
   const burst = page.getByLabel('Packets and reports at once');
-  const save = page.getByRole('button', { name: 'Save the rates' });
-  await page.getByText('Empty: 10,000, set by --rate').waitFor();
+  const save = page.getByRole('button', { name: 'Save the rate limits' });
+  await page.getByText('If empty: 10,000 (--rate)').waitFor();
   await rate.fill('2.5');
   await burst.fill('0');
   await save.click();
@@ -257,7 +257,7 @@ test('sets a rate of an application, and resets it to the default', async () => 
   expect(await burst.getAttribute('aria-invalid')).toBe('true');
   await burst.fill('5');
   await save.click();
-  await page.getByText('The rates are saved').first().waitFor();
+  await page.getByText('The rate limits are saved').first().waitFor();
   expect(await console.manage('GET', path, 200)).toMatchObject({ rate: 2.5, burst: 5 });
   await rate.fill('');
   await save.click();

@@ -46,7 +46,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
             <NamePart
               key={`name-${version}`}
               name={application.name}
-              hint="For people only: it does not affect packets and keys."
+              hint="Shown to people. Packets and keys do not depend on it."
               save={save}
             />
           )}
@@ -87,8 +87,8 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
         Accept client-generated identities for metrics
       </label>
       <p class="quiet">
-        A packet can name a person in its field <code>u</code>, but anyone can send any name. Such persons
-        count only while this is on. Identities that your server has minted (<code>i</code>) always count.
+        A packet can name a person in its field <code>u</code>, and anyone can send any name. Such people
+        count only if this is on. Instance ids that your server has minted (<code>i</code>) always count.
       </p>
       {refusal}
     </Part>
@@ -96,8 +96,8 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
 }
 
 const rates = [
-  { name: 'rate', setting: '--rate', label: 'Packets and reports a second' },
-  { name: 'burst', setting: '--burst', label: 'Packets and reports at once' },
+  { name: 'rate', setting: '--rate', label: 'Packets and reports per second' },
+  { name: 'burst', setting: '--burst', label: 'Burst: packets and reports at once' },
 ] as const;
 
 /** The rate limits of an application: its own, or the defaults. */
@@ -105,18 +105,18 @@ function Rates({ application, thing }: ApplicationProps) {
   const { data } = usePoll<TeamLimits>(resource('teams', application.teamId, 'limits'), undefined);
   const defaultOf = (setting: string) => {
     const value = data?.settings.find((each) => each.setting === setting)?.value;
-    return value === undefined ? 'the default of the service' : `${format.full(value)}, set by ${setting}`;
+    return value === undefined ? 'the default of the server' : `${format.full(value)} (${setting})`;
   };
   return (
     <Part
-      title="Rates"
+      title="Rate limits"
       help="semantics#limits-and-fairness"
-      note="Requests beyond them are answered 429, and senders retry later. The rate of the service is the maximum; 0 packets a second selects it."
+      note="Requests above these limits are answered 429, and senders retry later. They cannot exceed the limits of the server; a rate of 0 means the limit of the server."
     >
       {isAdmin() ? (
         <Form
-          submit="Save the rates"
-          done="The rates are saved. They apply from the next packet on."
+          submit="Save the rate limits"
+          done="The rate limits are saved. They apply from the next packet on."
           onSubmit={(data) =>
             thing.change(() => Object.fromEntries(rates.map(({ name }) => [name, numberIn(data.get(name))])))
           }
@@ -126,7 +126,7 @@ function Rates({ application, thing }: ApplicationProps) {
               key={name}
               name={name}
               label={label}
-              hint={`Empty: ${defaultOf(setting)}`}
+              hint={`If empty: ${defaultOf(setting)}`}
               control={(properties) => (
                 <input
                   {...properties}

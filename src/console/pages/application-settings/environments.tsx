@@ -28,7 +28,7 @@ export function Environments({ application: { id, environments }, thing }: Appli
         list={{ items: environments, reload }}
         caption="Environments"
         rowKey={({ name }) => name}
-        empty="No environment yet: no packet can be accepted."
+        empty="No environments yet. Packets are refused until there is one."
         columns={columnsOf<Application['environments'][number]>(environmentColumns, {
           name: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
         })}
@@ -41,7 +41,8 @@ export function Environments({ application: { id, environments }, thing }: Appli
             call('DELETE', `${path}/${encodeURIComponent(name)}`).then(() => forget(resource('deletions'))),
           children: (
             <p>
-              Packets for {name} are refused from now on, and its counts are removed. This cannot be undone.
+              Packets and reports for {name} are refused from now on, and its counts are deleted. This cannot
+              be undone.
             </p>
           ),
         })}
@@ -62,7 +63,7 @@ export function Environments({ application: { id, environments }, thing }: Appli
             name="name"
             label="New environment"
             required
-            hint="As in your packets. Upper and lower case differ."
+            hint="Spelt as in your packets and reports; case matters."
           />
         </Form>
       )}

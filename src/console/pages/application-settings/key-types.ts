@@ -6,9 +6,9 @@ export type KeyType = ApplicationKey['type'];
 
 /** The types of keys with their purposes. */
 export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = [
-  ['Frontend', 'For web pages. Everyone can read it; packets must come from the allowed origins.'],
-  ['Mobile', 'For apps. All users of the app can read it; packets need no origin.'],
-  ['Backend', 'For your servers only: reports, and minting of identities. It is secret.'],
+  ['Frontend', 'For web pages. It is public; packets must come from an allowed origin.'],
+  ['Mobile', 'For apps. It is public; packets need no origin.'],
+  ['Backend', 'For servers: reports, and minting instance ids. It is secret.'],
 ];
 
 /** Creates a key. @param name empty for the name of its type */

@@ -33,7 +33,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
   const rotate = (old: ApplicationKey) =>
     dialog.open(<RotateKey application={id} old={old} onClose={close} />);
   return (
-    <Part title="Keys" help="semantics#senders">
+    <Part title="Keys" help="console#refused-messages">
       <p class="quiet">
         Each packet and report contains a key, which identifies the application.{' '}
         {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}
@@ -110,7 +110,7 @@ const newKeyFields = (
       choices={keyTypes.map(([type, words]) => [type, type, words])}
       checked={(_, index) => index === 0}
     />
-    <Field name="name" label="Name" hint="Its purpose; by default the type." />
+    <Field name="name" label="Name" hint="What uses it. The default is the type." />
   </>
 );
 
@@ -125,10 +125,10 @@ const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
       {key !== undefined && <CopyButton text={key} title={`Copy the key ${name}`} />}
     </span>
   ),
-  createdAt: true,
+  createdAt: ({ createdAt }) => <Ago at={createdAt} />,
   lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
   refused: (key) => <Refusals of={key} />,
-});
+}).map((column) => ({ ...column, number: false }));
 
 const revokedColumns = columnsOf<ApplicationKey>(
   { ...applicationKeyColumns, revokedAt: 'Revoked' },
@@ -143,7 +143,7 @@ const revokedColumns = columnsOf<ApplicationKey>(
     refused: (key) => <Refusals of={key} />,
     revokedAt: ({ revokedAt = null }) => <Ago at={revokedAt} />,
   },
-);
+).map((column) => ({ ...column, number: false }));
 
 function isLeaked({ warnings }: ApplicationKey): boolean {
   return warnings.some(({ code }) => code === 'leaked');

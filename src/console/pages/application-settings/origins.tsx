@@ -15,14 +15,14 @@ export function Origins({ application: { id, allowedOrigins }, thing }: Applicat
   return (
     <Part title="Allowed origins" line>
       <p class="quiet">
-        With entries, packets from other pages are refused. Reports of servers have no origin and are not
-        affected.
+        If the list has entries, packets from pages of other origins are refused. Apps and servers send no
+        origin and are not affected.
       </p>
       <ResourceTable
         caption="Allowed origins"
         list={{ items: allowedOrigins, reload: async () => {} }}
         rowKey={(origin) => origin}
-        empty="No entries: every page may send."
+        empty="No entries: pages of every origin may send."
         columns={[
           { key: 'origin', title: 'Entry', cell: (origin) => <code>{origin}</code> },
           { key: 'preview', title: 'Allows', cell: (origin) => <Preview of={origin} /> },
@@ -64,10 +64,10 @@ export function Origins({ application: { id, allowedOrigins }, thing }: Applicat
   );
 }
 
-const removed = 'Packets of these pages are refused from now on.';
-const lastRemoved = 'This is the last entry. Without entries, every page may send with your keys.';
+const removed = 'Packets from these pages are refused from now on.';
+const lastRemoved = 'This is the last entry. Without entries, pages of every origin may send with your keys.';
 const examples =
-  'An origin, https://*.shop.example for subdomains, http://localhost:* for any port of this computer, or null.';
+  'An origin; https://*.shop.example for subdomains; http://localhost:* for any port; or null for sandboxed pages.';
 
 function Preview({ of: origin }: { readonly of: string }) {
   const preview = previewOrigin(origin);
@@ -99,7 +99,7 @@ function OriginTest({ application }: { readonly application: string }) {
           name="origin"
           label="Origin of a page"
           required
-          hint="The start of the address of the page, such as https://shop.example"
+          hint="Scheme, host and port of the page, such as https://shop.example"
         />
       </Form>
       {answer.value && (

@@ -78,8 +78,8 @@ function Trouble({ app, env, source, seen: { refused, unattributed, late }, agai
         {refused.length > 0
           ? 'Messages were refused:'
           : unattributed.length > 0
-            ? 'No message was accepted. These were refused, and may be yours:'
-            : `Not received in ${source.patienceMs / 1000} seconds: ${source.message}.`}
+            ? 'No message was accepted. These were refused; one may be yours:'
+            : `Nothing arrived within ${source.patienceMs / 1000} seconds.`}
       </p>
       <ul class="stack connect-refusals">
         {refusals.map((refusal) => (
@@ -140,7 +140,7 @@ function Refused({ app, source, refusal: { code, count, at, facts } }: RefusedPr
         </span>
       </p>
       <p>
-        {known.length > 0 && `Known facts: ${format.list(known)}. `}
+        {known.length > 0 && `Details: ${format.list(known)}. `}
         <strong>What to do:</strong> {remedy}
       </p>
       {code === 'origin_not_allowed' && (

@@ -141,7 +141,7 @@ function LinesStep({ application, env, target, chosen }: LinesStepProps) {
   };
   return (
     <section class="stack" aria-labelledby="connect-lines">
-      <h2 id="connect-lines">3. Lines to paste</h2>
+      <h2 id="connect-lines">3. Code to paste</h2>
       <LinesView lines={target.lines(subject)} incomplete={chosen !== undefined && !isReadable(chosen)} />
     </section>
   );

@@ -34,7 +34,7 @@ const ownPackage = /flagmeter-openfeature/;
 
 const unknownKey: Note = {
   meaning: 'A message had an unknown key.',
-  remedy: 'Copy the key of step 2 again: it was cut off, misspelt or deleted.',
+  remedy: 'Copy the key of step 2 again. The key sent is incomplete, misspelt or revoked.',
 };
 
 const blocked =
@@ -45,7 +45,7 @@ export const sources: readonly Source[] = [
   {
     id: 'unleash',
     label: 'I use Unleash',
-    hint: 'A proxy rule. Services stay as they are.',
+    hint: 'A rule for your proxy. Services need no change.',
     choice: 'Proxy',
     targets: unleashTargets,
     adoptsTokens: true,
@@ -85,7 +85,7 @@ export const sources: readonly Source[] = [
   {
     id: 'opentelemetry',
     label: 'I use OpenTelemetry',
-    hint: 'Settings of its exporter.',
+    hint: 'Settings of your exporter or collector.',
     choice: 'Exporter',
     targets: openTelemetryTargets,
     adoptsTokens: false,
@@ -112,7 +112,7 @@ export const sources: readonly Source[] = [
     choice: 'Language',
     targets: ownTargets,
     adoptsTokens: false,
-    message: 'a packet',
+    message: 'a packet or a report',
     patienceMs: 30_000,
     sent: (route, userAgent) =>
       ['telemetry', 'usage', 'metrics'].includes(route) && !ownPackage.test(userAgent ?? ''),

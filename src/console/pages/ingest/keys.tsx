@@ -41,6 +41,7 @@ export function Keys({ app, keys }: KeysProps) {
         rows={keys}
         rowKey={({ id }) => id}
         csv="ingest-keys"
+        stacked
         empty="No keys yet. Senders need one."
       />
     </section>

@@ -12,6 +12,7 @@ import { useMarkers } from '../../markers.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { bucketAt } from '../../parts/chart/series.ts';
 import { Pending } from '../../parts/failure.tsx';
+import { Help } from '../../parts/help.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { boundsQuery, overviewQuery } from '../../range.ts';
@@ -58,7 +59,9 @@ function Ledger({ app, env, ledger, error, keys }: LedgerProps) {
   return (
     <>
       <section class="stack" aria-labelledby="ingest-sums">
-        <h2 id="ingest-sums">Accepted and refused</h2>
+        <h2 id="ingest-sums">
+          <Help to="semantics#the-ledger">Accepted and refused</Help>
+        </h2>
         <p class="ingest-sums">
           <span>
             <strong>{format.full(ledger.accepted)}</strong> accepted

@@ -8,7 +8,7 @@ import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { plural } from '../../format.ts';
-import { countColumn, Program, timeColumn } from '../../parts/columns.tsx';
+import { agoColumn, countColumn, Program } from '../../parts/columns.tsx';
 import { Filter } from '../../parts/filters.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { hasRole } from '../../roles.ts';
@@ -38,6 +38,7 @@ export function Senders({ entries, leftOut, env }: SendersProps) {
         sort={sort}
         onSort={(next) => change({ sort: next })}
         csv={`ingest-${env}`}
+        stacked
         empty={
           entries.length === 0 ? 'Nothing was received in this range.' : 'No sender matches the filters.'
         }
@@ -84,7 +85,7 @@ const columns: readonly Column<LedgerEntry>[] = [
     cell: ({ code }) => code !== null && <Code of={code} />,
   },
   countColumn('count', 'Count'),
-  timeColumn('lastAt', 'Last', 'last'),
+  agoColumn('lastAt', 'Last', 'last'),
 ];
 
 const tones = { accepted: 'good', refused: 'bad', noted: 'warn' };
@@ -147,6 +148,7 @@ export function Unattributed({ app, keys }: UnattributedProps) {
         rows={items}
         rowKey={({ count, at, ...kind }) => JSON.stringify(kind)}
         csv="ingest-of-no-application"
+        stacked
       />
     </section>
   );
@@ -182,5 +184,5 @@ const unattributedColumns = (
     class: 'ingest-sender',
   },
   countColumn('count', 'Count'),
-  timeColumn('at', 'Last', 'last'),
+  agoColumn('at', 'Last', 'last'),
 ];

@@ -34,6 +34,12 @@ export const tabs: readonly Tab[] = [
     load: () => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview),
   },
   {
+    ...inEnvironment('experiments'),
+    title: 'Experiments',
+    key: 'e',
+    load: () => import('./pages/experiments/page.tsx').then(({ ExperimentsPage }) => ExperimentsPage),
+  },
+  {
     ...inEnvironment('activity'),
     title: 'Activity',
     key: 'a',
@@ -79,6 +85,10 @@ export const routes: readonly ConsoleRoute[] = [
     page: 'apps',
     path: '/apps/:application/:environment?',
     load: () => import('./pages/application-start.tsx').then(({ ApplicationStart }) => ApplicationStart),
+  },
+  {
+    ...inEnvironment('experiment'),
+    load: () => import('./pages/experiments/experiment.tsx').then(({ ExperimentPage }) => ExperimentPage),
   },
   {
     ...inEnvironment('flag'),

@@ -13,6 +13,7 @@ import { createUser } from '../accounts/users.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { Application, KeyRefusals, KeyType } from '../storage/lmdb/records.ts';
+import { experimentDeeds } from './experiments.ts';
 import { type DemoFlag, flags } from './flags.ts';
 import { brokenSenders, type KeyName, metrics, shopOrigin } from './programs.ts';
 import { historyDays } from './story.ts';
@@ -78,6 +79,7 @@ export async function makeShop(
     const deeds = [
       ...deedsOf(directory, id, keys),
       ...flags.flatMap((flag) => [...declare(flag, directory, id)]),
+      ...experimentDeeds(directory, id, clock.now()),
     ];
     deeds.sort((a, b) => b.daysAgo - a.daysAgo);
     await Promise.all(

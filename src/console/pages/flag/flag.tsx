@@ -14,7 +14,9 @@ import { useTitle } from '../../title.ts';
 import { NotFound } from '../not-found.tsx';
 import { DeclareButton, type FlagPlace, flagPath } from './change.tsx';
 import { ComparisonSection } from './comparison.tsx';
+import { ExperimentsSection } from './experiments.tsx';
 import { Notes } from './notes.tsx';
+import { RolloutSection } from './rollout.tsx';
 import { Seen, Senders } from './senders.tsx';
 import { SettingsForm } from './settings-form.tsx';
 import { SplitChip } from './split.tsx';
@@ -46,7 +48,9 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
         <VerdictSection place={place} detail={detail.data} />
       )}
       <TrafficSection place={place} />
+      {detail.data !== undefined && <RolloutSection place={place} detail={detail.data} />}
       {detail.data !== undefined && <ComparisonSection place={place} />}
+      {detail.data !== undefined && <ExperimentsSection place={place} detail={detail.data} />}
       {detail.data !== undefined && (
         <div class="flag-columns">
           <Senders place={place} />

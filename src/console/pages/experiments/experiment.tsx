@@ -1,0 +1,266 @@
+import { useMemo } from 'preact/hooks';
+import type { Experiment, ExperimentResult } from '../../../contract/shapes/experiment.ts';
+import { environmentAddress, flagAddress, useQuery } from '../../address.ts';
+import { call, resource } from '../../api/client.ts';
+import { forget, usePoll } from '../../api/poll.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { format } from '../../format.ts';
+import { Chart } from '../../parts/chart/chart.tsx';
+import { type ChartSeries, toneOf } from '../../parts/chart/series.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Pending } from '../../parts/failure.tsx';
+import { Field, Form } from '../../parts/form.tsx';
+import { Help } from '../../parts/help.tsx';
+import type { InEnvironment } from '../../place.ts';
+import { hasRole } from '../../roles.ts';
+import { useTitle } from '../../title.ts';
+import { NotFound } from '../not-found.tsx';
+import { sharesText } from '../overview/split.tsx';
+import { differenceText, Intervals, isShare, valueText } from './intervals.tsx';
+
+const everyMs = 30_000;
+
+/** `/apps/:application/:environment/experiment?id=…` */
+export function ExperimentPage({ application: app, environment: env }: InEnvironment) {
+  const { query } = useQuery();
+  const id = query['id'];
+  const path = id === undefined ? undefined : resource('applications', app, 'experiments', id);
+  const { data, error } = usePoll<Experiment>(path, everyMs);
+  const result = usePoll<ExperimentResult>(path && `${path}/result`, everyMs).data;
+  useTitle(data?.name ?? '');
+  if (path === undefined || (error instanceof ApiProblem && error.status === 404)) return <NotFound />;
+  if (data === undefined) return <Pending error={error} />;
+  return (
+    <article class="stack">
+      <header class="head">
+        <p>
+          <a href={environmentAddress(app, env, 'experiments')}>Experiments</a>
+        </p>
+        <h1>{data.name}</h1>
+        <span class="pill">{data.state === 'stopped' ? 'stopped early' : data.state}</span>
+      </header>
+      {data.hypothesis !== null && <p>{data.hypothesis}</p>}
+      <Outcome experiment={data} result={result} />
+      {result !== undefined && data.state !== 'planned' && <Figures experiment={data} result={result} />}
+      <Plan app={app} env={env} experiment={data} />
+      {hasRole('User') && (
+        <Changes path={path} experiment={data} list={environmentAddress(app, env, 'experiments')} />
+      )}
+    </article>
+  );
+}
+
+interface ResultProps {
+  readonly experiment: Experiment;
+  readonly result: ExperimentResult | undefined;
+}
+
+/** The frozen verdict, or how far it is. */
+function Outcome({ experiment, result }: ResultProps) {
+  const { state, progress, verdict, stopped } = experiment;
+  if (state === 'planned') return <p class="callout">Planned: {progress.text}.</p>;
+  if (verdict === null)
+    return (
+      <p class="callout">
+        Running: {progress.text}. There is no result before the plan is met.
+        {result?.detectable != null &&
+          ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} will be found with a probability of 80 %.`}
+      </p>
+    );
+  return (
+    <>
+      {stopped !== null && <p class="callout callout-warn">Stopped early, not as planned: {stopped}</p>}
+      <p class={`callout ${result?.outcome === 'untrustworthy' ? 'callout-warn' : 'callout-difference'}`}>
+        <strong>{verdict}</strong>
+      </p>
+    </>
+  );
+}
+
+/** The intervals, guardrails and days. */
+function Figures({
+  experiment,
+  result,
+}: {
+  readonly experiment: Experiment;
+  readonly result: ExperimentResult;
+}) {
+  const { metric, base, variants, guardrails, from, to, days, method, split } = result;
+  return (
+    <>
+      <section aria-labelledby="experiment-result">
+        <h2 id="experiment-result">{result.frozen ? 'Result' : 'So far'}</h2>
+        {split === 'off' && (
+          <p class="callout callout-warn">Not trustworthy: users are not split as intended.</p>
+        )}
+        <Intervals metric={metric} base={base} variants={variants} />
+        {from !== null && to !== null && (
+          <p class="quiet">
+            {days} whole UTC days, {format.days(from, to)}.{' '}
+            {method === 'always_valid' ? (
+              <>
+                <Help to="semantics#experiments">Always-valid intervals</Help>: they hold however often you
+                look.
+              </>
+            ) : (
+              <>
+                <Help to="semantics#experiments">Fixed-horizon intervals</Help>: they hold at the planned end.
+              </>
+            )}
+          </p>
+        )}
+      </section>
+      {guardrails.length > 0 && (
+        <section aria-labelledby="experiment-guardrails">
+          <h2 id="experiment-guardrails">Guardrails</h2>
+          {guardrails.map((each) => (
+            <div key={each.metric}>
+              <p class={each.state === 'worse' ? 'callout callout-warn' : ''}>{each.text}</p>
+              <Intervals metric={each.metric} base={base} variants={each.variants} />
+            </div>
+          ))}
+        </section>
+      )}
+      <Daily experiment={experiment} result={result} />
+    </>
+  );
+}
+
+const daySeconds = 86_400;
+
+function Daily({
+  experiment,
+  result,
+}: {
+  readonly experiment: Experiment;
+  readonly result: ExperimentResult;
+}) {
+  const { daily, metric } = result;
+  const count = daily[0]?.values.length ?? 0;
+  const first = Math.ceil(Date.parse(experiment.startAt) / 1000 / daySeconds) * daySeconds;
+  const buckets = useMemo(() => ({ start: first, width: daySeconds, count }), [first, count]);
+  const series = useMemo(
+    () =>
+      daily.map(
+        ({ variant, values }, index): ChartSeries => ({
+          label: variant,
+          values: values.map((value) => (value ?? 0) * (isShare(metric) ? 100 : 1)),
+          tone: toneOf(index),
+        }),
+      ),
+    [daily, metric],
+  );
+  if (count < 2) return null;
+  const unit = isShare(metric) ? ', % of checks' : ' per check';
+  return (
+    <section aria-labelledby="experiment-daily">
+      <h2 id="experiment-daily">
+        {metric} by day{unit}
+      </h2>
+      <Chart
+        title={`${metric} by day${unit}`}
+        buckets={buckets}
+        series={series}
+        kind="lines"
+        csv="experiment"
+      />
+    </section>
+  );
+}
+
+function Plan({
+  app,
+  env,
+  experiment,
+}: {
+  readonly app: string;
+  readonly env: string;
+  readonly experiment: Experiment;
+}) {
+  const { query } = useQuery();
+  const { feature, base, metric, direction, startAt, endAt, users, split, by, guardrails } = experiment;
+  const flag = flagAddress({ application: app, environment: env, name: feature }, query);
+  const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
+    ['Flag', <a href={flag}>{feature}</a>],
+    ['Base variant', base],
+    ['Primary metric', `${metric} per check, ${direction === 'up' ? 'higher' : 'lower'} is better`],
+    ['Start', format.time(startAt)],
+    ['Planned end', endAt === null ? 'when the users are reached' : format.time(endAt)],
+    ...(users === null ? [] : [['Users per variant', format.full(users)] as const]),
+    ['Intended split', split === null ? 'that of the flag' : splitText(split)],
+    ...guardrails.map(
+      ({ metric, direction, tolerated }) =>
+        [
+          `Guardrail ${metric}`,
+          `not ${direction === 'up' ? 'lower' : 'higher'} by more than ${valueText(metric, tolerated)}`,
+        ] as const,
+    ),
+    ['Planned by', by],
+  ];
+  return (
+    <section aria-labelledby="experiment-plan">
+      <h2 id="experiment-plan">Plan</h2>
+      <dl class="experiment-plan">
+        {facts.map(([term, value]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function splitText(split: Readonly<Record<string, number>>): string {
+  const all = Object.values(split).reduce((sum, each) => sum + each, 0);
+  return sharesText(
+    Object.fromEntries(Object.entries(split).map(([variant, each]) => [variant, each / all])),
+  );
+}
+
+interface ChangesProps {
+  readonly path: string;
+  readonly experiment: Experiment;
+  readonly list: string;
+}
+
+/** Stops a running experiment, or deletes any. */
+function Changes({ path, experiment, list }: ChangesProps) {
+  async function stop(data: FormData) {
+    await call('PATCH', path, { body: { stop: String(data.get('stop')) } });
+    forget(path);
+  }
+  async function remove() {
+    await call('DELETE', path);
+    location.assign(list);
+  }
+  return (
+    <section class="stack" aria-labelledby="experiment-changes">
+      <h2 id="experiment-changes">Changes</h2>
+      {experiment.state === 'running' && (
+        <Form onSubmit={stop} submit="Stop early" done="The experiment is stopped">
+          <Field
+            name="stop"
+            label="Reason to stop"
+            required
+            maxLength={500}
+            hint="The result so far is frozen, and says that it was not as planned."
+          />
+        </Form>
+      )}
+      <p class="actions">
+        <ConfirmButton
+          label="Delete"
+          danger
+          title={`Delete ${experiment.name}?`}
+          action="Delete"
+          done="The experiment is deleted"
+          onConfirm={remove}
+        >
+          <p>Its plan and its result are deleted. Counts stay.</p>
+        </ConfirmButton>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+/*
+ * src/console/pages/experiments: page.tsx lists the experiments of an environment, plan.tsx plans one, and experiment.tsx shows one,
+ * with its intervals (intervals.tsx).
+ */
+import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
+import { environmentAddress, flagAddress, useQuery } from '../../address.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { useWholeList } from '../../api/list.ts';
+import { Ago } from '../../parts/columns.tsx';
+import { Pending } from '../../parts/failure.tsx';
+import { Help } from '../../parts/help.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import type { InEnvironment } from '../../place.ts';
+
+const everyMs = 30_000;
+
+const titles: Readonly<Record<ExperimentState, string>> = {
+  running: 'Running',
+  planned: 'Planned',
+  finished: 'Finished',
+  stopped: 'Stopped early',
+};
+
+const states: readonly ExperimentState[] = ['running', 'planned', 'finished', 'stopped'];
+
+/** The experiments of an environment, by state. */
+export function ExperimentsPage({ application: app, environment: env }: InEnvironment) {
+  const path = resource('applications', app, 'experiments');
+  const { items, error } = useWholeList<Experiment>(path, { environment: env }, everyMs);
+  return (
+    <div class="stack">
+      <h1>
+        <Help to="semantics#experiments">Experiments</Help>
+      </h1>
+      {items === undefined && <Pending error={error} />}
+      {items?.length === 0 && (
+        <p class="empty">
+          No experiment is planned in {env}. Plan one on the page of a flag: it says beforehand what is
+          compared and for how long, so that the result can be trusted.
+        </p>
+      )}
+      {states.map((state) => {
+        const rows = (items ?? []).filter((each) => each.state === state).toReversed();
+        if (rows.length === 0) return null;
+        return (
+          <section key={state} aria-labelledby={`experiments-${state}`}>
+            <h2 id={`experiments-${state}`}>{titles[state]}</h2>
+            <Experiments app={app} env={env} rows={rows} caption={titles[state]} />
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+interface ExperimentsProps {
+  readonly app: string;
+  readonly env: string;
+  readonly rows: readonly Experiment[];
+  readonly caption: string;
+}
+
+function Experiments({ app, env, rows, caption }: ExperimentsProps) {
+  const { query } = useQuery();
+  const columns: readonly Column<Experiment>[] = [
+    {
+      key: 'name',
+      title: 'Name',
+      value: ({ name }) => name,
+      cell: ({ id, name }) => <a href={experimentAddress(app, env, id)}>{name}</a>,
+    },
+    {
+      key: 'flag',
+      title: 'Flag',
+      value: ({ feature }) => feature,
+      cell: ({ feature }) => (
+        <a href={flagAddress({ application: app, environment: env, name: feature }, query)}>{feature}</a>
+      ),
+    },
+    { key: 'metric', title: 'Metric', value: ({ metric }) => metric },
+    {
+      key: 'result',
+      title: 'Progress or result',
+      value: ({ verdict, progress }) => verdict ?? progress.text,
+      class: 'experiment-result',
+    },
+    { key: 'by', title: 'By', value: ({ by }) => by },
+    {
+      key: 'start',
+      title: 'Start',
+      value: ({ startAt }) => startAt,
+      cell: ({ startAt }) => <Ago at={startAt} />,
+    },
+  ];
+  return <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} stacked />;
+}
+
+/** The address of the page of an experiment. */
+export function experimentAddress(app: string, env: string, id: string): string {
+  return withQuery(environmentAddress(app, env, 'experiment'), { id });
+}

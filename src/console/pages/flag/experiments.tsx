@@ -1,0 +1,152 @@
+import { useSignal } from '@preact/signals';
+import type { Experiment, Power } from '../../../contract/shapes/experiment.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { Metric } from '../../../contract/shapes/metric.ts';
+import { call, resource, withQuery } from '../../api/client.ts';
+import { useWholeList } from '../../api/list.ts';
+import { forget, usePoll } from '../../api/poll.ts';
+import { currentTime } from '../../clock.ts';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Help } from '../../parts/help.tsx';
+import { hasRole } from '../../roles.ts';
+import { experimentAddress } from '../experiments/page.tsx';
+import { type FlagPlace, flagPath } from './change.tsx';
+
+const everyMs = 30_000;
+const dayMs = 86_400_000;
+
+interface SectionProps {
+  readonly place: FlagPlace;
+  readonly detail: FeatureDetail;
+}
+
+/** The experiments of the flag in the environment. */
+export function ExperimentsSection({ place, detail }: SectionProps) {
+  const { application, environment, name } = place;
+  const path = resource('applications', application, 'experiments');
+  const { items } = useWholeList<Experiment>(path, { feature: name, environment }, everyMs);
+  const dialog = useDialog();
+  const plan = () => dialog.open(<PlanDialog place={place} detail={detail} onClose={dialog.close} />);
+  return (
+    <section aria-labelledby="flag-experiments">
+      <div class="head flag-bar">
+        <h2 id="flag-experiments">Experiments</h2>
+        {hasRole('User') && (
+          <button type="button" onClick={plan}>
+            Plan an experiment
+          </button>
+        )}
+      </div>
+      {items?.length === 0 && <p class="quiet">None is planned in {environment}.</p>}
+      <ul>
+        {items?.toReversed().map(({ id, name: title, state, verdict, progress }) => (
+          <li key={id}>
+            <a href={experimentAddress(application, environment, id)}>{title}</a>:{' '}
+            {verdict ?? `${state}, ${progress.text}`}
+          </li>
+        ))}
+      </ul>
+      {dialog.element}
+    </section>
+  );
+}
+
+const directions = [
+  ['up', 'Higher is better'],
+  ['down', 'Lower is better'],
+] as const;
+
+const usualDays = 14;
+
+/** The form that plans an experiment, with the time that the traffic allows. */
+function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClose: () => void }) {
+  const { application, environment, name } = place;
+  const seen = detail.environments.find((each) => each.environment === environment)?.variants ?? [];
+  const variants = [
+    ...new Set([...Object.keys(detail.split ?? {}), ...seen.map(({ variant }) => variant)]),
+  ].sort();
+  const declared = useWholeList<Metric>(resource('applications', application, 'metrics'), { declared: true });
+  const counters = declared.items?.filter(({ kind }) => kind === 'counter').map((each) => each.name) ?? [];
+  const metrics = ['used', 'viewed', ...counters].map((each) => [each] as const);
+  const metric = useSignal('used');
+  const power = usePoll<Power>(
+    withQuery(flagPath(place, 'power')!, { environment, metric: metric.value }),
+    undefined,
+  ).data;
+  const start = Math.ceil(currentTime() / dayMs) * dayMs;
+  async function send(data: FormData) {
+    const text = (field: string) => String(data.get(field) ?? '').trim();
+    const guardrail = text('guardrail');
+    const body = {
+      ...{ feature: name, environment, name: text('name'), hypothesis: text('hypothesis') || null },
+      ...{ base: text('base'), metric: text('metric'), direction: text('direction') },
+      startAt: dayOf(text('startAt')),
+      endAt: text('endAt') === '' ? null : dayOf(text('endAt')),
+      users: text('users') === '' ? null : Number(text('users')),
+      guardrails:
+        guardrail === ''
+          ? []
+          : [
+              {
+                metric: guardrail,
+                direction: text('guardrailDirection'),
+                tolerated: Number(text('tolerated') || 0) / 100,
+              },
+            ],
+    };
+    await call('POST', resource('applications', application, 'experiments'), { body });
+    forget(resource('applications', application, 'experiments'));
+    onClose();
+  }
+  return (
+    <Dialog title={`Plan an experiment on ${name}`} onClose={onClose}>
+      <p class="quiet">
+        <Help to="semantics#experiments">Whole UTC days</Help> are compared. Once it has started, the plan
+        cannot be changed.
+      </p>
+      <Form onSubmit={send} submit="Plan" done="The experiment is planned" onCancel={onClose}>
+        <Field name="name" label="Name" required autoFocus maxLength={120} />
+        <Field name="hypothesis" label="Hypothesis" maxLength={1000} hint="What you expect, and why." />
+        <div class="experiment-fields">
+          <SelectField name="base" label="Base variant" options={variants.map((each) => [each])} />
+          <SelectField
+            name="metric"
+            label="Primary metric"
+            options={metrics}
+            onInput={(value) => (metric.value = value)}
+          />
+          <SelectField name="direction" label="Direction" options={directions} />
+          <Field name="startAt" label="First day (UTC)" type="date" required value={dateText(start)} />
+          <Field
+            name="endAt"
+            label="End (UTC, exclusive)"
+            type="date"
+            value={dateText(start + usualDays * dayMs)}
+            hint="At least 7 days later. Empty if the users decide."
+          />
+          <Field name="users" label="Users per variant" type="number" hint="Optional." />
+          <SelectField name="guardrail" label="Guardrail metric" options={[['', 'None'], ...metrics]} />
+          <SelectField name="guardrailDirection" label="Guardrail direction" options={directions} />
+          <Field
+            name="tolerated"
+            label="Tolerated worsening"
+            type="number"
+            value="1"
+            hint="Per 100 checks."
+          />
+        </div>
+        <p role="status">{power === undefined ? 'Estimating the time …' : `Power: ${power.text}`}</p>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** A UTC day of a date field as a time. */
+function dayOf(date: string): string {
+  return `${date}T00:00:00Z`;
+}
+
+function dateText(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,135 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { FeatureDetail, RolloutStep } from '../../../contract/shapes/feature.ts';
+import type { UsageReport } from '../../../contract/shapes/reports.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { Chart } from '../../parts/chart/chart.tsx';
+import { type Buckets, bucketsOf, startOf } from '../../parts/chart/series.ts';
+import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Help } from '../../parts/help.tsx';
+import { useRange } from '../../parts/range.tsx';
+import { boundsQuery } from '../../range.ts';
+import { hasRole } from '../../roles.ts';
+import { changeFlag, type FlagPlace } from './change.tsx';
+import { plannedShares, shareIn, shownVariant } from './rollout-shares.ts';
+import { useSplit } from './split.tsx';
+import { splitVariants } from './traffic.ts';
+
+interface RolloutProps {
+  readonly place: FlagPlace;
+  readonly detail: FeatureDetail;
+}
+
+/** The rollout plan of the flag, and its actual share of the checks. */
+export function RolloutSection({ place, detail }: RolloutProps) {
+  const { rollout } = detail;
+  const open = useSignal(false);
+  const split = useSplit(place);
+  if (rollout === null && !hasRole('User')) return null;
+  return (
+    <section aria-labelledby="flag-rollout">
+      <div class="head flag-bar">
+        <h2 id="flag-rollout">
+          <Help to="semantics#intended-and-actual-split">Rollout plan</Help>
+        </h2>
+        {hasRole('User') && (
+          <button type="button" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+            {rollout === null ? 'Plan a rollout' : 'Change the plan'}
+          </button>
+        )}
+      </div>
+      {rollout !== null && split?.text && <p class="callout callout-warn">{split.text}</p>}
+      {rollout !== null && <Shares place={place} steps={rollout} />}
+      {open.value && <Editor place={place} detail={detail} />}
+    </section>
+  );
+}
+
+const everyMs = 30_000;
+
+function Shares({ place, steps }: { readonly place: FlagPlace; readonly steps: readonly RolloutStep[] }) {
+  const { application, environment, name } = place;
+  const { bounds, live } = useRange();
+  const query = { environment, feature: name, ...boundsQuery(bounds) };
+  const path = withQuery(resource('applications', application, 'usage'), query);
+  const { data } = usePoll<UsageReport>(path, live ? everyMs : undefined);
+  const variant = shownVariant(steps);
+  const buckets = useMemo<Buckets>(() => bucketsOf(bounds), [bounds]);
+  const series = useMemo(() => {
+    const starts = Array.from({ length: buckets.count }, (_, index) => startOf(buckets, index));
+    return [
+      { label: 'planned', values: plannedShares(steps, variant, starts), tone: 2 as const },
+      {
+        label: 'actual, of the checks',
+        values: shareIn(data?.features[0], variant, buckets),
+        tone: 1 as const,
+      },
+    ];
+  }, [steps, variant, data, buckets]);
+  return (
+    <Chart title={`Share of ${variant}, %`} buckets={buckets} series={series} kind="lines" height={160} />
+  );
+}
+
+const most = 6;
+
+/** Steps for one variant; another one gets the rest. */
+function Editor({ place, detail }: RolloutProps) {
+  const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
+  const steps = detail.rollout ?? [];
+  const variants = splitVariants(steps.at(0)?.split ?? detail.split, seen);
+  const variant = steps.length > 0 ? shownVariant(steps) : variants.at(-1);
+  const rest = variants.find((each) => each !== variant);
+  async function save(data: FormData) {
+    const [on, off] = [String(data.get('variant')), String(data.get('rest'))];
+    const dates = data.getAll('at').map(String);
+    const parts = data.getAll('percent').map(String);
+    const rollout = dates.flatMap((date, index) => {
+      const percent = Number(parts[index]);
+      if (date === '' || parts[index] === '') return [];
+      const split = { ...(percent > 0 && { [on]: percent }), ...(percent < 100 && { [off]: 100 - percent }) };
+      return [{ at: `${date}:00Z`, split }];
+    });
+    await changeFlag(place, { rollout: rollout.length === 0 ? null : rollout });
+  }
+  return (
+    <Form onSubmit={save} submit="Save the plan" done="The rollout plan is saved">
+      <div class="experiment-fields">
+        <SelectField
+          name="variant"
+          label="Variant"
+          value={variant}
+          options={variants.map((each) => [each])}
+        />
+        <SelectField
+          name="rest"
+          label="The rest gets"
+          value={rest}
+          options={variants.map((each) => [each])}
+        />
+      </div>
+      {Array.from({ length: Math.max(3, Math.min(most, steps.length + 1)) }, (_, index) => {
+        const step = steps[index];
+        const of = step && plannedShares([step], variant ?? '', [Date.parse(step.at) / 1000])[0];
+        return (
+          <div class="rollout-step" key={index}>
+            <Field
+              name="at"
+              label={`Step ${index + 1}: from (UTC)`}
+              type="datetime-local"
+              value={step?.at.slice(0, 16) ?? ''}
+            />
+            <Field
+              name="percent"
+              label={`Step ${index + 1}: percent`}
+              type="number"
+              value={of === undefined ? '' : String(of)}
+            />
+          </div>
+        );
+      })}
+      <p class="hint">Empty steps are left out. Without a step, there is no plan.</p>
+    </Form>
+  );
+}

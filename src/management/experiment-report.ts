@@ -27,8 +27,8 @@ export interface ExperimentTask {
   readonly amounts: readonly string[];
   /** Unix ms. */
   readonly now: number;
-  /** Whether the experiment is being stopped now. */
-  readonly stopping?: boolean;
+  /** Why the result is to be frozen. Without it, there is no outcome. */
+  readonly ending?: 'met' | 'stopped';
 }
 
 /** The result of an experiment, and how far it is. */
@@ -67,7 +67,7 @@ export function* experimentReport(
   const users = fewestUsers(counts, experiment, split);
   const isMet = isPlanMet(task, days, users);
   const phase = phaseOf(experiment, now);
-  const isFinal = isMet || task.stopping === true;
+  const isFinal = task.ending === 'stopped' || (task.ending === 'met' && isMet);
   const figures = figuresOf(task, counts, { days, isMet, isFinal, users, split: measured.state });
   const daily = counts.variants.map((each) => ({
     variant: each.variant,
@@ -124,7 +124,7 @@ function figuresOf(task: ExperimentTask, counts: ExperimentCounts, state: State)
   const { experiment, now } = task;
   const { days, isMet, isFinal, users, split } = state;
   // The time of a planned end does not depend on the counts, so the usual interval holds there.
-  const isFixed = isMet && experiment.users === null;
+  const isFixed = isFinal && isMet && experiment.users === null;
   const intervalAt = isFixed ? undefined : sequentialAt(task, days, users);
   const compared = (metric: PlannedMetric) => {
     const sides = counts.variants.map((each) => sideOf(each, metric.metric));

@@ -51,7 +51,7 @@ export function reportOf(
   { reports, directory }: ReportingDeps,
   { teamId }: Application,
   found: FoundExperiment,
-  more: Pick<ExperimentTask, 'stopping'> = {},
+  more: Pick<ExperimentTask, 'ending'> = {},
 ): Promise<ExperimentReport> {
   return reports.make(teamId, 'experiment', { ...taskOf(directory, found), ...more });
 }

@@ -143,7 +143,7 @@ export const experiments: Group<ReportingDeps> = {
         const { stop, ...patch } = body;
         let found = findExperiment(directory, application.id, experimentId);
         if (stop !== undefined) {
-          const { result } = await reportOf(deps, application, found, { stopping: true });
+          const { result } = await reportOf(deps, application, found, { ending: 'stopped' });
           const { state: _, frozen: __, daily: ___, ...figures } = result;
           found = await stopExperiment(directory, application.id, experimentId, stop, figures);
         }

@@ -47,11 +47,10 @@ export async function finishDue({
   const now = Math.min(at, (await completeThrough()) ?? at);
   let finished = 0;
   for (const { id, found } of running) {
-    const { isMet, result } = await reports.make(
-      turnOfExperiments,
-      'experiment',
-      taskOf(directory, found, now),
-    );
+    const { isMet, result } = await reports.make(turnOfExperiments, 'experiment', {
+      ...taskOf(directory, found, now),
+      ending: 'met',
+    });
     if (!isMet) continue;
     const { state: _, frozen: __, daily: ___, ...figures } = result;
     if (await finishExperiment(directory, id, found, figures)) finished += 1;

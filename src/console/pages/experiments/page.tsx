@@ -45,7 +45,7 @@ export function ExperimentsPage({ application: app, environment: env }: InEnviro
         return (
           <section key={state} aria-labelledby={`experiments-${state}`}>
             <h2 id={`experiments-${state}`}>{titles[state]}</h2>
-            <Experiments app={app} env={env} rows={rows} caption={titles[state]} />
+            <Experiments app={app} env={env} rows={rows} caption={`${titles[state]} experiments`} />
           </section>
         );
       })}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+const { test } = needing('chromium');
+
+let console_: Console;
+let shop: Sender;
+beforeAll(async () => {
+  console_ = await openConsole();
+  shop = await openSender(console_);
+  for (let day = 0; day < 9; day += 1) await report(day);
+});
+afterAll(async () => {
+  await console_?.close();
+  cleanUp();
+});
+
+async function report(daysAgo: number): Promise<void> {
+  const time = new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+  const variantStats = { off: { checkCount: 100, usedCount: 20 }, on: { checkCount: 100, usedCount: 30 } };
+  const response = await fetch(`${console_.origin}/api/usage/stats`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ appKey: shop.key, environment: 'Production', time },
+      stats: [{ feature: 'checkout', variantStats }],
+    }),
+  });
+  expect(response.status).toBe(200);
+}
+
+const flag = () => `/apps/${shop.application}/Production/flag?name=checkout`;
+
+test('an experiment is planned on the page of a flag, and runs without a winner', async () => {
+  const { page } = await console_.visit(flag());
+  await page.getByRole('button', { name: 'Plan an experiment' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Plan an experiment on checkout' });
+  await dialog.getByText(/^Power: /).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByLabel('Name').fill('Soon');
+  await dialog.getByRole('button', { name: 'Plan' }).click();
+  await page.getByText(/: planned, starts on /).waitFor();
+  const startAt = new Date(Date.now() - 8 * 86_400_000).toISOString();
+  const endAt = new Date(Date.now() + 8 * 86_400_000).toISOString();
+  const list = `/api/v2/applications/${shop.application}/experiments`;
+  const { id } = (await console_.manage('POST', list, 201, {
+    ...{ feature: 'checkout', name: 'Running', environment: 'Production', base: 'off' },
+    ...{ metric: 'used', startAt, endAt },
+    guardrails: [{ metric: 'viewed', direction: 'up', tolerated: 0.01 }],
+  })) as { id: string };
+  await page.goto(`${console_.origin}/apps/${shop.application}/Production/experiments`);
+  await page.getByRole('heading', { name: 'Running' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Running' }).click();
+  await page.getByText(/^Running: day \d of \d+\./).waitFor();
+  await page.getByRole('heading', { name: 'Guardrails' }).waitFor();
+  expect(await page.getByText(/better with|winner/i).count()).toBe(0);
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('Reason to stop').fill('Too many errors');
+  await page.getByRole('button', { name: 'Stop early' }).click();
+  await page.getByText('Stopped early, not as planned: Too many errors').waitFor();
+  const narrow = await console_.visit(`/apps/${shop.application}/Production/experiment?id=${id}`, phone);
+  await narrow.page.getByRole('heading', { name: 'Plan', exact: true }).waitFor();
+  expect(await widthOf(narrow.page)).toBeLessThanOrEqual(phone.viewport.width);
+});
+
+test('a rollout plan is drawn over the actual share, and says that it is behind', async () => {
+  const { page } = await console_.visit(flag());
+  await page.getByRole('button', { name: 'Plan a rollout' }).click();
+  const section = page.getByRole('region', { name: /Rollout plan/ });
+  await section.getByLabel('Variant').selectOption('on');
+  await section.getByLabel('The rest gets').selectOption('off');
+  const before = new Date(Date.now() - 5 * 86_400_000).toISOString().slice(0, 16);
+  await section.getByLabel('Step 1: from (UTC)').fill(before);
+  await section.getByLabel('Step 1: percent').fill('90');
+  expect(await axeFaults(page)).toEqual([]);
+  await section.getByRole('button', { name: 'Save the plan' }).click();
+  await section.getByText('planned').first().waitFor();
+  await page
+    .getByText(/^behind plan: on has 50% of the checks instead of 90% since /)
+    .first()
+    .waitFor();
+  await page.getByText('behind plan', { exact: true }).waitFor();
+});
+
+test('the base of a comparison of two variants can be selected, and is kept in the address', async () => {
+  const { page } = await console_.visit(`${flag()}&range=30d`);
+  const base = page.getByRole('combobox', { name: /^Base/ });
+  expect(await base.inputValue()).toBe('off');
+  await base.selectOption('on');
+  await page.waitForURL(/base=on/);
+});

@@ -74,27 +74,8 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
     withQuery(flagPath(place, 'power')!, { environment, metric: metric.value }),
     undefined,
   ).data;
-  const start = Math.ceil(currentTime() / dayMs) * dayMs;
   async function send(data: FormData) {
-    const text = (field: string) => String(data.get(field) ?? '').trim();
-    const guardrail = text('guardrail');
-    const body = {
-      ...{ feature: name, environment, name: text('name'), hypothesis: text('hypothesis') || null },
-      ...{ base: text('base'), metric: text('metric'), direction: text('direction') },
-      startAt: dayOf(text('startAt')),
-      endAt: text('endAt') === '' ? null : dayOf(text('endAt')),
-      users: text('users') === '' ? null : Number(text('users')),
-      guardrails:
-        guardrail === ''
-          ? []
-          : [
-              {
-                metric: guardrail,
-                direction: text('guardrailDirection'),
-                tolerated: Number(text('tolerated') || 0) / 100,
-              },
-            ],
-    };
+    const body = planIn(place, data);
     await call('POST', resource('applications', application, 'experiments'), { body });
     forget(resource('applications', application, 'experiments'));
     onClose();
@@ -108,37 +89,63 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
       <Form onSubmit={send} submit="Plan" done="The experiment is planned" onCancel={onClose}>
         <Field name="name" label="Name" required autoFocus maxLength={120} />
         <Field name="hypothesis" label="Hypothesis" maxLength={1000} hint="What you expect, and why." />
-        <div class="experiment-fields">
-          <SelectField name="base" label="Base variant" options={variants.map((each) => [each])} />
-          <SelectField
-            name="metric"
-            label="Primary metric"
-            options={metrics}
-            onInput={(value) => (metric.value = value)}
-          />
-          <SelectField name="direction" label="Direction" options={directions} />
-          <Field name="startAt" label="First day (UTC)" type="date" required value={dateText(start)} />
-          <Field
-            name="endAt"
-            label="End (UTC, exclusive)"
-            type="date"
-            value={dateText(start + usualDays * dayMs)}
-            hint="At least 7 days later. Empty if the users decide."
-          />
-          <Field name="users" label="Users per variant" type="number" hint="Optional." />
-          <SelectField name="guardrail" label="Guardrail metric" options={[['', 'None'], ...metrics]} />
-          <SelectField name="guardrailDirection" label="Guardrail direction" options={directions} />
-          <Field
-            name="tolerated"
-            label="Tolerated worsening"
-            type="number"
-            value="1"
-            hint="Per 100 checks."
-          />
-        </div>
+        <PlanFields
+          variants={variants}
+          metrics={metrics}
+          onMetric={(value) => {
+            metric.value = value;
+          }}
+        />
         <p role="status">{power === undefined ? 'Estimating the time …' : `Power: ${power.text}`}</p>
       </Form>
     </Dialog>
+  );
+}
+
+/** The plan in the fields of the form. */
+function planIn({ environment, name: feature }: FlagPlace, data: FormData): object {
+  const text = (field: string) => String(data.get(field) ?? '').trim();
+  const guardrail = {
+    ...{ metric: text('guardrail'), direction: text('guardrailDirection') },
+    tolerated: Number(text('tolerated')) / 100,
+  };
+  return {
+    ...{ feature, environment, name: text('name'), hypothesis: text('hypothesis') || null },
+    ...{ base: text('base'), metric: text('metric'), direction: text('direction') },
+    startAt: dayOf(text('startAt')),
+    endAt: text('endAt') === '' ? null : dayOf(text('endAt')),
+    users: text('users') === '' ? null : Number(text('users')),
+    guardrails: guardrail.metric === '' ? [] : [guardrail],
+  };
+}
+
+interface FieldsProps {
+  readonly variants: readonly string[];
+  readonly metrics: readonly (readonly [string])[];
+  readonly onMetric: (metric: string) => void;
+}
+
+/** The short fields of a plan, in two columns. */
+function PlanFields({ variants, metrics, onMetric }: FieldsProps) {
+  const start = Math.ceil(currentTime() / dayMs) * dayMs;
+  return (
+    <div class="experiment-fields">
+      <SelectField name="base" label="Base variant" options={variants.map((each) => [each])} />
+      <SelectField name="metric" label="Primary metric" options={metrics} onInput={onMetric} />
+      <SelectField name="direction" label="Direction" options={directions} />
+      <Field name="startAt" label="First day (UTC)" type="date" required value={dateText(start)} />
+      <Field
+        name="endAt"
+        label="End (UTC, exclusive)"
+        type="date"
+        value={dateText(start + usualDays * dayMs)}
+        hint="At least 7 days later. Empty if the users decide."
+      />
+      <Field name="users" label="Users per variant" type="number" hint="Optional." />
+      <SelectField name="guardrail" label="Guardrail metric" options={[['', 'None'], ...metrics]} />
+      <SelectField name="guardrailDirection" label="Guardrail direction" options={directions} />
+      <Field name="tolerated" label="Tolerated worsening" type="number" value="1" hint="Per 100 checks." />
+    </div>
   );
 }
 

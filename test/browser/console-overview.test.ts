@@ -81,7 +81,9 @@ describe('the figures', () => {
     await checks.waitFor();
     // 2 × (150 + 20 + 1) against 100 + 20 + 1.
     await expect.poll(() => checks.innerText()).toMatch(/342[\s\S]*▲\s+up\s+183%\s+vs previous 7 days/);
-    await expect.poll(() => firstRow(page).innerText()).toMatch(/^checkout[\s\S]*300\s+30%\s+20%/);
+    await expect
+      .poll(() => firstRow(page).innerText())
+      .toMatch(/^checkout[\s\S]*300\s+▲\s+up\s+200%\s+30%\s+20%/);
     await firstRow(page).getByText('on 60%, off 40%').waitFor();
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('whole UTC days');
   });
@@ -137,9 +139,9 @@ describe('the flags', () => {
     await page.reload();
     await expect.poll(() => names(page)).toEqual(['search-ranking']);
     expect(await search(page).inputValue()).toBe('RANK');
-    expect(await page.getByRole('columnheader', { name: 'Flag' }).getAttribute('aria-sort')).toBe(
-      'ascending',
-    );
+    expect(
+      await page.getByRole('columnheader', { name: 'Flag', exact: true }).getAttribute('aria-sort'),
+    ).toBe('ascending');
     await search(page).fill('nothing has this name');
     await page.getByRole('button', { name: 'Show all flags' }).click();
     await expect.poll(() => names(page)).toHaveLength(3);
@@ -192,8 +194,8 @@ describe('downloads and links', () => {
     ]);
     expect(download.suggestedFilename()).toBe('flags-Production.csv');
     const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
-    expect(lines[0]).toBe('\ufeffFlag,Trend,Checks,Used,Viewed,Users,Variants,Last seen,State');
-    expect(lines.find((line) => line.startsWith('checkout'))).toMatch(/,300,90,60,15,on: 180; off: 120,/);
+    expect(lines[0]).toBe('\ufeffFlag,Trend,Checks,Change,Used,Viewed,Users,Variants,Last seen,State');
+    expect(lines.find((line) => line.startsWith('checkout'))).toMatch(/,300,2,90,60,15,on: 180; off: 120,/);
     expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);
   });
 

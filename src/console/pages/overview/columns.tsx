@@ -59,6 +59,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       number: true,
       width: '5rem',
       value: ({ compared }) => ratioOf(compared),
+      csv: ({ compared }) => (compared?.[1] ? ratioOf(compared) : undefined),
       cell: ({ compared }) => <Changed compared={compared} overview={overview} />,
     },
     rate('used', 'Used'),

@@ -100,19 +100,21 @@ test('shortcuts switch pages, and are listed', async () => {
 });
 
 describe('a page', () => {
-  test('loads its scripts with the document, and the other pages afterwards', async () => {
-    const { page } = await console.visit('/audit');
-    const document = await (await page.request.get(console.origin + flags())).text();
-    const hinted = [...document.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, path]) => path!);
+  test('loads its scripts with the document, and the others afterwards, for when the server is away', async () => {
+    const { page, context } = await console.visit('/audit', { expected: /net::ERR_/ });
+    const paths = [flags(), '/settings'].map(async (path) => {
+      const document = await (await page.request.get(console.origin + path)).text();
+      return Array.from(document.matchAll(/rel="modulepreload" href="([^"]+)"/g), ([, name]) => name!);
+    });
+    const hinted = (await Promise.all(paths)).flat();
     expect(hinted.some((path) => path.includes('/overview-'))).toBe(true);
-    const loaded = await page.evaluate(
-      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`,
-    );
-    expect(loaded).not.toEqual(expect.arrayContaining(hinted));
-    await page.waitForFunction(
-      `(paths) => paths.every((path) => performance.getEntriesByName(location.origin + path).length > 0)`,
-      hinted,
-    );
+    const loaded = () =>
+      page.evaluate(`performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`);
+    await expect.poll(loaded, { timeout: 30_000 }).toEqual(expect.arrayContaining(hinted));
+    await context.setOffline(true);
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Settings' }).click();
+    await page.getByRole('navigation', { name: 'Settings' }).waitFor();
   });
 
   test('that cannot be loaded shows a message, and is loaded when it is opened again', async () => {

@@ -54,10 +54,13 @@ export function daysBetween(zone: string, from: number, to: number): number[] {
   }
 }
 
+/** Maximum length of a range whose days are added up from hours: those of 90 days take seconds with thousands of flags. */
+export const maxZonedMs = 35 * dayMs;
+
 /**
  * The same for a chart of days in a time zone, whose counts are added up from hours.
  * @param keptFrom start of the hours that are kept, Unix ms
- * @returns `undefined` if hours do not suffice: they are not kept, or a day begins within one
+ * @returns `undefined` if hours do not suffice: they are too many or not kept, or a day begins within one
  */
 export function daysFromHours(
   zone: string,
@@ -65,7 +68,7 @@ export function daysFromHours(
   to: number,
   keptFrom: number,
 ): readonly number[] | undefined {
-  if (zone === 'UTC' || from < keptFrom) return undefined;
+  if (zone === 'UTC' || from < keptFrom || to - from > maxZonedMs) return undefined;
   const starts = daysBetween(zone, from, to);
   return starts.every((start) => start % hourMs === 0) ? starts : undefined;
 }

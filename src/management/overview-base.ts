@@ -1,5 +1,6 @@
 import { type CountsBlock, readCarriedCounts } from '../storage/aggregate/read-counts.ts';
 import { type Days, type EnvironmentUsers, environmentUsers } from '../storage/aggregate/unique-users.ts';
+import { placeOf } from '../storage/lmdb/blocks.ts';
 import type { Carried } from '../storage/lmdb/carried.ts';
 import type { Counts } from '../storage/lmdb/cells.ts';
 import { ledgerEntries } from '../storage/lmdb/ledger.ts';
@@ -27,8 +28,6 @@ export interface OverviewBase {
   readonly totals: Totals;
   /** Counts of the previous range. */
   readonly before: SpanTotals;
-  /** The same by bucket; `undefined` without a previous range. */
-  readonly past: PastSeries | undefined;
   /** Counts of the end of the range, which is not compared. */
   readonly rest: SpanTotals;
   /** The complete hours. */
@@ -77,7 +76,6 @@ function* readBase(
     names,
     totals,
     before: yield* sum(comparison?.before),
-    past: yield* readPast(store, wanted, carried, at),
     rest: yield* sum(comparison && { from: comparison.against.to, to: range.to }),
     ledger: yield* hourlyLedger(store, application, number, hoursOver(wanted), at),
     users: yield* environmentUsers(store, number, days.over, at),
@@ -118,20 +116,53 @@ export class PastSeries implements Record<keyof Counts, number[]> {
   }
 }
 
-function* readPast(
-  store: UsageTables,
-  { environment, range, comparison, now, retention }: OverviewWanted,
-  carried: Carried,
-  at: Snapshot,
-): Reading<PastSeries | undefined> {
-  if (comparison === undefined) return undefined;
-  const horizons = horizonsAt(now, retention);
-  const bounds = bucketsBefore(range, comparison, gridOf(range).length, horizons);
-  if (bounds.length < 2) return undefined;
-  const past = new PastSeries(bounds);
-  const wanted = { ...past.span, grain: grainBefore(range, comparison, horizons) };
-  yield* readCarriedCounts(store, environment.number, wanted, carried, at, (block) => past.add(block));
-  return past;
+/** Maximum number of cached series, of some kilobytes each. */
+const maxPast = 64;
+
+/**
+ * Caches the counts of previous ranges, which stay while new counts are rolled up. Reading them takes as long as the range itself. The first
+ * overview of a range that goes on does not wait for them: the next one, seconds later, has them.
+ */
+export class PastCache {
+  readonly #store: UsageTables;
+  readonly #kept = new Map<string, PastSeries>();
+  readonly #seen = new Set<string>();
+
+  constructor(store: UsageTables) {
+    this.#store = store;
+  }
+
+  /** @returns `undefined` without a previous range, or for the first overview */
+  *get(
+    { environment, range, comparison, now, retention }: OverviewWanted,
+    carried: Carried,
+    at: Snapshot,
+  ): Reading<PastSeries | undefined> {
+    if (comparison === undefined) return undefined;
+    const { number } = environment;
+    const horizons = horizonsAt(now, retention);
+    const bounds = bucketsBefore(range, comparison, gridOf(range).length, horizons);
+    if (bounds.length < 2) return undefined;
+    const past = new PastSeries(bounds);
+    const isDone = placeOf(past.span.to) <= Math.min(carried.minutes, carried.hours);
+    const key = JSON.stringify([number, range.step, bounds, isDone ? carried.late : carried]);
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    if (this.#isFirst(JSON.stringify([number, range.step, bounds.length])) && range.to * 60_000 > now)
+      return undefined;
+    const wanted = { ...past.span, grain: grainBefore(range, comparison, horizons) };
+    yield* readCarriedCounts(this.#store, number, wanted, carried, at, (block) => past.add(block));
+    this.#kept.set(key, past);
+    if (this.#kept.size > maxPast) this.#kept.delete(this.#kept.keys().next().value!);
+    return past;
+  }
+
+  #isFirst(kind: string): boolean {
+    if (this.#seen.has(kind)) return false;
+    if (this.#seen.size >= maxPast) this.#seen.clear();
+    this.#seen.add(kind);
+    return true;
+  }
 }
 
 function* sumCarried(
@@ -157,9 +188,11 @@ const maxBases = 16;
 export class OverviewBases {
   readonly #store: UsageTables;
   readonly #kept = new Map<string, OverviewBase>();
+  readonly past: PastCache;
 
   constructor(store: UsageTables) {
     this.#store = store;
+    this.past = new PastCache(store);
   }
 
   /** @param anew whether the cached base lacks a series */

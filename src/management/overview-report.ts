@@ -72,7 +72,7 @@ export function* overviewReport(
   return yield* fromSnapshot(store.lmdb, function* (at) {
     const { environment, range, comparison } = task;
     const [base, sights] = yield* readKnown(store, task, bases, at);
-    const counted = yield* countAll(store, task, base, at);
+    const counted = yield* countAll(store, task, base, bases, at);
     const ledger = yield* readLedger(store, task, base, at);
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
     const { start, width, length, starts, spark } = gridOf(range);
@@ -141,10 +141,12 @@ interface Counted {
 /** Adds the last minutes to the base. */
 function* countAll(
   store: UsageTables,
-  { environment, range, comparison }: OverviewTask,
+  task: OverviewTask,
   base: OverviewBase,
+  bases: OverviewBases,
   at: Snapshot,
 ): Reading<Counted> {
+  const { environment, range, comparison } = task;
   const carried = readCarried(store.carried, environment.number, at);
   const grid = gridOf(range);
   const totals = new Totals(base.names, grid, base.totals);
@@ -164,7 +166,7 @@ function* countAll(
   const total = totals.total();
   const rest = yield* plus(base.rest, comparison && { from: comparison.against.to, to: range.to });
   const before = yield* plus(base.before, comparison?.before);
-  const past = base.past?.copy();
+  const past = (yield* bases.past.get(task, carried, at))?.copy();
   if (past) {
     const wanted = { ...past.span, grain: 'minute' } as const;
     yield* readNewCounts(store, environment.number, wanted, carried, at, (block) => past.add(block));

@@ -44,7 +44,7 @@ export const range = {
 export const timeZone = {
   timeZone: Type.Optional(
     text(
-      'Time zone of the IANA database, such as `Europe/Berlin`. Steps of a day are then its days, as far as hours are kept, and if its days begin with an hour of UTC; otherwise they are UTC days. Default: UTC.',
+      'Time zone of the IANA database, such as `Europe/Berlin`. Steps of a day are then its days, if the range has at most 35, hours are kept, and its days begin with an hour of UTC; otherwise they are UTC days. Default: UTC.',
     ),
   ),
 };

@@ -83,6 +83,7 @@ test('days are added up from hours only where these are kept and whole', () => {
   const [from, to] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 8)];
   expect(daysFromHours('Europe/Berlin', from, to, 0)).toHaveLength(8);
   expect(daysFromHours('Europe/Berlin', from, to, from + 1)).toBeUndefined();
+  expect(daysFromHours('Europe/Berlin', from, from + 36 * dayMs, 0)).toBeUndefined();
   expect(daysFromHours('Asia/Kolkata', from, to, 0)).toBeUndefined();
   expect(daysFromHours('UTC', from, to, 0)).toBeUndefined();
 });

@@ -65,9 +65,14 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 const minuteOf = (text: string) => Date.parse(text) / minuteMs;
 
+/** Without the buckets of the previous range, which the first overview of a range lacks. */
+function withoutPast({ before, ...rest }: Overview) {
+  return { ...rest, before: before && { ...before, series: 0 } };
+}
+
 /** Without the parts that a roll-up may move between buckets. */
-function withoutSeries({ before, ...rest }: Overview) {
-  return { ...rest, before: before && { ...before, series: 0 }, series: 0, features: 0 };
+function withoutSeries(overview: Overview) {
+  return { ...withoutPast(overview), series: 0, features: 0 };
 }
 
 test('totals, series, rows and the usage report agree, before and after the roll-up', async () => {
@@ -144,12 +149,12 @@ test('totals, series, rows and the usage report agree, before and after the roll
       expect(withoutSeries(after)).toEqual(withoutSeries(shown));
       const rows = ({ features }: Overview) => features.map(({ spark: _, ...row }) => row);
       expect(rows(after)).toEqual(rows(shown));
-      expect(read(store, query, bases)).toEqual(after);
+      expect(withoutPast(read(store, query, bases))).toEqual(withoutPast(after));
       count(
         aggregator,
         all.map(({ ago, checks }) => ({ ago, checks, series: 3 })),
       );
-      expect(read(store, query, bases)).toEqual(read(store, query));
+      expect(withoutPast(read(store, query, bases))).toEqual(withoutPast(read(store, query)));
       await store.lmdb.close();
     }),
     { numRuns: 40 },

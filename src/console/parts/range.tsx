@@ -1,5 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { maxZonedMs } from '../../contract/calendar.ts';
 import { useQuery } from '../address.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
@@ -122,16 +123,16 @@ export function RangePicker({ compares = false }: { readonly compares?: boolean 
 }
 
 /** Why the days of a range are not those of the reader's time zone. */
-function DaysInUtc({ bounds: { zone, from } }: { readonly bounds: Bounds }) {
+function DaysInUtc({ bounds: { zone, from, to } }: { readonly bounds: Bounds }) {
   const own = useZone();
   if (zone === undefined || zone === own) return null;
   const isOld = from < now.peek() - settings.retention.hoursMs;
-  return (
-    <span class="quiet">
-      Days are UTC days:{' '}
-      {isOld ? 'the hours of then are no longer kept' : 'those of this zone do not begin with an hour of UTC'}
-    </span>
-  );
+  const why = isOld
+    ? 'the hours of then are no longer kept'
+    : to - from > maxZonedMs
+      ? 'the range is longer than 35 days'
+      : 'those of this zone do not begin with an hour of UTC';
+  return <span class="quiet">Days are UTC days: {why}</span>;
 }
 
 /** Chooses what the figures are compared with. */

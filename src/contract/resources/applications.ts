@@ -198,12 +198,10 @@ export const activity: Resource = {
   collection: 'activity',
   key: 'id',
   inRows: true,
-  defaultLimit: 100,
   filters: [
     flag('environment NAME', 'Changes in this environment, and in all of them'),
     flag('feature NAME', 'Changes of this feature only'),
-    flag('kind KIND', 'Kind of change; repeatable', {
-      many: true,
+    flag('kind KIND', 'Changes of this kind only', {
       values: activityKindNames.map((each) => each.replaceAll('_', '-')),
       as: 'underscored',
     }),

@@ -6,6 +6,7 @@ export function actionText(action: string): string {
   const noun = thing
     .replace('sign-in-', 'sign-in ')
     .replace(/^api-/, 'API ')
+    .replace('feature', 'flag')
     .replace(/(?<!sign)-/g, ' ');
   return `${noun} ${done.replaceAll('-', ' ')}`.trim();
 }

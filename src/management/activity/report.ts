@@ -189,7 +189,9 @@ function splitFact(environment: string, number: number, { feature, day, minute, 
   };
 }
 
-const percent = shares('en');
+const shareText = shares('en');
+/** A mean of days may miss 0 or 1 by a rounding error. */
+const percent = (share: number) => shareText(Math.round(share * 10_000) / 10_000);
 const compact = compactNumbers('en');
 
 function trafficFact(environment: string, number: number, { minute, from, to }: TrafficMove): Fact {

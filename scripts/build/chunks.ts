@@ -38,7 +38,8 @@ export function sizeOf(chunks: readonly Chunk[]): number {
 }
 
 function finalName(path: string, texts: ReadonlyMap<string, string>): string {
-  const hash = createHash('sha256');
+  // Files that import each other reach the same files.
+  const hash = createHash('sha256').update(texts.get(path)!);
   for (const each of [...reachable(path, texts)].sort()) hash.update(texts.get(each)!);
   const ending = extname(path);
   const stem = basename(path, ending).replace(/-[a-z0-9]{8}$/, '');

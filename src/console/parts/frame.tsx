@@ -22,6 +22,7 @@ import { pageTitle } from '../title.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { IgnoredParameters } from './ignored-parameters.tsx';
 import { LiveStatus } from './live.tsx';
+import { SearchButton } from './search-button.tsx';
 import { Switcher } from './switcher.tsx';
 
 /** Pages outside of environments that have a shortcut. */
@@ -59,6 +60,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         <Switchers place={place} application={application} />
         <span class="spacer" />
         <LiveStatus />
+        <SearchButton />
         <nav class="top-links" aria-label="Console">
           <a href={`${root}/`} aria-current={place.page === '' ? 'page' : undefined}>
             Home

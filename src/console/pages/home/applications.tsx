@@ -11,18 +11,16 @@ import { cleanupOf, rateText } from './figures.ts';
 export function Applications({ applications }: { readonly applications: readonly HomeApplication[] }) {
   const { query, change } = useQuery();
   return (
-    <section class="stack" aria-label="Applications">
-      <Table
-        caption="Applications"
-        columns={columns}
-        rows={applications}
-        rowKey={({ id }) => id}
-        sort={query['sort'] ?? ''}
-        onSort={(sort) => change({ sort })}
-        csv="applications"
-        empty="No applications."
-      />
-    </section>
+    <Table
+      caption="Applications"
+      columns={columns}
+      rows={applications}
+      rowKey={({ id }) => id}
+      sort={query['sort'] ?? ''}
+      onSort={(sort) => change({ sort })}
+      csv="applications"
+      empty="No applications."
+    />
   );
 }
 

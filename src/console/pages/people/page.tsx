@@ -2,9 +2,13 @@
  * src/console/pages/people: shows and removes the records of a person. An identity names a person, so it is never part of an address.
  */
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { Exposure } from '../../../contract/shapes/exposures.ts';
 import { call, resource } from '../../api/client.ts';
+import { messageOf } from '../../api/problem.ts';
+import { askedPerson } from '../../asked-person.ts';
+import { announce } from '../../parts/announce.tsx';
 import { countColumn, timeColumn } from '../../parts/columns.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Field, Form } from '../../parts/form.tsx';
@@ -18,6 +22,12 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
   async function read(identity: string): Promise<void> {
     found.value = await readKept(app, identity);
   }
+  useEffect(() => {
+    const asked = askedPerson.value;
+    if (asked === undefined) return;
+    askedPerson.value = undefined;
+    read(asked).catch((error) => announce(messageOf(error)));
+  }, [askedPerson.value]);
   return (
     <div class="stack people">
       <h1>People</h1>

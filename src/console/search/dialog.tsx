@@ -1,0 +1,161 @@
+/*
+ * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog, found.ts asks the server,
+ * known.ts and docs.ts have what the browser knows, and entries.ts ranks.
+ */
+import { useSignal } from '@preact/signals';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { environmentAddress } from '../address.ts';
+import { askedPerson } from '../asked-person.ts';
+import { plural } from '../format.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { placeOf } from '../place.ts';
+import { hasRole } from '../roles.ts';
+import { root } from '../settings.ts';
+import { docsEntries, readDocs } from './docs.ts';
+import { type Entry, kinds, mostShown, ranked, unique } from './entries.ts';
+import { useFound } from './found.ts';
+import { useKnownEntries } from './known.ts';
+import { recentEntries, remember } from './recent.ts';
+
+export interface SearchDialogProps {
+  readonly onClose: () => void;
+}
+
+/** A field with a list of results (WAI-ARIA "combobox"). */
+export function SearchDialog({ onClose }: SearchDialogProps) {
+  const { route } = useLocation();
+  const text = useSignal('');
+  const active = useSignal(0);
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const { entries, isComplete } = useEntries(text.value);
+  const at = Math.min(active.value, entries.length - 1);
+  useEffect(() => void readDocs(), []);
+  useEffect(() => list.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at]);
+
+  function choose(entry: Entry, inNewTab: boolean) {
+    remember(entry);
+    if (entry.href !== undefined && inNewTab) return void window.open(entry.href, '_blank', 'noopener');
+    onClose();
+    if (entry.run !== undefined) entry.run();
+    else if (entry.kind === 'docs') location.assign(entry.href!);
+    else route(entry.href!);
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && entries.length > 0)
+      active.value = (at + step + entries.length) % entries.length;
+    else if (event.key === 'Enter' && entries[at] !== undefined)
+      choose(entries[at], event.ctrlKey || event.metaKey);
+    else return;
+    event.preventDefault();
+  }
+  return (
+    <Dialog title="Search" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        class="search-field"
+        aria-label="Search pages, flags, keys, people and settings"
+        aria-expanded={entries.length > 0}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={entries.length > 0 ? `${id}-${at}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={200}
+        placeholder="Pages, flags, keys, people, settings, docs"
+        value={text.value}
+        onInput={({ currentTarget: { value } }) => {
+          text.value = value;
+          active.value = 0;
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div ref={list} id={`${id}-list`} role="listbox" class="search-list" aria-label="Results">
+        {entries.map((entry, index) => (
+          <Option
+            key={`${entry.kind} ${entry.href ?? entry.title}`}
+            id={`${id}-${index}`}
+            entry={entry}
+            isActive={index === at}
+            onChoose={(inNewTab) => choose(entry, inNewTab)}
+          />
+        ))}
+      </div>
+      <p class="quiet search-status" role="status">
+        {statusText(entries.length, text.value, isComplete)}
+      </p>
+      <p class="quiet search-help" aria-hidden="true">
+        <kbd>↑</kbd> <kbd>↓</kbd> select · <kbd>Enter</kbd> open · <kbd>Ctrl Enter</kbd> new tab
+      </p>
+    </Dialog>
+  );
+}
+
+/** The entries for a text. Without one: the last choices, then the pages. */
+function useEntries(text: string): { readonly entries: readonly Entry[]; readonly isComplete: boolean } {
+  const known = useKnownEntries();
+  const person = usePersonEntry(text.trim());
+  const { entries: found, isComplete } = useFound(text);
+  if (text.trim() === '')
+    return { entries: unique([...recentEntries(), ...known]).slice(0, mostShown), isComplete: true };
+  const entries = ranked([...known, ...found, ...docsEntries()], text);
+  return { entries: [...entries.slice(0, mostShown - 1), ...person], isComplete };
+}
+
+/** Looks the text up as a person. The identity is not part of the address. */
+function usePersonEntry(identity: string): readonly Entry[] {
+  const { path, query, route } = useLocation();
+  const { application, environment } = placeOf(path.slice(root.length), query);
+  if (application === undefined || environment === undefined || !hasRole('User')) return [];
+  const run = () => {
+    askedPerson.value = identity;
+    route(environmentAddress(application, environment, 'people'));
+  };
+  return [{ kind: 'person', title: `Look up the person “${identity}”`, run }];
+}
+
+interface OptionProps {
+  readonly id: string;
+  readonly entry: Entry;
+  readonly isActive: boolean;
+  readonly onChoose: (inNewTab: boolean) => void;
+}
+
+function Option({ id, entry, isActive, onChoose }: OptionProps) {
+  const { kind, title, detail, href } = entry;
+  const properties = {
+    id,
+    role: 'option' as const,
+    tabIndex: -1,
+    'aria-selected': isActive,
+    class: 'search-option',
+    onClick: (event: MouseEvent) => {
+      event.preventDefault();
+      onChoose(event.ctrlKey || event.metaKey);
+    },
+  };
+  const content = (
+    <>
+      <span class="search-title">{title}</span>
+      {detail !== undefined && <span class="quiet search-detail">{detail}</span>}
+      <span class="quiet search-kind">{kinds[kind]}</span>
+    </>
+  );
+  return href === undefined ? (
+    <button type="button" {...properties}>
+      {content}
+    </button>
+  ) : (
+    <a href={href} {...properties}>
+      {content}
+    </a>
+  );
+}
+
+function statusText(count: number, text: string, isComplete: boolean): string {
+  if (text.trim() === '') return '';
+  return `${plural(count, 'result')}${isComplete ? '' : ', searching …'}`;
+}

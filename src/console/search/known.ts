@@ -1,0 +1,109 @@
+import { useLocation } from 'preact-iso';
+import { address, applicationSettingsAddress, environmentAddress, kept, useQuery } from '../address.ts';
+import { withQuery } from '../api/client.ts';
+import { applications } from '../applications.tsx';
+import { announce } from '../parts/announce.tsx';
+import { openShortcuts } from '../parts/shortcuts.tsx';
+import { placeOf } from '../place.ts';
+import { type Preset, presets, rangeQuery } from '../range.ts';
+import { hasRole } from '../roles.ts';
+import { routes, tabs } from '../routes.ts';
+import { signOut } from '../session.ts';
+import { root } from '../settings.ts';
+import { chooseTheme, type Theme, themes } from '../theme.ts';
+import type { Entry } from './entries.ts';
+
+/** The entries that the console knows: pages, applications, settings and actions. */
+export function useKnownEntries(): Entry[] {
+  const { path, query } = useLocation();
+  const { change } = useQuery();
+  const place = placeOf(path.slice(root.length), query);
+  const all = applications.value ?? [];
+  const current = all.find(({ id }) => id === place.application) ?? all[0];
+  const environment = place.environment ?? current?.environments[0]?.name;
+  return [
+    ...(current && environment !== undefined
+      ? tabs.map(
+          ({ page, title }): Entry => ({
+            kind: 'page',
+            title,
+            detail: `${current.name} · ${environment}`,
+            href: withQuery(environmentAddress(current.id, environment, page), kept(query)),
+          }),
+        )
+      : []),
+    ...routes.flatMap(({ path: route, title }): Entry[] =>
+      title === undefined || route.includes(':application')
+        ? []
+        : [{ kind: 'page', title, href: root + route.replace(/\/:.*/, '') }],
+    ),
+    ...all.flatMap(({ id, name, environments }): Entry[] => [
+      ...environments.map(
+        (each): Entry => ({
+          kind: 'application',
+          title: `${name} · ${each.name}`,
+          href: environmentAddress(id, each.name, 'flags'),
+        }),
+      ),
+      {
+        kind: 'setting',
+        title: `${name}: application settings`,
+        words: 'keys origins environments identities',
+        href: applicationSettingsAddress(id),
+      },
+    ]),
+    ...settings.flatMap(([page, title, words]): Entry[] =>
+      page === 'sign-in' && !hasRole('Admin')
+        ? []
+        : [{ kind: 'setting', title, words, href: address('settings', page) }],
+    ),
+    ...ranges(place.environment !== undefined, (preset) => change(rangeQuery({ preset }))),
+    ...actions,
+  ];
+}
+
+const settings = [
+  ['you', 'Your profile', 'you password authenticator passkeys sessions two-step'],
+  ['applications', 'Applications', 'create an application'],
+  ['team', 'Team', 'members roles api keys sign-in clients webhooks limits'],
+  ['users', 'Users', 'invite a user invitation reset link'],
+  ['sign-in', 'Sign-in policy', 'second factor identity providers single sign-on sso password'],
+] as const;
+
+function ranges(isOffered: boolean, choose: (preset: Preset) => void): Entry[] {
+  if (!isOffered) return [];
+  return (Object.keys(presets) as Preset[]).map((preset) => ({
+    kind: 'action',
+    title: `Range: ${presets[preset].label}`,
+    run: () => choose(preset),
+  }));
+}
+
+const actions: readonly Entry[] = [
+  { kind: 'action', title: 'Create an application', href: address('settings', 'applications') },
+  { kind: 'action', title: 'Invite a user', href: address('settings', 'users') },
+  { kind: 'action', title: 'Copy the link of this page', words: 'share url', run: () => void copyLink() },
+  ...(Object.keys(themes) as Theme[]).map(
+    (each): Entry => ({
+      kind: 'action',
+      title: `Theme: ${themes[each].toLowerCase()}`,
+      run: () => chooseTheme(each),
+    }),
+  ),
+  {
+    kind: 'action',
+    title: 'List the shortcuts',
+    words: 'keyboard help',
+    run: () => setTimeout(openShortcuts),
+  },
+  { kind: 'action', title: 'Sign out', run: () => void signOut() },
+];
+
+async function copyLink(): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    announce('Link copied');
+  } catch {
+    announce('The browser does not allow copying');
+  }
+}

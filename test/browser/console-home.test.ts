@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
+
+let console: Console;
+let shop: string;
+let blog: string;
+
+beforeAll(async () => {
+  console = await openConsole();
+  const sender = await openSender(console, 'Shop');
+  shop = sender.application;
+  await sender.packet({ checkout: { on: [2], off: [1] }, 'new-search': { on: [1], off: [1] } });
+  blog = (await openSender(console, 'Blog')).application;
+  const path = `/api/v2/applications/${shop}/keys`;
+  const made = (await console.manage('POST', path, 201, { type: 'Backend', name: 'Billing' })) as {
+    key: string;
+  };
+  const packet = { k: made.key, e: 'Production', f: { checkout: { on: [1] } } };
+  const response = await fetch(`${console.origin}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
+    body: JSON.stringify(packet),
+  });
+  expect(response.status).toBe(404);
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+const searchField = { name: /^Search pages/ } as const;
+
+describe('home', () => {
+  test.each(['light', 'dark'] as const)(
+    'lists what needs attention and all applications (%s)',
+    async (scheme) => {
+      const { page, complaints } = await console.visit('/', { colorScheme: scheme });
+      const findings = page.getByRole('region', { name: 'What needs attention' }).getByRole('listitem');
+      await findings.filter({ hasText: 'nothing received' }).waitFor();
+      expect(await findings.first().innerText()).toMatch(/urgent\s+key leaked\s+Shop\s+Billing/);
+      const row = page.getByRole('row', { name: /^Shop/ });
+      expect(await row.getByRole('link', { name: 'Production' }).getAttribute('href')).toBe(
+        `/apps/${shop}/Production/flags`,
+      );
+      expect(await row.innerText()).toMatch(/urgent/);
+      expect(await axeFaults(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test('leads to the leaked key', async () => {
+    const { page } = await console.visit('/');
+    await page.getByRole('link', { name: 'key leaked' }).click();
+    await page.waitForURL(/\/settings\/application\?app=.*key=key_/);
+    await page.getByRole('row', { name: /Billing/ }).waitFor();
+  });
+
+  test('fits a phone', async () => {
+    const { page } = await console.visit('/', phone);
+    await page.getByRole('link', { name: 'key leaked' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+});
+
+test('the flags begin with what needs attention, and a quiet environment is not shown as healthy', async () => {
+  const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d`);
+  const line = page.getByRole('region', { name: 'What needs attention' });
+  await line.getByText('1 urgent:').waitFor();
+  expect(await line.getByRole('link', { name: 'key leaked' }).getAttribute('href')).toContain(
+    `app=${shop}&key=`,
+  );
+  await page.goto(`${console.origin}/apps/${blog}/Production/flags`);
+  await page.getByRole('link', { name: 'nothing received' }).waitFor();
+  expect(await page.locator('.health-ok').count()).toBe(0);
+});
+
+describe('the search', () => {
+  test('opens with Ctrl+K, and leads to a flag of another application', async () => {
+    const { page, complaints } = await console.visit(`/apps/${blog}/Production/connect`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', searchField).fill('new sea');
+    const option = page.getByRole('option', { name: /new-search/ });
+    await option.waitFor();
+    await expect
+      .poll(() => page.locator('[role=option][aria-selected=true]').innerText())
+      .toMatch(/new-search/);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/apps/${shop}/Production/flag?name=new-search`);
+    // The last choice comes first the next time.
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', searchField).waitFor();
+    expect(await page.getByRole('option').first().innerText()).toMatch(/new-search/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
+  test('finds keys, settings, docs and actions by keyboard, and announces their number', async () => {
+    const { page } = await console.visit(`/apps/${shop}/Production/flags`);
+    await page.getByRole('button', { name: /^Search/ }).click();
+    const field = page.getByRole('combobox', searchField);
+    await field.fill('billing');
+    await page.getByRole('option', { name: /Billing.*Key/ }).waitFor();
+    expect(await page.getByRole('dialog').getByRole('status').innerText()).toMatch(/^\d+ results?$/);
+    await field.fill('webhooks');
+    await page.getByRole('option', { name: /Docs$/ }).first().waitFor();
+    await page.getByRole('option', { name: /^Team/ }).waitFor();
+    await field.fill('theme dark');
+    await page.getByRole('option', { name: /Theme: dark/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+  });
+
+  test('looks a person up without putting the identity into the address or the history', async () => {
+    const { page } = await console.visit(`/apps/${shop}/Production/flags`);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', searchField).fill('ada@example.com');
+    await page.getByRole('option', { name: /Look up the person/ }).click();
+    await page.getByText('No records of').waitFor();
+    expect(page.url()).not.toContain('ada');
+    expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain('ada');
+  });
+});

@@ -1,9 +1,14 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Home } from '../../src/contract/shapes/home.ts';
 import type { SearchResults } from '../../src/contract/shapes/search.ts';
+import { NameIndex } from '../../src/management/search/name-index.ts';
+import { putSeries } from '../../src/storage/lmdb/series.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { finish } from '../support/finish.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
 
@@ -140,4 +145,21 @@ test('a bound API key sees its application only', async () => {
   expect(home.applications.map(({ name }) => name)).toEqual(['blog']);
   const { items } = (await manage(service.http, access, 'GET', '/api/v2/search?q=o', 200)) as SearchResults;
   expect([...new Set(items.map(({ application }) => application?.name))]).toEqual(['blog']);
+});
+
+test('a search with too many results has those that begin with the text, and is complete', async () => {
+  const store = openUsageTables(temporaryDirectory());
+  onTestFinished(() => store.lmdb.close());
+  const index = new NameIndex(store);
+  store.lmdb.transactionSync(() => {
+    for (const environment of [1, 2])
+      for (let ordinal = 0; ordinal < 30_000; ordinal += 1) {
+        const name = ordinal === 29_999 ? `a-${environment}` : `flag-a-${environment}-${ordinal}`;
+        putSeries(store, { environment, ordinal, name: [name, 'on'] });
+      }
+  });
+  const applications = [1, 2].map((number) => ({ number, environments: [number] }));
+  const { found, complete } = finish(index.find({ words: ['a'], applications, limit: 3 }));
+  expect(found.slice(0, 2).map(({ name }) => name)).toEqual(['a-1', 'a-2']);
+  expect([found.length, complete]).toEqual([3, true]);
 });

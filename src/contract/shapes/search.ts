@@ -33,7 +33,7 @@ export const SearchResults = shape(
   {
     items: listOf(SearchResult, 'Results, the best first.'),
     complete: flag(
-      'Whether everything was searched. After the start of the server, and with very many features, a repeated search finds more.',
+      'Whether all names were read since the start of the server. Otherwise a repeated search finds more.',
     ),
   },
   { items: [exampleResult], complete: true },

@@ -24,14 +24,14 @@ export interface FoundName {
 
 export interface FoundNames {
   readonly found: readonly FoundName[];
-  /** Whether all names were searched. Otherwise a repeated search finds more. */
+  /** Whether the index has all names. Otherwise a repeated search finds more. */
   readonly complete: boolean;
 }
 
 /** Maximum number of series that one search adds to the index. */
 const maxReadAtOnce = 200_000;
-/** Maximum number of names that one search compares. */
-const maxCompared = 50_000;
+/** Maximum number of names that one search compares, in all and at least in each application. */
+const maxCompared = { all: 50_000, each: 200 };
 /** Series or names between two pauses. */
 const stride = 1000;
 /** Maximum number of applications in the index. */
@@ -60,15 +60,15 @@ export class NameIndex {
 
   *find({ words, applications, limit }: NamesTask): Reading<FoundNames> {
     const found: FoundName[] = [];
-    const budget = { series: maxReadAtOnce, names: maxCompared };
+    const budget = { series: maxReadAtOnce };
+    const compared = Math.max(maxCompared.each, Math.floor(maxCompared.all / applications.length));
     for (const { number, environments } of applications) {
       const names = this.#namesOf(number);
       for (const environment of environments)
         if (budget.series > 0) yield* this.#extend(names, environment, budget);
-      yield* search(names, words, budget, (name, rank) => found.push({ application: number, name, rank }));
+      yield* search(names, words, compared, (name, rank) => found.push({ application: number, name, rank }));
     }
-    const complete = budget.series > 0 && budget.names > 0;
-    return { found: found.sort(byRank).slice(0, limit), complete };
+    return { found: found.sort(byRank).slice(0, limit), complete: budget.series > 0 };
   }
 
   #namesOf(application: number): Names {
@@ -103,23 +103,27 @@ function add(names: Names, name: string): void {
   names.text += `\n${name.toLowerCase()}`;
 }
 
-/** Names that begin with the first word are found first, so they are not lost if there are too many others. */
+/**
+ * Names that begin with the first word are found first, so they are not lost if there are too many others.
+ * @param most maximum number of names to compare
+ */
 function* search(
   { names, text, starts }: Names,
   words: readonly string[],
-  budget: { names: number },
+  most: number,
   take: (name: string, rank: number) => void,
 ): Reading<void> {
   const taken = new Set<number>();
+  let left = most;
   for (const word of [`\n${words[0]}`, words[0]!]) {
     let index = 0;
-    for (let at = text.indexOf(word); at >= 0 && budget.names > 0; at = text.indexOf(word, at)) {
+    for (let at = text.indexOf(word); at >= 0 && left > 0; at = text.indexOf(word, at)) {
       while (index + 1 < starts.length && starts[index + 1]! <= at) index += 1;
       const rank = taken.has(index) ? undefined : rankOf(names[index]!, words);
       taken.add(index);
       if (rank !== undefined) take(names[index]!, rank);
-      budget.names -= 1;
-      if (budget.names % stride === 0) yield;
+      left -= 1;
+      if (left % stride === 0) yield;
       if (index + 1 === starts.length) break;
       at = starts[index + 1]!;
     }

@@ -123,6 +123,7 @@ describe('the search', () => {
 
   test('looks a person up without putting the identity into the address or the history', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/flags`);
+    await page.getByRole('button', { name: /^Search/ }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', searchField).fill('ada@example.com');
     await page.getByRole('option', { name: /Look up the person/ }).click();

@@ -53,21 +53,11 @@ export function SearchDialog({ onClose }: SearchDialogProps) {
   }
   return (
     <Dialog title="Search" onClose={onClose}>
-      <input
-        type="text"
-        role="combobox"
-        class="search-field"
-        aria-label="Search pages, flags, keys, people and settings"
-        aria-expanded={entries.length > 0}
-        aria-controls={`${id}-list`}
-        aria-autocomplete="list"
-        aria-activedescendant={entries.length > 0 ? `${id}-${at}` : undefined}
-        autocomplete="off"
-        spellcheck={false}
-        maxLength={200}
-        placeholder="Pages, flags, keys, people, settings, docs"
+      <SearchField
+        list={`${id}-list`}
+        active={entries.length > 0 ? `${id}-${at}` : undefined}
         value={text.value}
-        onInput={({ currentTarget: { value } }) => {
+        onInput={(value) => {
           text.value = value;
           active.value = 0;
         }}
@@ -91,6 +81,38 @@ export function SearchDialog({ onClose }: SearchDialogProps) {
         <kbd>↑</kbd> <kbd>↓</kbd> select · <kbd>Enter</kbd> open · <kbd>Ctrl Enter</kbd> new tab
       </p>
     </Dialog>
+  );
+}
+
+interface SearchFieldProps {
+  /** Id of the list. */
+  readonly list: string;
+  /** Id of the selected result; `undefined` without results. */
+  readonly active: string | undefined;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+}
+
+function SearchField({ list, active, value, onInput, onKeyDown }: SearchFieldProps) {
+  return (
+    <input
+      type="text"
+      role="combobox"
+      class="search-field"
+      aria-label="Search pages, flags, keys, people and settings"
+      aria-expanded={active !== undefined}
+      aria-controls={list}
+      aria-autocomplete="list"
+      aria-activedescendant={active}
+      autocomplete="off"
+      spellcheck={false}
+      maxLength={200}
+      placeholder="Pages, flags, keys, people, settings, docs"
+      value={value}
+      onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      onKeyDown={onKeyDown}
+    />
   );
 }
 

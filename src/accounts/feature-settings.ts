@@ -84,3 +84,14 @@ export function intendedAt(
   if (step !== undefined) return { split: step.split, since: step.at, planned: true };
   return split && { split, since: splitAt ?? null, planned: false };
 }
+
+/** The split that is intended throughout a period; `null` if none is, or a step of the rollout plan changes it in between. */
+export function intendedThroughout(
+  declaration: Parameters<typeof intendedAt>[0],
+  from: number,
+  to: number,
+): Intended['split'] | null {
+  const intended = intendedAt(declaration, to);
+  if (intended === null || (intended.planned && intended.since! > from)) return null;
+  return intended.split;
+}

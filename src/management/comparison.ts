@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { intendedAt } from '../accounts/feature-settings.ts';
+import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { Comparison } from '../contract/shapes/comparison.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
@@ -83,7 +83,9 @@ itself, and the checks of one person are not treated as independent. docs/semant
         const days = { from: Math.min(Math.floor(first / minutesPerDay), to), to };
         const declaration = directory.featuresOf(application.id).get(feature);
         mustBeKnown(declaration, await deps.sights.of(application, feature));
-        const split = (declaration && intendedAt(declaration, days.to * dayMs)?.split) ?? null;
+        const split = declaration
+          ? intendedThroughout(declaration, days.from * dayMs, days.to * dayMs)
+          : null;
         const latest = declaration?.experiments?.findLast((each) => each.environment === environment.number);
         const task = { environment, feature, days, split, planned: latest?.base };
         const { event, base } = query;

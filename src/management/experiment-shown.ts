@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { type FoundExperiment, phaseOf, plannedDays } from '../accounts/experiments.ts';
-import { intendedAt } from '../accounts/feature-settings.ts';
+import { intendedThroughout } from '../accounts/feature-settings.ts';
 import type { Experiment } from '../contract/shapes/experiment.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
@@ -63,7 +63,7 @@ export function taskOf(
   now = directory.clock.now(),
 ): ExperimentTask {
   const end = Math.min(now, experiment.stopped?.at ?? now, experiment.endAt ?? now);
-  const split = experiment.split ?? intendedAt(feature, end)?.split ?? null;
+  const split = experiment.split ?? intendedThroughout(feature, experiment.startAt, end);
   const environment = { number: experiment.environment };
   const amounts = amountsOf(directory, feature.applicationId);
   return { environment, feature: feature.name, experiment, split, amounts, now };

@@ -24,6 +24,8 @@ beforeAll(async () => {
   for (let time = 0; time < 3; time += 1) await send({ k: backend, e: 'Production', f: {} });
   for (let time = 0; time < 4; time += 1) await send({ k: key, e: 'Nowhere', f: {} });
   await readRefusals(service.http, access, shop, 7);
+  const accepted = async () => (await get<IngestReport>('ingest')).accepted;
+  await expect.poll(accepted, { timeout: 60_000 }).toBe(20);
 });
 afterAll(async () => {
   await service.stop();

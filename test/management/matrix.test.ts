@@ -41,14 +41,14 @@ DELETE /applications/:id/features/:feature/notes/:noteId   401  401   401  401  
 GET    /applications/:id/features/:feature/senders         401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/features/:feature/verdict         401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/features/:feature/split           401  401   401  401    401   403   200  200   200      200      200    200   200
-GET    /applications/:id/features/:feature/power           401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/features/:feature/comparison      401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/experiments                       401  401   401  401    401   403   200  200   200      200      200    200   200
 POST   /applications/:id/experiments                       401  401   401  401    401   403   201  201   201      201      403    403   201
 GET    /applications/:id/experiments/:experimentId         401  401   401  401    401   403   200  200   200      200      200    200   200
 PATCH  /applications/:id/experiments/:experimentId         401  401   401  401    401   403   200  200   200      200      403    403   200
 DELETE /applications/:id/experiments/:experimentId         401  401   401  401    401   403   204  204   204      204      403    403   204
 GET    /applications/:id/experiments/:experimentId/result  401  401   401  401    401   403   200  200   200      200      200    200   200
-GET    /applications/:id/features/:feature/comparison      401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/features/:feature/power           401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/metrics                           401  401   401  401    401   403   200  200   200      200      200    200   200
 PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   403   200  200   200      200      403    403   200
 DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   403   204  204   204      204      403    403   204

@@ -31,7 +31,7 @@ export async function finishExperiments(deps: FinishDeps): Promise<void> {
   }
 }
 
-/** One round over all running experiments. @returns the number that it finished */
+/** One round over all running experiments. @returns the number that it finished @throws the last failure, after the others */
 export async function finishDue({
   directory,
   reports,
@@ -46,14 +46,18 @@ export async function finishDue({
   if (running.length === 0) return 0;
   const now = Math.min(at, (await completeThrough()) ?? at);
   let finished = 0;
+  const failures: unknown[] = [];
   for (const { id, found } of running) {
-    const { isMet, result } = await reports.make(turnOfExperiments, 'experiment', {
-      ...taskOf(directory, found, now),
-      ending: 'met',
-    });
-    if (!isMet) continue;
-    const { state: _, frozen: __, daily: ___, ...figures } = result;
-    if (await finishExperiment(directory, id, found, figures)) finished += 1;
+    const task = { ...taskOf(directory, found, now), ending: 'met' } as const;
+    try {
+      const { isMet, result } = await reports.make(turnOfExperiments, 'experiment', task);
+      if (!isMet) continue;
+      const { state: _, frozen: __, daily: ___, ...figures } = result;
+      if (await finishExperiment(directory, id, found, figures)) finished += 1;
+    } catch (error) {
+      failures.push(error); // One experiment must not keep others from being finished.
+    }
   }
+  if (failures.length > 0) throw failures.at(-1);
   return finished;
 }

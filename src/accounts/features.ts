@@ -49,7 +49,7 @@ export function patchFeature(
     const application = mustExist('application', draft.applications.get(applicationId));
     const feature = draft.featuresOf(applicationId).get(name);
     const now = directory.clock.now();
-    const entered = enteredPatch(draft, application, patch);
+    const entered = enteredPatch(draft, application, feature?.owners, patch);
     if (feature === undefined) {
       return declare(directory, draft, application, name, patchSettings(defaultSettings, entered, now));
     }
@@ -66,11 +66,12 @@ export function patchFeature(
 function enteredPatch(
   draft: AccountDraft,
   application: Application,
+  before: FeatureDeclaration['owners'] = [],
   { owners, tags, ...rest }: FeaturePatch,
 ): EnteredPatch {
   return {
     ...rest,
-    ...(owners && { owners: enteredOwners(draft, application, owners, draft.actor) }),
+    ...(owners && { owners: enteredOwners(draft, application, owners, { actor: draft.actor, before }) }),
     ...(tags && { tags: enteredTags(tags) }),
   };
 }

@@ -12,14 +12,15 @@ export const unnamedOwner = 'Cannot take owners: a text must have a name, and a 
 
 /**
  * The owners as stored, each once.
- * @param actor may name only teams that it is in: others are not known to it
+ * @param entry.actor may name only teams that it is in: others are not known to it
+ * @param entry.before owners of the flag until now, which anyone may send back
  * @throws {ApiError} `invalid_body`
  */
 export function enteredOwners(
   people: People,
   { teamId }: Pick<Application, 'teamId'>,
   given: readonly GivenOwner[],
-  actor: Actor,
+  { actor, before }: { readonly actor: Actor; readonly before: readonly FlagOwner[] },
 ): readonly FlagOwner[] {
   const entered = given.map(({ type, id, name }): FlagOwner => {
     if (type === 'text') {
@@ -27,7 +28,8 @@ export function enteredOwners(
       return { type, id: null, name: name.trim() };
     }
     if (!id) throw new ApiError('invalid_body', unnamedOwner);
-    const known = type === 'user' ? memberName(people, teamId, id) : ownTeamName(people, id, actor);
+    const allowed = type === 'user' ? memberName(people, teamId, id) : ownTeamName(people, id, actor);
+    const known = allowed ?? before.find((each) => each.type === type && each.id === id)?.name;
     if (known === undefined) throw new ApiError('invalid_body', unknownOwner);
     return { type, id, name: known };
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { patchFeature } from '../../src/accounts/features.ts';
 import { putMember, removeMember } from '../../src/accounts/members.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { openRegistry } from './registry.ts';
@@ -87,6 +88,20 @@ test('an owner who was deleted, or has left the team, becomes a text', async () 
     { type: 'text', id: null, name: 'Ada Lovelace' },
     { type: 'text', id: null, name: 'Grace' },
   ]);
+});
+
+test('a caller who is not in an owning team can send the owners back, and no other team', async () => {
+  const { ask, directory, application, otherTeamId, team } = await openOwners();
+  const owner = { type: 'team', id: otherTeamId } as const;
+  await patchFeature(directory, application.id, 'search', { owners: [owner] });
+  const { owners } = (await ask('GET', '/features/search')).json;
+  const more = [...owners, { type: 'team', id: team.id }];
+  expect(await ask('PATCH', '/features/search', { owners: more })).toMatchObject({
+    status: 200,
+    json: { owners: [owner, { id: team.id }] },
+  });
+  expect((await ask('PATCH', '/features/search', { owners: [] })).status).toBe(200);
+  expect(await ask('PATCH', '/features/search', { owners: [owner] })).toMatchObject({ status: 400 });
 });
 
 test.each([

@@ -8,6 +8,7 @@ import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
+import { dropPrivateViews } from './views.ts';
 
 /** How long a replaced secret is accepted. */
 export const secretOverlapMs = 24 * 3_600_000;
@@ -149,6 +150,7 @@ export function deleteApiKey(directory: Directory, teamId: string, clientId: str
   return directory.change((draft) => {
     const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
     draft.remove('apiKeys', clientId);
+    dropPrivateViews(draft, clientId);
     draft.note('api-key.deleted', teamId, targetOf(apiKey));
   });
 }

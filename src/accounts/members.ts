@@ -88,6 +88,7 @@ export function draftRemoval(draft: AccountDraft, user: User, teamId: string, no
   }
   announceMember(draft, 'removed', teamId, user);
   draft.put('users', user.id, left);
+  dropPrivateViews(draft, user.id, teamId);
   return left;
 }
 

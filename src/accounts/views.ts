@@ -80,11 +80,15 @@ export function deleteView(
   });
 }
 
-/** Drafts the deletion of the private views of a user, which nobody else sees. */
-export function dropPrivateViews(draft: AccountDraft, userId: string): void {
+/**
+ * Drafts the deletion of the private views of a user or API key, which nobody else sees.
+ * @param from only those of this team's applications
+ */
+export function dropPrivateViews(draft: AccountDraft, authorId: string, from?: string): void {
   for (const application of [...draft.applications.values()]) {
-    const { views = [] } = application;
-    const left = views.filter(({ shared, author }) => shared || author !== userId);
+    const { views = [], teamId } = application;
+    if (from !== undefined && teamId !== from) continue;
+    const left = views.filter(({ shared, author }) => shared || author !== authorId);
     if (left.length < views.length) put(draft, application, left);
   }
 }

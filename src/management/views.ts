@@ -4,7 +4,7 @@ import { createView, deleteView, onlyAuthor, patchView, viewsOf } from '../accou
 import { maxViews, NewView, SavedView, ViewPatch } from '../contract/shapes/view.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import type { StoredView } from '../storage/lmdb/records.ts';
+import type { Application, StoredView } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -23,7 +23,11 @@ export const views: Group<ManageDeps> = {
       query: paging,
       answers: { 200: page(SavedView, 'Shared views and your own ones, the oldest first.') },
       handle: ({ directory, caller, application, query }) =>
-        ok(pageOf(viewsOf(application, caller.id), query, (view) => showView(directory, view, caller.id))),
+        ok(
+          pageOf(viewsOf(application, caller.id), query, (view) =>
+            showView(directory, application, view, caller.id),
+          ),
+        ),
     }),
     endpoint('POST /applications/:id/views', {
       access: { within: 'application', least: 'User' },
@@ -36,9 +40,13 @@ export const views: Group<ManageDeps> = {
         invalid_name: nameRule('a view'),
         plan_limit: tooMany('saved views of an application', maxViews),
       },
-      async handle({ directory, caller, application: { id }, body }) {
+      async handle({ directory, caller, application, body }) {
+        const { id } = application;
         const view = await createView(directory, id, caller.id, body);
-        return created(['applications', id, 'views', view.id], showView(directory, view, caller.id));
+        return created(
+          ['applications', id, 'views', view.id],
+          showView(directory, application, view, caller.id),
+        );
       },
     }),
     endpoint('PATCH /applications/:id/views/:viewId', {
@@ -50,7 +58,7 @@ export const views: Group<ManageDeps> = {
       refuses: { forbidden: onlyAuthor, invalid_name: nameRule('a view') },
       async handle({ directory, caller, application, params, body }) {
         const view = await patchView(directory, application.id, caller.id, params.viewId, body);
-        return ok(showView(directory, view, caller.id));
+        return ok(showView(directory, application, view, caller.id));
       },
     }),
     endpoint('DELETE /applications/:id/views/:viewId', {
@@ -66,13 +74,15 @@ export const views: Group<ManageDeps> = {
 
 function showView(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
+  { teamId }: Pick<Application, 'teamId'>,
   view: StoredView,
   caller: string,
 ): SavedView {
   const { id, name, page, query, shared, author, createdAt, updatedAt } = view;
+  const user = users.get(author);
   return {
     ...{ id, name, page, query, shared },
-    by: users.get(author)?.email ?? apiKeys.get(author)?.name ?? null,
+    by: (user?.teams.includes(teamId) ? user.email : undefined) ?? apiKeys.get(author)?.name ?? null,
     mine: author === caller,
     createdAt: timeText(createdAt),
     updatedAt: timeText(updatedAt),

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { deleteApiKey } from '../../src/accounts/api-keys.ts';
+import { removeMember } from '../../src/accounts/members.ts';
 import { maxViews } from '../../src/contract/shapes/view.ts';
 import { openPeopleFixture } from './people.ts';
 
@@ -50,6 +52,20 @@ test('a deleted user takes their private views along, and leaves the shared ones
     items: [{ name: 'Ours', by: null, mine: false }],
   });
   expect(directory.applications.get(application.id)?.views).toHaveLength(1);
+});
+
+test('a member who leaves the team, and a deleted API key, leave no private views behind', async () => {
+  const { as, ada, bob, path, application, directory, team } = await openViews();
+  await as(bob, 'POST', path, newFlags);
+  await as(bob, 'POST', path, { ...newFlags, name: 'Ours', shared: true });
+  await as(undefined, 'POST', path, newFlags);
+  const { clientId } = [...directory.apiKeys.values()].find(({ teamId }) => teamId === team.id)!;
+  expect(directory.applications.get(application.id)?.views).toHaveLength(3);
+  await removeMember(directory, team.id, bob.user.id);
+  await deleteApiKey(directory, team.id, clientId);
+  expect(directory.applications.get(application.id)?.views).toMatchObject([{ name: 'Ours' }]);
+  // His address is that of a member of other teams now.
+  expect((await as(ada, 'GET', path)).json).toMatchObject({ items: [{ name: 'Ours', by: null }] });
 });
 
 test('the number and the size of views are limited, and a view is no address', async () => {

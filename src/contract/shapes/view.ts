@@ -34,7 +34,9 @@ export const SavedView = shape(
     page,
     query: text(queryText),
     shared,
-    by: orNull(text('E-mail address of its author, or name of the API key; `null` if it was deleted.')),
+    by: orNull(
+      text('E-mail address of its author, or name of the API key; `null` if deleted or not in the team.'),
+    ),
     mine: flag('Whether the caller is its author.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),

@@ -215,6 +215,7 @@ function targetOf({ id }: Application, feature: string, { name }: Experiment): A
 export const planRules = {
   end: `Cannot take endAt: must be at least ${leastDays} and at most ${mostDays} whole UTC days after the start`,
   past: 'Cannot take endAt: must be in the future',
+  start: `Cannot take startAt: must be at most ${mostDays} days from now`,
   neither: 'Cannot take endAt and users: at least one of the two is needed',
   metric: (name: string) => `Cannot take metric: ${name} is neither used, viewed nor a declared counter`,
   base: 'Cannot take base: must be one of the variants of the split',
@@ -228,6 +229,7 @@ function checkPlanned(draft: AccountDraft, { id }: Application, plan: Experiment
     throw new ApiError('invalid_body', planRules.base);
   if (plan.endAt === null && plan.users === null) throw new ApiError('invalid_body', planRules.neither);
   const { from, to } = plannedDays(plan);
+  if (Math.abs(plan.startAt - now) > mostDays * dayMs) throw new ApiError('invalid_time', planRules.start);
   if (plan.endAt !== null && plan.endAt <= now) throw new ApiError('invalid_time', planRules.past);
   if (to !== null && (to - from < leastDays || to - from > mostDays))
     throw new ApiError('invalid_time', planRules.end);

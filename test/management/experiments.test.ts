@@ -161,6 +161,9 @@ describe('an experiment', () => {
     ['of six days', { startAt: at(0), endAt: at(6) }, 'invalid_time'],
     ['on an undeclared metric', { users: 100, metric: 'clicks' }, 'invalid_body'],
     ['whose base has no part of the split', { users: 100, base: 'beta' }, 'invalid_body'],
+    ['that starts in year 1', { users: 100, startAt: '0001-01-01T00:00:00Z' }, 'invalid_time'],
+    ['that started more than a year ago', { users: 100, startAt: at(-368) }, 'invalid_time'],
+    ['that starts in more than a year', { users: 100, startAt: at(368) }, 'invalid_time'],
     ['with an unreadable start', { users: 100, startAt: 'soon' }, 'invalid_time'],
   ])('%s is refused', async (_, more, code) => {
     expect(await ask('POST', '/experiments', 400, { ...plan, ...more })).toMatchObject({ code });

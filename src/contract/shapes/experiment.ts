@@ -69,7 +69,9 @@ const plan = {
       description: 'Intended split of users. By default that of the feature at the end of the experiment.',
     }),
   ),
-  startAt: Type.Optional(timeField('Start; by default now. Whole UTC days from then on are compared.')),
+  startAt: Type.Optional(
+    timeField('Start; by default now. At most 366 days from now. Whole UTC days from then on are compared.'),
+  ),
   endAt: Type.Optional(
     Type.Union([Type.Null(), timeField('Planned end.')], {
       description: 'Planned end, at least 7 whole UTC days after the start; `null` if the users decide.',

@@ -45,10 +45,12 @@ const dayMs = 86_400_000;
 /** Late reports of the last day are awaited for this long. */
 const settledMs = 15 * 60_000;
 
-/** The whole UTC days that are over. */
+/** The whole UTC days that are over, or were when the result was frozen. */
 function daysOf({ experiment, now }: ExperimentTask): Days {
   const { from, to } = plannedDays(experiment);
-  const end = Math.min(to ?? from + mostDays, Math.floor((experiment.stopped?.at ?? now) / dayMs));
+  const { result } = experiment;
+  const at = result === undefined ? now : Date.parse(result.figures.at);
+  const end = Math.min(to ?? from + mostDays, Math.floor(at / dayMs));
   return { from, to: Math.max(from, end) };
 }
 

@@ -21,7 +21,8 @@ export function showExperiment(
   const { stopped, result } = experiment;
   const { from, to } = plannedDays(experiment);
   const days = to === null ? null : to - from;
-  const day = now < experiment.startAt ? 0 : Math.max(1, Math.floor(now / dayMs) - from + 1);
+  const end = result?.at ?? now;
+  const day = end < experiment.startAt ? 0 : Math.max(1, Math.floor(end / dayMs) - from + 1);
   return {
     ...{ id, feature: feature.name, name, hypothesis, base, metric, direction, by },
     environment: environments.find(({ number }) => number === experiment.environment)?.name ?? null,

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { experimentsOf, planExperiment } from '../../src/accounts/experiments.ts';
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
+import { showExperiment, taskOf } from '../../src/management/experiment-shown.ts';
 import { finishDue } from '../../src/management/finish-experiments.ts';
+import { createReports } from '../../src/management/make-report.ts';
 import type { ReportPool } from '../../src/management/report-pool.ts';
+import { finish } from '../support/finish.ts';
 import { openManageFixture } from './fixture.ts';
+import { openRegistry } from './registry.ts';
 
 const dayMs = 86_400_000;
 
@@ -25,4 +29,29 @@ test('an experiment whose report fails does not keep others from being finished'
   await expect(round).rejects.toThrow('too many points');
   const frozen = experimentsOf(directory, id).map(({ experiment }) => experiment.result !== undefined);
   expect(frozen).toEqual([false, true]);
+});
+
+test('the daily values of a finished experiment end with its result', async () => {
+  const { directory, application, clock, see, usage } = await openRegistry();
+  const { id, environments } = application;
+  clock.advance(dayMs - (clock.now() % dayMs));
+  const { feature, experiment } = await planExperiment(directory, id, 'checkout', {
+    ...{ name: 'One page', hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
+    ...{ startAt: clock.now(), endAt: null, users: 100, metric: 'used', direction: 'up', guardrails: [] },
+  });
+  const days = async (count: number) => {
+    for (let day = 0; day < count; day += 1) {
+      see({ f: { checkout: { on: [1] } } });
+      clock.advance(dayMs);
+    }
+  };
+  await days(8);
+  const at = clock.now();
+  const result = { at, figures: { ...exampleFigures, at: new Date(at).toISOString() } };
+  await days(3);
+  const found = { feature, experiment: { ...experiment, result } };
+  const report = await finish(createReports(usage).experiment(taskOf(directory, found)));
+  expect(report.result.daily.map(({ values }) => values.length)).toEqual([8]);
+  const shown = showExperiment(directory.applications.get(id)!, found, clock.now());
+  expect(shown.progress.day).toBe(9);
 });

@@ -3,9 +3,9 @@
  * that does, and that before one that contains it.
  */
 
-/** The words of a search. A name must contain all of them. */
+/** The words of a search, each once. A name must contain all of them. */
 export function searchWords(text: string): string[] {
-  return text.toLowerCase().split(/\s+/).filter(Boolean);
+  return [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))];
 }
 
 /**
@@ -19,7 +19,7 @@ export function rankOf(name: string, words: readonly string[]): number | undefin
   for (const word of words) {
     const at = text.indexOf(word);
     if (at < 0) return undefined;
-    rank = Math.max(rank, at === 0 ? 1 : startsWord(name, text, word, at) ? 2 : 3);
+    if (rank < 3) rank = Math.max(rank, at === 0 ? 1 : startsWord(name, text, word, at) ? 2 : 3);
   }
   return rank;
 }

@@ -15,6 +15,8 @@ interface ParameterSchema extends Documented {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
+  /** Characters. */
+  readonly maxLength?: number;
   readonly maxItems?: number;
   readonly default?: unknown;
 }
@@ -88,11 +90,16 @@ function readerOf(name: string, schema: ParameterSchema): (text: string) => unkn
     case 'integer':
       return integerReader(name, schema);
     default:
-      return (text) => {
-        if (text.length >= (schema.minLength ?? 0)) return text;
-        throw new ApiError('invalid_query', `${name} must not be empty`);
-      };
+      return textReader(name, schema);
   }
+}
+
+function textReader(name: string, { minLength = 0, maxLength = Infinity }: ParameterSchema) {
+  return (text: string) => {
+    if (text.length < minLength) throw new ApiError('invalid_query', `${name} must not be empty`);
+    if (text.length <= maxLength || Array.from(text).length <= maxLength) return text;
+    throw new ApiError('invalid_query', `${name} must have at most ${maxLength} characters`);
+  };
 }
 
 function choiceReader(

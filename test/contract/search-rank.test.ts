@@ -17,6 +17,10 @@ test.each([
   expect(rankOf(name, searchWords(text))).toBe(rank);
 });
 
+test('a word that is repeated is searched for once', () => {
+  expect(searchWords(' new Check NEW check')).toEqual(['new', 'check']);
+});
+
 const texts = fc.stringMatching(/^[a-cA-C-]{1,8}$/);
 
 test('a name has a rank exactly if it contains all words, and the best rank for itself', () => {

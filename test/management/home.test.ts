@@ -122,6 +122,16 @@ test('search finds seen and declared flags by rank', async () => {
   await vi.waitFor(async () => expect(await search('checkout-v2')).toHaveLength(1));
 });
 
+test('a search text has at most 200 characters, of any plane', async () => {
+  const path = (character: string, length: number) =>
+    `/api/v2/search?q=${encodeURIComponent(character.repeat(length))}`;
+  expect(await ask('GET', path('😀', 200), 200)).toEqual({ items: [], complete: true });
+  expect(await ask('GET', path('😀', 201), 400)).toMatchObject({
+    code: 'invalid_query',
+    detail: 'q must have at most 200 characters',
+  });
+});
+
 test('search finds keys by their first characters, and users of the team by name and address', async () => {
   const [key] = await search(blog.backend.key.slice(0, 12));
   expect(key).toMatchObject({ type: 'key', application: { name: 'blog' } });

@@ -17,7 +17,7 @@ const maxText = 200;
 const limits = { usual: 20, most: 100 };
 
 /** Maximum number of declared features that are compared at once, before packets are handled. */
-const atOnce = 2000;
+const atOnce = 200;
 /** Maximum number of declared features that one search compares. */
 const maxCompared = 500_000;
 
@@ -48,7 +48,10 @@ export const search: Group<ReportingDeps> = {
         application: Type.Optional(text('Results of this application come first among equals.')),
       },
       answers: { 200: jsonAnswer(SearchResults, 'The results.') },
-      refuses: { invalid_query: 'q is missing or empty', backpressure: tooManyReports },
+      refuses: {
+        invalid_query: `q is missing, empty, or has more than ${maxText} characters`,
+        backpressure: tooManyReports,
+      },
       async handle({ directory, caller, query }, { reports }: ReportingDeps) {
         const words = searchWords(query.q);
         const { limit = limits.usual, application: first } = query;

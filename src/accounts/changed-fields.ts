@@ -44,7 +44,7 @@ interface Item {
   readonly name?: string;
   readonly id?: string;
   readonly at?: number;
-  readonly split?: unknown;
+  readonly split?: readonly unknown[];
 }
 
 /** An item of a list, such as an origin, or a variant with its weight. */
@@ -52,6 +52,7 @@ function itemText(item: unknown): string {
   if (Array.isArray(item)) return item.map(String).join(' ');
   if (typeof item !== 'object' || item === null) return String(item);
   const { name, id, at, split } = item as Item;
-  if (at !== undefined && split !== undefined) return `${new Date(at).toISOString()} ${itemText(split)}`;
+  if (at !== undefined && split !== undefined)
+    return `${new Date(at).toISOString()} ${split.map(itemText).join(' ')}`;
   return name ?? id ?? JSON.stringify(item);
 }

@@ -58,6 +58,7 @@ test('settings are compared as text, without those that every change sets', () =
     archived: false,
     split: null,
     owners: [],
+    rollout: null,
     snoozedUntil: null,
     updatedAt: 1,
     name: 'x'.repeat(400),
@@ -67,11 +68,21 @@ test('settings are compared as text, without those that every change sets', () =
     ['off', 3],
   ];
   const owners = [{ type: 'text', id: null, name: 'Payments' }];
-  const after = { archived: true, split, owners, snoozedUntil: 0, updatedAt: 2, name: 'y'.repeat(400) };
+  const rollout = [{ at: 0, split }];
+  const after = {
+    archived: true,
+    split,
+    owners,
+    rollout,
+    snoozedUntil: 0,
+    updatedAt: 2,
+    name: 'y'.repeat(400),
+  };
   expect(changesBetween(before, after).changes).toEqual([
     { field: 'archived', from: 'no', to: 'yes' },
     { field: 'split', from: null, to: 'on 1, off 3' },
     { field: 'owners', from: null, to: 'Payments' },
+    { field: 'rollout', from: null, to: '1970-01-01T00:00:00.000Z on 1 off 3' },
     { field: 'snoozedUntil', from: null, to: '1970-01-01T00:00:00.000Z' },
     { field: 'name', from: `${'x'.repeat(299)}…`, to: `${'y'.repeat(299)}…` },
   ]);

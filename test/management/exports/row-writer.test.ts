@@ -56,6 +56,13 @@ test('CSV preserves every text and number, and no text can run as a formula', ()
   );
 });
 
+test('a list in CSV is separated by commas, and a list of objects is JSON', () => {
+  const steps = [{ at: '2026-01-01T00:00:00Z', split: { on: 1 } }];
+  const [, row] = readCsv(textOf('csv', [[['checkout', ['Q4', 'web'], steps]]]));
+  expect(row!.slice(0, 2)).toEqual(['checkout', 'Q4, web']);
+  expect(JSON.parse(row![2]!)).toEqual(steps);
+});
+
 test.each([
   ['checkout', 'checkout'],
   ['=1+1', "'=1+1"],

@@ -11,7 +11,12 @@ import {
 } from '../../src/console/parts/chart/cursor.ts';
 import { drawingOf, sameDrawing, ticksOf } from '../../src/console/parts/chart/drawing.ts';
 import { bucketAt, type ChartSeries, startOf, toneOf } from '../../src/console/parts/chart/series.ts';
-import { type ChartTimes, chartTimes, perBucket } from '../../src/console/parts/chart/times.ts';
+import {
+  type ChartTimes,
+  chartTimes,
+  perBucket,
+  tickDistances,
+} from '../../src/console/parts/chart/times.ts';
 
 const hour = 3600;
 const noon = Date.UTC(2026, 9, 24, 12) / 1000;
@@ -217,6 +222,24 @@ describe('times', () => {
     expect(times.bucket(second)).toMatch(/^Sun.*25 Oct$/);
     expect(times.span(first, end)).toMatch(/^Sat.*24.*Sun.*25 Oct$/);
   });
+});
+
+describe('labels of the time axis', () => {
+  const midnight = Date.UTC(2026, 9, 24) / 1000;
+
+  it.each([1, 5, 10, 60, 600, hour, 24 * hour])(
+    'differ from their neighbours in a chart of buckets of %i s',
+    (width) => {
+      const times = chartTimes(width, 'UTC', 'en-GB');
+      for (const distance of tickDistances(width)) {
+        expect(distance).toBeGreaterThanOrEqual(width);
+        for (const start of [midnight - 2 * distance, noon]) {
+          const labels = [0, 1, 2, 3, 4].map((index) => times.tick(start + index * distance, distance));
+          for (const [index, label] of labels.slice(1).entries()) expect(label).not.toBe(labels[index]);
+        }
+      }
+    },
+  );
 });
 
 /** Hours, as 13:00. */

@@ -15,7 +15,7 @@ describe('the trend of a flag', () => {
     const { values, unfinished, text } = trendLine(spark, week);
     expect(values).toEqual(new Array(25).fill(80));
     expect(unfinished).toBe(false);
-    expect(text).toContain('24 hours');
+    expect(text).toBe('Checks: sum of the preceding 24 hours, every 6 hr');
   });
 
   test('leaves out the sum that is not complete', () => {
@@ -31,13 +31,14 @@ describe('the trend of a flag', () => {
       at: '1970-01-01T03:30:00Z',
       to: '1970-01-01T04:00:00Z',
     };
-    expect(trendLine(spark, day)).toMatchObject({ values: spark, unfinished: true });
+    const text = 'Checks per hour, with the daily cycle';
+    expect(trendLine(spark, day)).toEqual({ values: spark, unfinished: true, text });
     const days = {
       spark: { start: 0, width: 86_400, length: 4 },
       at: '1970-02-01T00:00:00Z',
       to: '1970-01-05T00:00:00Z',
     };
-    expect(trendLine(spark, days)).toMatchObject({ values: spark, unfinished: false });
+    expect(trendLine(spark, days)).toEqual({ values: spark, unfinished: false, text: 'Checks per day' });
   });
 
   test('has the sum of any 24 hours of complete points', () => {

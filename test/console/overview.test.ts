@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changeOf, drawnOf, trendOf } from '../../src/console/pages/overview/figures.ts';
+import { changeOf, drawnOf, trendOf, usersHead } from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
 import {
   countStates,
@@ -47,6 +47,20 @@ describe('a change', () => {
     ['without a range before', 5, undefined, undefined],
   ])('%s', (_, now, before, change) => {
     expect(changeOf(now, before)).toEqual(change);
+  });
+});
+
+describe('the head of the column of users', () => {
+  const users = { from: '2026-10-14', to: '2026-10-14' };
+  const range = { from: '2026-10-14T10:00:00Z', to: '2026-10-14T11:00:00Z', users };
+
+  test.each([
+    ['of an hour of today names today', '2026-10-14T10:59:30Z', {}, 'Users today (UTC)'],
+    ['of an earlier hour names the UTC day', '2026-10-20T08:00:00Z', {}, 'Users on 14 Oct (UTC)'],
+    ['of days has no day', '2026-10-20T08:00:00Z', { to: '2026-10-15T10:00:00Z' }, 'Users'],
+  ])('%s', (_, at, more, head) => {
+    const named = usersHead({ ...range, at, ...more } as Overview);
+    expect(named.replace('Oct 14', '14 Oct')).toBe(head);
   });
 });
 

@@ -59,7 +59,12 @@ function Shares({ place, steps }: { readonly place: FlagPlace; readonly steps: r
   const series = useMemo(() => {
     const starts = Array.from({ length: buckets.count }, (_, index) => startOf(buckets, index));
     return [
-      { label: 'planned', values: plannedShares(steps, variant, starts), tone: 2 as const },
+      {
+        label: 'planned',
+        values: plannedShares(steps, variant, starts),
+        tone: 2 as const,
+        steps: true,
+      },
       {
         label: 'actual, of the checks',
         values: shareIn(data?.features[0], variant, buckets),

@@ -7,7 +7,7 @@ import { format } from '../../format.ts';
 import { toneOf } from '../../parts/chart/series.ts';
 import { Ago, NotReported } from '../../parts/columns.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { type Change, changeOf, trendOf } from './figures.ts';
+import { type Change, changeOf, names, trendOf, usersHead } from './figures.ts';
 import { variantsText } from './rows.ts';
 import { Split, splitWords } from './split.tsx';
 import { hintOf, markOf, meantBy, stateText } from './states.ts';
@@ -74,12 +74,13 @@ function stateColumns({
   usersOf,
 }: Pick<ColumnOptions, 'overview' | 'usersOf'>): Column<OverviewFeature>[] {
   const meant = meantBy(overview.features);
+  const usersTitle = usersHead(overview);
   return [
     {
       key: 'users',
-      title: 'Users',
+      title: usersTitle,
       number: true,
-      width: '5rem',
+      width: usersTitle === names.users ? '5rem' : '9.5rem',
       value: ({ feature }) => usersOf.value.get(feature)?.users,
       cell: ({ feature }) => <Users users={usersOf.value.get(feature)?.users} />,
     },

@@ -16,9 +16,19 @@ export const names: Readonly<Record<Figure, string>> = {
 
 const oneDayMs = 86_400_000;
 
+/** Whether a range is as long as the days whose users it counts. */
+function isWholeDays({ from, to }: Pick<Overview, 'from' | 'to'>): boolean {
+  return Date.parse(to) - Date.parse(from) >= oneDayMs;
+}
+
+/** The head of the column of users. */
+export function usersHead(overview: Overview): string {
+  return isWholeDays(overview) ? names.users : usersLabel(overview);
+}
+
 /** Users are counted by whole UTC days: a shorter range names its day. */
 export function usersLabel({ from, to, at, users }: Overview): string {
-  if (Date.parse(to) - Date.parse(from) >= oneDayMs) return 'Users, whole UTC days';
+  if (isWholeDays({ from, to })) return 'Users, whole UTC days';
   return users.from === at.slice(0, 10)
     ? 'Users today (UTC)'
     : `Users on ${format.days(users.from, users.to)} (UTC)`;

@@ -1,9 +1,8 @@
 import type { Overview } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
+import { daySeconds, perBucket } from '../../parts/chart/times.ts';
 import { trendOf } from './figures.ts';
-
-const daySeconds = 86_400;
 
 /** The line of a sparkline. */
 export interface TrendLine {
@@ -26,7 +25,7 @@ export function trendLine(
   const unfinished = Math.min(Date.parse(at), Date.parse(to)) / 1000 < end;
   const window = daySeconds / width;
   if (width >= daySeconds || !Number.isInteger(window) || spark.length < 2 * window)
-    return { values: spark, unfinished, text: `Checks by ${format.duration(width * 1000)}` };
+    return { values: spark, unfinished, text: countsText(width) };
   const complete = unfinished ? spark.slice(0, -1) : spark;
   let sum = 0;
   const sums = complete.map((value, index) => {
@@ -36,8 +35,14 @@ export function trendLine(
   return {
     values: sums.slice(window - 1),
     unfinished: false,
-    text: 'Checks in the 24 hours before each point, without the daily cycle',
+    text: `Checks: sum of the preceding 24 hours, every ${format.duration(width * 1000)}`,
   };
+}
+
+/** Points of hours follow the time of day. */
+function countsText(width: number): string {
+  const cycle = width >= 3600 && width < daySeconds ? ', with the daily cycle' : '';
+  return `Checks ${perBucket(width)}${cycle}`;
 }
 
 /** The sparkline of a flag. Its tooltip says what is drawn. */

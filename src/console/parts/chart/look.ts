@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { type Drawing, type PlotContent, ticksOf } from './drawing.ts';
 import { dashes, type Tone, tones } from './series.ts';
-import { type ChartTimes, daySeconds } from './times.ts';
+import { type ChartTimes, tickDistances } from './times.ts';
 
 const font = '12px system-ui, sans-serif';
 
@@ -88,7 +88,7 @@ export function axes(
       space: 70,
       size: 30,
       grid: { show: false },
-      ...(width >= daySeconds ? { incrs: [1, 2, 7, 14, 28].map((days) => days * daySeconds) } : {}),
+      incrs: tickDistances(width),
       values: (_, splits, __, ___, increment) => splits.map((at) => times.tick(at, increment)),
     },
     {

@@ -62,6 +62,7 @@ function plotOf({ of, kind }: Picture, host: HTMLElement): Plot {
     {
       kind,
       tones: series.map(({ tone }) => tone),
+      steps: series.map(({ steps = false }) => steps),
       height: plotHeight,
       times,
       width: buckets.width,

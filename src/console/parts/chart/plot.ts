@@ -19,6 +19,8 @@ import type { ChartKind, Tone } from './series.ts';
 export interface PlotOptions extends AxisOptions {
   readonly kind: ChartKind;
   readonly tones: readonly Tone[];
+  /** Whether each series has steps. */
+  readonly steps: readonly boolean[];
   /** px. */
   readonly height: number;
   /** Receives the bucket under the pointer. */
@@ -86,7 +88,7 @@ export class Plot {
   }
 
   #describe(): uPlot.Options {
-    const { height, times, kind, tones } = this.#options;
+    const { height, times, kind, tones, steps } = this.#options;
     const palette = () => this.#palette;
     const isStacked = kind === 'stacked';
     return {
@@ -100,7 +102,13 @@ export class Plot {
         y: { range: () => [0, ticksOf(this.#content.drawing).at(-1)!] },
       },
       axes: axes(this.#options, palette, () => this.#content.drawing),
-      series: [{}, ...tones.map((tone, index) => line(tone, isStacked && index === 0, palette))],
+      series: [
+        {},
+        ...tones.map((tone, index) => ({
+          ...line(tone, isStacked && index === 0, palette),
+          ...(steps[index] && { paths: stepped }),
+        })),
+      ],
       bands: isStacked ? bands(tones, palette) : [],
       cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: 5 }, points: { size: 7 } },
       hooks: {
@@ -139,6 +147,8 @@ export class Plot {
     return this.#chart.valToPos(this.#content.drawing.xs[index] ?? 0, 'x');
   }
 }
+
+const stepped = uPlot.paths.stepped!({ align: 1 });
 
 /** uPlot finds midnights by the local fields of such dates. It handles `UTC` only by its other name. */
 function tzDate(at: number, zone: string): Date {

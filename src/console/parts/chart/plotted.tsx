@@ -111,6 +111,7 @@ function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
       {
         kind,
         tones,
+        steps: series.map(({ steps = false }) => steps),
         height,
         times,
         width: buckets.width,

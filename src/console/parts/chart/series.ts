@@ -25,6 +25,8 @@ export interface ChartSeries {
   readonly tone: Tone;
   /** Whether it is drawn as a pale line of its own in a stacked chart, as an earlier period. */
   readonly apart?: boolean;
+  /** Whether a value holds until the next, so that the line has steps. */
+  readonly steps?: boolean;
 }
 
 /** An event that the chart marks. */

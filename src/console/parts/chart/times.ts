@@ -27,8 +27,8 @@ export function chartTimes(width: number, zone?: string, locale?: string): Chart
   const full = format({ weekday: 'short', ...date, ...(days ? {} : clock) });
   const time = format(clock);
   const day = format(date);
-  const hour = format({ hour: 'numeric', minute: 'numeric', hourCycle: 'h23' });
-  const isMidnight = (at: number) => /^0?0\D?00$/.test(hour.format(at * 1000));
+  const hour = format({ hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' });
+  const isMidnight = (at: number) => /^0?0\D?00\D?00$/.test(hour.format(at * 1000));
   const said = days && zone === 'UTC' ? ' UTC' : '';
   return {
     bucket: (start) => full.format(start * 1000) + said,
@@ -36,6 +36,19 @@ export function chartTimes(width: number, zone?: string, locale?: string): Chart
     tick: (at, increment) => (increment >= daySeconds || isMidnight(at) ? day : time).format(at * 1000),
     zone,
   };
+}
+
+/** Distances of labels, seconds. */
+const distances = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
+  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * 3600),
+  ...[1, 2, 7, 14, 28].map((days) => days * daySeconds),
+];
+
+/** The distances of labels of the time axis: at least a bucket, so that no label is repeated. @param width of a bucket, seconds */
+export function tickDistances(width: number): number[] {
+  return distances.filter((distance) => distance >= width);
 }
 
 /** The width of a bucket in words: `per hour`. @param width seconds */

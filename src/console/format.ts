@@ -138,6 +138,15 @@ export function formatIn(timeZone: string): void {
   if (format.zone !== timeZone) format = formatsOf(undefined, timeZone);
 }
 
+/** Senders are recorded by periods of this length, ms. */
+export const periodMs = 600_000;
+
+/** The time since a period, which is current until its end. @param start Unix ms */
+export function seenText(start: number, now: number): string {
+  const end = start + periodMs;
+  return now < end ? 'in the last 10 minutes' : format.relative(end, now);
+}
+
 /** A count and its noun: `plural(1, 'flag')` is `1 flag`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${format.full(count)} ${count === 1 ? one : many}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatsOf } from '../../src/console/format.ts';
+import { formatsOf, periodMs, seenText } from '../../src/console/format.ts';
 
 const english = formatsOf('en-US', 'Europe/Berlin');
 const german = formatsOf('de-DE', 'America/New_York');
@@ -110,4 +110,13 @@ describe('times', () => {
   ])('of a duration of %d ms', (length, text) => {
     expect(english.duration(length)).toBe(text);
   });
+});
+
+test.each([
+  ['from its start', 0, /^in the last 10 minutes$/],
+  ['until its end', periodMs - 1, /^in the last 10 minutes$/],
+  ['after its end', 2 * periodMs, /^10 minutes ago$/],
+  ['after two weeks', 16 * day, /2026/],
+])('a period of senders is shown by its age %s', (_, age, text) => {
+  expect(seenText(now - age, now)).toMatch(text);
 });

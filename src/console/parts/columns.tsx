@@ -1,7 +1,7 @@
 import { checksOnlyText } from '../../contract/checks-only.ts';
 import { programText } from '../../contract/programs.ts';
 import { now } from '../clock.ts';
-import { format } from '../format.ts';
+import { format, periodMs, seenText } from '../format.ts';
 import type { Column } from './table.tsx';
 
 /** A point in time, RFC 3339. The time since is its title. */
@@ -23,16 +23,12 @@ export function Ago({ at, never = '–' }: { readonly at: string | null; readonl
   );
 }
 
-/** Senders are recorded by periods of this length, ms. */
-const periodMs = 600_000;
-
 /** When a sender was last seen. @param props `at`: the start of its last period */
 export function SeenAgo({ at }: { readonly at: string }) {
   const start = Date.parse(at);
-  const end = start + periodMs;
   return (
-    <time dateTime={at} title={`Between ${format.time(start)} and ${format.clock(end)}`}>
-      {now.value < end ? 'in the last 10 minutes' : format.relative(end, now.value)}
+    <time dateTime={at} title={`Between ${format.time(start)} and ${format.clock(start + periodMs)}`}>
+      {seenText(start, now.value)}
     </time>
   );
 }

@@ -25,7 +25,7 @@ const unusedInUplot: readonly (readonly [code: string | RegExp, replacement: str
   [/\b(\w+\.)?distr (==|>=) [34]\b/g, 'false'],
   [/\bmode == 2\b/g, 'false'],
   [/\bmode == 1\b/g, 'true'],
-  [/\(paths\.(stepped|bars|spline) += \w+\);/g, ''],
+  [/\(paths\.(bars|spline) += \w+\);/g, ''],
   // The chart formats the times on its axes itself.
   [/timeAxisVals\(_tzDate, timeAxisStamps\(.+, _fmtDate\)\)/g, 'undefined'],
   [/timeSeriesVal\(_tzDate, timeSeriesStamp\(\w+, _fmtDate\)\)/g, 'undefined'],

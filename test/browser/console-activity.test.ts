@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
@@ -51,27 +52,23 @@ test('lists what changed by day, with links, folds many of one kind, and filters
   await page.getByText('Nothing changed in this range').waitFor();
 });
 
-test('shows a change that is made while the page is open', async () => {
-  const { page } = await console_.visit(pageOf('activity', 'range=1h'));
+test('shows a change that is made while the page is open, on a phone and in dark mode too', async () => {
+  const { page, tab } = await console_.visit(pageOf('activity', 'range=1h'), { colorScheme: 'dark' });
   await page.getByText('Changed: permanent no → yes').waitFor();
   const path = `/api/v2/applications/${shop.application}/features`;
   await console_.manage('POST', path, 201, { name: 'just-now' });
-  await page.getByRole('link', { name: 'just-now' }).waitFor();
-});
-
-test('saves the filtered activity as CSV', async () => {
-  const { page } = await console_.visit(pageOf('activity', 'range=24h&what=note'));
-  await page.getByText('All users').waitFor();
-  const downloading = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'CSV' }).click();
-  const lines = readFileSync(await (await downloading).path(), 'utf8')
-    .trim()
-    .split('\r\n');
+  const other = await tab(pageOf('activity', 'range=24h&what=note'));
+  await other.getByText('All users').waitFor();
+  const lines = await saved(other, 'CSV');
   expect(lines).toHaveLength(3);
   expect(lines[1]).toContain(',note,,checkout,,All users,');
+  await page.setViewportSize(phone.viewport);
+  await page.getByRole('link', { name: 'just-now' }).waitFor();
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await axeFaults(page)).toEqual([]);
 });
 
-test('marks the events of a flag in its chart, for the eye, the keyboard and the screen reader', async () => {
+test('marks events in charts of a flag and of all flags, for the eye, the keyboard and the screen reader', async () => {
   const { page } = await console_.visit(pageOf('flag', 'name=checkout&range=24h'));
   const chart = page.getByRole('application', { name: 'Checks by variant' });
   await page.getByText(/^\d events$/).click();
@@ -84,10 +81,7 @@ test('marks the events of a flag in its chart, for the eye, the keyboard and the
   await page.keyboard.press('m');
   await page.locator('.chart-tooltip').getByText('▾ All users').waitFor();
   expect(await axeFaults(page)).toEqual([]);
-});
-
-test('marks notes with their flag on the page of all flags', async () => {
-  const { page } = await console_.visit(pageOf('flags'));
+  await page.goto(console_.origin + pageOf('flags'));
   await page.getByText(/^\d events$/).click();
   await page.getByRole('link', { name: 'checkout: All users' }).click();
   await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
@@ -100,16 +94,16 @@ test('filters the audit log by application and thing, shows values before and af
   await page.getByText('permanent: no → yes').waitFor();
   await page.getByRole('cell', { name: 'application created' }).waitFor({ state: 'detached' });
   expect(await axeFaults(page)).toEqual([]);
-  const downloading = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Export as CSV' }).click();
-  const csv = readFileSync(await (await downloading).path(), 'utf8');
+  const csv = (await saved(page, 'Export as CSV')).join('\n');
   expect(csv).toContain('permanent: no → yes');
   expect(csv).not.toContain('sign-in');
 });
 
-test('fits a phone and passes axe-core in dark mode', async () => {
-  const { page } = await console_.visit(pageOf('activity'), { ...phone, colorScheme: 'dark' });
-  await page.getByText('Changed: permanent no → yes').waitFor();
-  expect(await widthOf(page)).toBe(phone.viewport.width);
-  expect(await axeFaults(page)).toEqual([]);
-});
+/** The lines of the file that a button saves. */
+async function saved(page: Page, button: string): Promise<readonly string[]> {
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: button }).click();
+  return readFileSync(await (await downloading).path(), 'utf8')
+    .trim()
+    .split('\r\n');
+}

@@ -7,6 +7,8 @@ import { cutTexts, widthOf } from './support/looks.ts';
 
 const { describe, test } = needing('chromium');
 
+const narrowest = { width: 320, height: 600 };
+
 let console: Console;
 let shop: string;
 
@@ -21,21 +23,6 @@ afterAll(async () => {
 });
 
 const flags = () => `/apps/${shop}/Production/flags`;
-
-describe('an unknown address', () => {
-  test.each([
-    ['an application that does not exist', () => '/apps/app_0/Production/flags', 'All applications'],
-    ['an environment that does not exist', () => `/apps/${shop}/Nowhere/flags`, 'Staging'],
-    ['a page that does not exist', () => `/apps/${shop}/Production/nothing`, 'All applications'],
-    ['what is not well encoded', () => '/apps/%25E0/x/flags', 'All applications'],
-  ])('such as %s links to the start page', async (_, path, way) => {
-    const { page } = await console.visit(path());
-    await page.getByRole('heading', { name: 'Not found' }).waitFor();
-    await expect.poll(() => page.title()).toMatch(/^Not found · /);
-    await page.locator('main').getByRole('link', { name: way }).click();
-    await page.waitForURL(way === 'Staging' ? /\/Staging\/flags$/ : `${console.origin}/`);
-  });
-});
 
 describe('the switchers', () => {
   test('switch the environment by keyboard, and keep the range', async () => {
@@ -99,41 +86,6 @@ test('shortcuts switch pages, and are listed', async () => {
   await expect.poll(() => page.title()).toMatch(/Production · Shop · flagmeter$/);
 });
 
-describe('a page', () => {
-  test('loads its scripts with the document, and the others afterwards, for when the server is away', async () => {
-    const { page, context } = await console.visit('/audit', { expected: /net::ERR_/ });
-    const paths = [flags(), '/settings'].map(async (path) => {
-      const document = await (await page.request.get(console.origin + path)).text();
-      return Array.from(document.matchAll(/rel="modulepreload" href="([^"]+)"/g), ([, name]) => name!);
-    });
-    const hinted = (await Promise.all(paths)).flat();
-    expect(hinted.some((path) => path.includes('/overview-'))).toBe(true);
-    const loaded = () =>
-      page.evaluate(`performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`);
-    await expect.poll(loaded, { timeout: 30_000 }).toEqual(expect.arrayContaining(hinted));
-    await context.setOffline(true);
-    await page.getByRole('button', { name: /^Account/ }).click();
-    await page.getByRole('menuitem', { name: 'Settings' }).click();
-    await page.getByRole('navigation', { name: 'Settings' }).waitFor();
-  });
-
-  test('that cannot be loaded shows a message, and is loaded when it is opened again', async () => {
-    const { page } = await console.visit(`/apps/${shop}/Production/people`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.route(/\/console\/files\/audit-/, (route) => route.fulfill({ status: 404 }));
-    await page.reload();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.getByRole('link', { name: 'Audit log' }).click();
-    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
-    await page.getByRole('button', { name: 'Reload' }).waitFor();
-    await page.unroute(/\/console\/files\/audit-/);
-    await page.goBack();
-    await page.getByRole('heading', { name: 'People' }).waitFor();
-    await page.goForward();
-    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
-  });
-});
-
 test('the settings and the audit log lead back to the environment that was shown last', async () => {
   const { page } = await console.visit(`/apps/${shop}/Staging/people`);
   await page.getByRole('heading', { name: 'People' }).waitFor();
@@ -146,82 +98,52 @@ test('the settings and the audit log lead back to the environment that was shown
   }
 });
 
-describe('a parameter of the address without effect', () => {
-  test.each([
-    ['range=13x', 'range=13x in the address is ignored: it is not one of today, yesterday'],
-    ['from=2026-02-01&to=yesterday', 'to=yesterday in the address is ignored: it is not a time'],
-    ['rnage=30d', 'rnage=30d in the address is ignored: the page has no such parameter'],
-  ])('%s is reported', async (query, message) => {
-    const { page } = await console.visit(`/apps/${shop}/Production/metrics?${query}`);
-    await page.getByRole('status').getByText(message).waitFor();
-  });
-
-  test('is told from those that other pages use', async () => {
-    const { page } = await console.visit(`/apps/${shop}/Production/people?range=30d&compare=year&rnage=30d`);
-    await page.getByText('rnage=30d in the address is ignored').waitFor();
-    expect(await page.locator('.ignored p').count()).toBe(1);
-  });
-
-  test('is removed by a button, and the others stay', async () => {
-    const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d&sort=colour&show=colour`);
-    await page.getByText('show=colour in the address is ignored').waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Remove show' }).click();
-    await page.getByRole('button', { name: 'Remove sort' }).click();
-    await page.locator('.ignored').waitFor({ state: 'detached' });
-    expect(new URL(page.url()).search).toBe('?range=30d');
-  });
-});
-
-test.each([
-  ['light', {}],
-  ['dark', { viewport: { width: 320, height: 600 } }],
-] as const)('the docs pass axe-core without scripts, in %s (%j)', async (colorScheme, screen) => {
-  const { page } = await console.visit('/docs', { signedIn: false, colorScheme, ...screen });
+test('the docs pass axe-core without scripts, in both themes', async () => {
+  const { page } = await console.visit('/docs', { signedIn: false, colorScheme: 'light' });
   await page.locator('main').getByRole('link', { name: 'Semantics' }).click();
   await page.getByRole('heading', { name: 'Semantics', level: 1 }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  expect(await widthOf(page)).toBe(page.viewportSize()!.width);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize(narrowest);
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await widthOf(page)).toBe(narrowest.width);
 });
 
-test.each(['light', 'dark'] as const)(
-  'axe-core finds nothing in the frame, with a menu open, in %s',
-  async (colorScheme) => {
-    const { page } = await console.visit(`/apps/${shop}/Production/nothing`, { colorScheme });
-    await page.getByRole('heading').waitFor();
-    await page.getByRole('button', { name: 'Environment: Production' }).click();
-    await page.locator('.popover').waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: /^Account/ }).click();
-    await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-  },
-);
+test('axe-core finds nothing in the frame, with a menu open, in both themes', async () => {
+  const { page } = await console.visit(`/apps/${shop}/Production/nothing`, { colorScheme: 'light' });
+  await page.getByRole('heading').waitFor();
+  await page.getByRole('button', { name: 'Environment: Production' }).click();
+  await page.locator('.popover').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await axeFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.setViewportSize(narrowest);
+  await page.getByRole('button', { name: 'Environment: Production' }).click();
+  await page.locator('.popover').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  expect(await widthOf(page)).toBe(narrowest.width);
+});
 
-test.each([320, 640])('no text is cut off without a tooltip at %s px', async (width) => {
-  const sender = await openSender(console, `A shop with quite a long name, ${width}`);
+test('no text is cut off without a tooltip on narrow screens', async () => {
+  const sender = await openSender(console, 'A shop with quite a long name');
   const name = 'a-flag-whose-name-is-longer-than-the-narrowest-screen-is-wide';
   await sender.packet({ [name]: { 'a-variant-with-a-long-name': [3, 2, 1], off: [4, 1, 1] } });
-  const { page } = await console.visit(`/apps/${sender.application}/Production/flags`, {
-    viewport: { width, height: 700 },
-  });
-  await page.getByRole('link', { name }).waitFor();
   const here = `/apps/${sender.application}/Production`;
-  for (const path of ['flags', `flag?name=${name}`, 'metrics', 'ingest', 'people', 'connect'].map(
-    (each) => `${here}/${each}`,
-  )) {
-    await page.goto(console.origin + path);
+  const { page } = await console.visit(`${here}/flags`, { viewport: narrowest });
+  await page.getByRole('link', { name }).waitFor();
+  for (const path of ['flags', `flag?name=${name}`, 'metrics', 'ingest', 'people', 'connect']) {
+    await page.goto(`${console.origin}${here}/${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-    expect(await cutTexts(page), path).toEqual([]);
-    expect(await widthOf(page), path).toBe(width);
+    for (const width of [640, narrowest.width]) {
+      await page.setViewportSize({ ...narrowest, width });
+      await expect.poll(() => widthOf(page), { message: path }).toBe(width);
+      expect(await cutTexts(page), `${path} at ${width} px`).toEqual([]);
+    }
   }
-});
-
-test('fits the narrowest screen', async () => {
-  const { page } = await console.visit(`/apps/${shop}/Production/nothing`, {
-    viewport: { width: 320, height: 600 },
-  });
-  await page.getByRole('heading').waitFor();
-  expect(await widthOf(page)).toBe(320);
 });

@@ -23,6 +23,7 @@ import { Reason } from '../../parts/failure.tsx';
 import { Filter, type Options } from '../../parts/filters.tsx';
 import { Help } from '../../parts/help.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { type Day, daysOf } from './days.ts';
 import { useFeed } from './feed.ts';
@@ -59,7 +60,7 @@ export function ActivityPage(place: InEnvironment) {
       </header>
       <Filters />
       <Reason error={feed.error} what="The activity" />
-      {feed.items === undefined && feed.error === undefined && <p class="quiet">Loading …</p>}
+      {feed.items === undefined && feed.error === undefined && <Skeleton kind="table" />}
       {feed.items !== undefined && days.length === 0 && (
         <p class="empty">Nothing changed in this range that matches the filters.</p>
       )}

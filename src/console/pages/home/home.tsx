@@ -8,6 +8,7 @@ import { usePoll } from '../../api/poll.ts';
 import { applications } from '../../applications.tsx';
 import { plural } from '../../format.ts';
 import { Failure } from '../../parts/failure.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { useTitle } from '../../title.ts';
 import { FirstRun } from '../first-run/first-run.tsx';
 import { Applications } from './applications.tsx';
@@ -32,7 +33,7 @@ function AllApplications() {
       </div>
       {data === undefined ? (
         error === undefined ? (
-          <p aria-busy="true">Loading …</p>
+          <Skeleton kind="table" />
         ) : (
           <Failure error={error} />
         )

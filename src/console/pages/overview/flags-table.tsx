@@ -7,6 +7,7 @@ import { useOrder } from '../../parameters.ts';
 import { useLoaded } from '../../parts/loaded.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Selection, useSelection } from '../../parts/selection.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Sort, sortKey, sortRows } from '../../parts/sort.ts';
 import type { Column } from '../../parts/table.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
@@ -121,7 +122,7 @@ interface AcrossProps extends Omit<FlagsTableProps, 'overview'> {
 /** The flags of all environments side by side. */
 function Across({ app, ...props }: AcrossProps) {
   const loaded = useLoaded(loadEnvironments, true);
-  if (loaded === undefined) return <p class="quiet">Loading …</p>;
+  if (loaded === undefined) return <Skeleton kind="table" />;
   return <loaded.Environments application={app} {...props} />;
 }
 

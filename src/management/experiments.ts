@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import {
+  cannotStop,
   changeExperiment,
   deleteExperiment,
   experimentsOf,
@@ -14,6 +15,7 @@ import {
 } from '../accounts/experiments.ts';
 import { intendedAt } from '../accounts/feature-settings.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { ApiError } from '../contract/errors.ts';
 import {
   Experiment,
   ExperimentPatch,
@@ -142,18 +144,17 @@ export const experiments: Group<ReportingDeps> = {
       async handle({ directory, application, params: { experimentId }, body }, deps: ReportingDeps) {
         const { stop, ...patch } = body;
         let found = findExperiment(directory, application.id, experimentId);
+        const isRunning = phaseOf(found.experiment, directory.clock.now()) === 'running';
+        if (stop !== undefined && !isRunning) throw new ApiError('conflict', cannotStop);
+        if (Object.keys(patch).length > 0) {
+          const changes = entered(application, patch);
+          found = await changeExperiment(directory, application.id, experimentId, changes);
+        }
         if (stop !== undefined) {
           const { result } = await reportOf(deps, application, found, { ending: 'stopped' });
           const { state: _, frozen: __, daily: ___, ...figures } = result;
           found = await stopExperiment(directory, application.id, experimentId, stop, figures);
         }
-        if (Object.keys(patch).length > 0)
-          found = await changeExperiment(
-            directory,
-            application.id,
-            experimentId,
-            entered(application, patch),
-          );
         return ok(showExperiment(application, found, directory.clock.now()));
       },
     }),

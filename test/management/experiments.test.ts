@@ -156,6 +156,21 @@ describe('an experiment', () => {
     await ask('PATCH', `/experiments/${made.id}`, 409, { stop: 'Again' });
   });
 
+  it('is not stopped by a change that is refused, and not changed by a refused stop', async () => {
+    const running = await make({ startAt: at(-10), endAt: at(4) });
+    const path = `/experiments/${running.id}`;
+    expect(await ask('PATCH', path, 409, { stop: 'Errors', endAt: at(9) })).toMatchObject({
+      code: 'conflict',
+    });
+    expect(await ask('GET', path, 200)).toMatchObject({ state: 'running', stopped: null });
+    expect(await ask('PATCH', path, 200, { stop: 'Errors', name: 'C' })).toMatchObject({
+      state: 'stopped',
+      name: 'C',
+    });
+    expect(await ask('PATCH', path, 409, { stop: 'Again', name: 'D' })).toMatchObject({ code: 'conflict' });
+    expect(await ask('GET', path, 200)).toMatchObject({ name: 'C' });
+  });
+
   it.each<[string, object, string]>([
     ['without an end', {}, 'invalid_body'],
     ['of six days', { startAt: at(0), endAt: at(6) }, 'invalid_time'],

@@ -35,6 +35,13 @@ export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' |
   return { from: Math.ceil(startAt / dayMs), to: endAt === null ? null : Math.floor(endAt / dayMs) };
 }
 
+/** Whether the plan of a running experiment can be met by a time: its end is over, or a week that may have brought the users. */
+export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number): boolean {
+  const { from, to } = plannedDays({ startAt, endAt });
+  const today = Math.floor(at / dayMs);
+  return to !== null && users === null ? today >= to : today >= from + leastDays;
+}
+
 export type ExperimentPhase = 'planned' | 'running' | 'finished' | 'stopped';
 
 /** The state of an experiment at a time. */

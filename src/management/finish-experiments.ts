@@ -1,5 +1,5 @@
 import type { Directory } from '../accounts/directory.ts';
-import { experimentsOf, finishExperiment, phaseOf } from '../accounts/experiments.ts';
+import { experimentsOf, finishExperiment, mayBeMet, phaseOf } from '../accounts/experiments.ts';
 import type { Log } from '../runtime/log.ts';
 import { taskOf } from './experiment-shown.ts';
 import type { ReportPool } from './report-pool.ts';
@@ -40,7 +40,7 @@ export async function finishDue({
   const at = directory.clock.now();
   const running = [...directory.applications.keys()].flatMap((id) =>
     experimentsOf(directory, id)
-      .filter(({ experiment }) => phaseOf(experiment, at) === 'running')
+      .filter(({ experiment }) => phaseOf(experiment, at) === 'running' && mayBeMet(experiment, at))
       .map((found) => ({ id, found })),
   );
   if (running.length === 0) return 0;

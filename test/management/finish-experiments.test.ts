@@ -17,7 +17,7 @@ test('an experiment whose report fails does not keep others from being finished'
   for (const name of ['broken', 'fine'])
     await planExperiment(directory, id, name, {
       ...{ name, hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
-      ...{ startAt: clock.now(), endAt: clock.now() + 9 * dayMs, users: null },
+      ...{ startAt: clock.now() - 9 * dayMs, endAt: null, users: 100 },
       ...{ metric: 'used', direction: 'up', guardrails: [] },
     });
   const result = { ...exampleFigures, state: 'running', frozen: false, daily: [] } as const;
@@ -29,6 +29,34 @@ test('an experiment whose report fails does not keep others from being finished'
   await expect(round).rejects.toThrow('too many points');
   const frozen = experimentsOf(directory, id).map(({ experiment }) => experiment.result !== undefined);
   expect(frozen).toEqual([false, true]);
+});
+
+test('an experiment whose plan cannot be met yet is not computed', async () => {
+  const { directory, application, clock } = await openManageFixture();
+  const { id, environments } = application;
+  clock.advance(dayMs - (clock.now() % dayMs));
+  for (const [name, ends] of [
+    ['by-time', { endAt: clock.now() + 9 * dayMs, users: null }],
+    ['by-users', { endAt: null, users: 100 }],
+  ] as const)
+    await planExperiment(directory, id, name, {
+      ...{ name, hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
+      ...{ startAt: clock.now(), metric: 'used', direction: 'up', guardrails: [], ...ends },
+    });
+  const computed = async () => {
+    const names: string[] = [];
+    const make = (async (_team: string, _name: string, { feature }: { feature: string }) => {
+      names.push(feature);
+      return { isMet: false, result: exampleFigures, users: 0 };
+    }) as unknown as ReportPool['make'];
+    await finishDue({ directory, reports: { make }, completeThrough: async () => undefined });
+    return names;
+  };
+  expect(await computed()).toEqual([]);
+  clock.advance(7 * dayMs);
+  expect(await computed()).toEqual(['by-users']);
+  clock.advance(2 * dayMs);
+  expect(await computed()).toEqual(['by-time', 'by-users']);
 });
 
 test('the daily values of a finished experiment end with its result', async () => {

@@ -160,7 +160,7 @@ describe('of several nodes', () => {
     await createWebhook(directory, team.id, { name: 'Results', ...settings }, { allowPrivate: false });
     await planExperiment(directory, id, 'checkout', {
       ...{ name: 'One page', hypothesis: null, environment: environments[0]!.number, base: 'off' },
-      ...{ split: null, startAt: clock.now(), endAt: clock.now() + 9 * dayMs, users: null },
+      ...{ split: null, startAt: clock.now() - 9 * dayMs, endAt: null, users: 100 },
       ...{ metric: 'used', direction: 'up', guardrails: [] },
     });
     await current();

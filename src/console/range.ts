@@ -81,8 +81,11 @@ export function readRange(query: Readonly<Record<string, string>>): Range {
 export function readDays(text: string): Range | undefined {
   const found = /^(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?$/.exec(text);
   if (found === null) return undefined;
-  const [first, last] = [found[1]!, found[2] ?? found[1]!].map((date) => Date.parse(date) / day);
-  return first! <= last! ? { first: first!, last: last! } : undefined;
+  const dates = [found[1]!, found[2] ?? found[1]!];
+  const [first, last] = dates.map((date) => Date.parse(date) / day) as [number, number];
+  if (!(0 <= first && first <= last)) return undefined;
+  // 30 February is parsed as 2 March.
+  return dateOf(first) === dates[0] && dateOf(last) === dates[1] ? { first, last } : undefined;
 }
 
 /** A day as a date: `2026-11-10`. */

@@ -44,6 +44,22 @@ export function startOfDay(zone: string, day: number): number {
   return Math.min(...candidates);
 }
 
+/**
+ * The UTC days whose users a range counts, the end exclusive: those of the same dates if it begins with a day of its zone, otherwise
+ * those that it touches.
+ * @param from Unix ms
+ * @param to Unix ms
+ */
+export function userDays(
+  from: number,
+  to: number,
+  zone = 'UTC',
+): { readonly from: number; readonly to: number } {
+  const first = dayAt(zone, from);
+  const counted = startOfDay(zone, first) === from ? zone : 'UTC';
+  return { from: dayAt(counted, from), to: dayAt(counted, to - 1) + 1 };
+}
+
 /** The starts of the days from the one that contains `from` until `to`, Unix ms. A day that the clocks skip is left out. */
 export function daysBetween(zone: string, from: number, to: number): number[] {
   const starts: number[] = [];

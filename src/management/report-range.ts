@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { dayAt, daysFromHours, startOfDay } from '../contract/calendar.ts';
+import { daysFromHours, userDays } from '../contract/calendar.ts';
 import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
@@ -32,8 +32,6 @@ export interface Zoned {
   readonly timeZone: string;
   /** With steps of a day: the starts of the days, minutes since the epoch. Absent if the steps are UTC days. */
   readonly starts?: readonly number[];
-  /** The dates of the range if it begins with a day: users are counted on the UTC days of the same dates. */
-  readonly dates?: Days;
 }
 
 export const range = {
@@ -97,17 +95,12 @@ function zonedOf(timeZone: string, { from, to, step }: ReportRange, { hours }: H
   }
   const [first, end] = [from * minuteMs, to * minuteMs];
   const starts = step === 'day' ? daysFromHours(timeZone, first, end, hours * minuteMs) : undefined;
-  const day = dayAt(timeZone, first);
-  return {
-    timeZone,
-    ...(starts && { starts: starts.map((start) => start / minuteMs) }),
-    ...(startOfDay(timeZone, day) === first && { dates: { from: day, to: dayAt(timeZone, end - 1) + 1 } }),
-  };
+  return { timeZone, ...(starts && { starts: starts.map((start) => start / minuteMs) }) };
 }
 
-/** The days whose users a report counts: those that the range touches. */
+/** The UTC days whose users a report counts. */
 export function userDaysOf({ from, to, zoned }: ReportRange): Days {
-  return zoned?.dates ?? { from: Math.floor(from / minutesPerDay), to: Math.ceil(to / minutesPerDay) };
+  return userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
 }
 
 /** The time zone of the buckets of a report, if one was asked for. */

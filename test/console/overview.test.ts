@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changeOf, drawnOf, trendOf, usersHead } from '../../src/console/pages/overview/figures.ts';
+import {
+  areUsersCounted,
+  changeOf,
+  drawnOf,
+  trendOf,
+  usersHead,
+} from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
 import {
   countStates,
@@ -224,4 +230,12 @@ describe('the chart', () => {
     const drawn = drawnOf({ ...overview, width: hour }, 'refused', 'before');
     expect(drawn.buckets).toEqual({ start, width: hour, count: 30 });
   });
+});
+
+test('users are not counted before the UTC day of their date has begun', () => {
+  // 06:30 of 24 November in Auckland.
+  const today = (from: string) =>
+    ({ at: '2026-11-23T17:30:00.000Z', users: { from, to: from, count: 0 } }) as unknown as Overview;
+  expect(areUsersCounted(today('2026-11-24'))).toBe(false);
+  expect(areUsersCounted(today('2026-11-23'))).toBe(true);
 });

@@ -27,6 +27,8 @@ describe('an address', () => {
     [{ range: '1970-01-03..1970-01-05' }, { first: 2, last: 4 }],
     [{ range: '1970-01-05..1970-01-03' }, { preset: '7d' }],
     [{ range: '1970-13-40' }, { preset: '7d' }],
+    [{ range: '2026-02-30' }, { preset: '7d' }],
+    [{ range: '1969-12-31..1970-01-02' }, { preset: '7d' }],
     [{ range: 'toString' }, { preset: '7d' }],
     [{ range: '1h', from: 'x', to: '2026-11-02T00:00:00Z' }, { preset: '1h' }],
     [{ from: '2026-11-02T00:00:00Z', to: '2026-11-01T00:00:00Z' }, { preset: '7d' }],

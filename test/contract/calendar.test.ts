@@ -9,6 +9,7 @@ import {
   monthsBefore,
   offsetAt,
   startOfDay,
+  userDays,
 } from '../../src/contract/calendar.ts';
 import { isTimeZone } from '../../src/contract/time-zone.ts';
 
@@ -115,4 +116,26 @@ test.each([
   ['../UTC', false],
 ])('%j is a time zone: %s', (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);
+});
+
+test.each([
+  [
+    'begins with a day of the zone',
+    'Europe/Berlin',
+    '2026-10-24T22:00Z',
+    '2026-11-23T23:00Z',
+    '2026-10-25',
+    '2026-11-24',
+  ],
+  [
+    'begins within a day',
+    'Europe/Berlin',
+    '2026-11-22T18:00Z',
+    '2026-11-23T18:00Z',
+    '2026-11-22',
+    '2026-11-24',
+  ],
+  ['has no zone', undefined, '2026-11-22T23:00Z', '2026-11-23T23:00Z', '2026-11-22', '2026-11-24'],
+])('the UTC days of users of a range that %s', (_, zone, from, to, first, end) => {
+  expect(userDays(Date.parse(from), Date.parse(to), zone)).toEqual({ from: day(first), to: day(end) });
 });

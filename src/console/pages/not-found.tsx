@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Application } from '../../contract/shapes/application.ts';
-import { environmentAddress } from '../address.ts';
+import { applicationSettingsAddress, environmentAddress } from '../address.ts';
 import { isOfOthers } from '../api/problem.ts';
 import { root } from '../settings.ts';
 import { useTitle } from '../title.ts';
@@ -42,7 +42,15 @@ export function NoEnvironment({ application, environment }: NoEnvironmentProps) 
   return (
     <NotFound>
       <p>
-        {application.name} has no environment <q>{environment}</q>. It has these:
+        {application.name} has no environment <q>{environment}</q>.
+        {application.environments.length === 0 ? (
+          <>
+            {' '}
+            It has none yet: <a href={applicationSettingsAddress(application.id)}>create one</a>.
+          </>
+        ) : (
+          ' It has these:'
+        )}
       </p>
       <ul>
         {application.environments.map(({ name }) => (

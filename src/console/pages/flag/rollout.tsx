@@ -5,14 +5,14 @@ import type { UsageReport } from '../../../contract/shapes/reports.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { type Buckets, bucketsOf, startOf } from '../../parts/chart/series.ts';
+import { type Buckets, bucketsOf } from '../../parts/chart/series.ts';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { Help } from '../../parts/help.tsx';
 import { useRange } from '../../parts/range.tsx';
 import { boundsQuery } from '../../range.ts';
 import { hasRole } from '../../roles.ts';
 import { changeFlag, type FlagPlace } from './change.tsx';
-import { plannedShares, shareIn, shownVariant } from './rollout-shares.ts';
+import { plannedShare, plannedShares, shareIn, shownVariant } from './rollout-shares.ts';
 import { useSplit } from './split.tsx';
 import { splitVariants } from './traffic.ts';
 
@@ -57,11 +57,10 @@ function Shares({ place, steps }: { readonly place: FlagPlace; readonly steps: r
   const variant = shownVariant(steps);
   const buckets = useMemo<Buckets>(() => bucketsOf(bounds), [bounds]);
   const series = useMemo(() => {
-    const starts = Array.from({ length: buckets.count }, (_, index) => startOf(buckets, index));
     return [
       {
         label: 'planned',
-        values: plannedShares(steps, variant, starts),
+        values: plannedShares(steps, variant, buckets),
         tone: 2 as const,
         steps: true,
       },
@@ -116,7 +115,7 @@ function Editor({ place, detail }: RolloutProps) {
       </div>
       {Array.from({ length: Math.max(3, Math.min(most, steps.length + 1)) }, (_, index) => {
         const step = steps[index];
-        const of = step && plannedShares([step], variant ?? '', [Date.parse(step.at) / 1000])[0];
+        const of = step && plannedShare(step, variant ?? '');
         return (
           <div class="rollout-step" key={index}>
             <Field

@@ -1,5 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { userDays } from '../../../contract/calendar.ts';
 import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
@@ -24,6 +25,8 @@ import { type Measure, measures, seriesOf, tonesOf, variantsOf } from './traffic
 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
 const parameters = { show: oneOf(measures), kind: oneOf(kinds) };
+
+const dayMs = 86_400_000;
 
 /** Usage is computed for each reader, so it is read less often than the overview. */
 const liveMs = 5000;
@@ -122,9 +125,8 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
     countColumn('checks', 'Checks'),
     step('used', '→ Used'),
     step('viewed', '→ Viewed'),
-    countColumn('uniqueUsers', 'Users ≈'),
+    usersColumn(usage),
   ];
-  const last = Date.parse(report.to) - 1;
   return (
     <div class="flag-funnel">
       <h3>Used and viewed</h3>
@@ -136,13 +138,23 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
         csv={`${name}-variants`}
       />
       {checksOnly.length > 0 && <p class="quiet">{checksOnlyText(checksOnly)}</p>}
-      <p class="quiet">
-        Shares of the checks. The flag had ≈{format.full(usage.uniqueUsers)} users (± 2 %) on the UTC days{' '}
-        {format.days(report.from, last)}. A user of several variants counts once here, and once for each
-        variant above.
-      </p>
+      <p class="quiet">Shares of the checks. {usersText(report, usage)}</p>
     </div>
   );
+}
+
+/** The users by variant. There are none if no sender reports them: it is unknown how many there were. */
+function usersColumn(usage: FeatureUsage): Column<Variant> {
+  const column = countColumn('uniqueUsers', 'Users ≈');
+  return usage.uniqueUsers > 0 ? column : { ...column, cell: () => '–' };
+}
+
+function usersText({ from, to, timeZone }: UsageReport, { uniqueUsers }: FeatureUsage): string {
+  const counted = userDays(Date.parse(from), Date.parse(to), timeZone);
+  const days = format.days(counted.from * dayMs, (counted.to - 1) * dayMs);
+  return uniqueUsers === 0
+    ? `No users were reported on the UTC days ${days}.`
+    : `The flag had ≈${format.full(uniqueUsers)} users (± 2 %) on the UTC days ${days}. A user of several variants counts once here, and once for each variant above.`;
 }
 
 /** Whether a figure is missing because no sender reports it. */

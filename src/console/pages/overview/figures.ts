@@ -34,6 +34,11 @@ export function usersLabel({ from, to, at, users }: Overview): string {
     : `Users on ${format.days(users.from, users.to)} (UTC)`;
 }
 
+/** Whether a UTC day whose users are counted has begun: a day of a zone east of UTC begins earlier. */
+export function areUsersCounted({ at, users }: Overview): boolean {
+  return users.from <= at.slice(0, 10);
+}
+
 /** Whether a parameter names a figure. */
 export function isFigure(text: string | undefined): text is Figure {
   return (figures as readonly (string | undefined)[]).includes(text);

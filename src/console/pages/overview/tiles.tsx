@@ -1,7 +1,16 @@
 import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
-import { changeOf, compared, type Figure, figures, isUnknown, names, usersLabel } from './figures.ts';
+import {
+  areUsersCounted,
+  changeOf,
+  compared,
+  type Figure,
+  figures,
+  isUnknown,
+  names,
+  usersLabel,
+} from './figures.ts';
 
 interface TilesProps {
   readonly overview: Overview;
@@ -45,6 +54,12 @@ function Total({ overview, figure, words }: FigureProps) {
     return (
       <span class="overview-tile-line">
         <span class="overview-tile-note">{checksOnlyText(overview.checksOnly)}</span>
+      </span>
+    );
+  if (figure === 'users' && !areUsersCounted(overview))
+    return (
+      <span class="overview-tile-line">
+        <span class="overview-tile-note">counted from {format.clock(overview.users.from)} on</span>
       </span>
     );
   const change = against === undefined ? undefined : changeOf(against, before);

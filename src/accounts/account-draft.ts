@@ -1,6 +1,7 @@
 import type { AuditAction } from '../contract/audit.ts';
 import type { WebhookEvent, WebhookEventData, WebhookEventType } from '../contract/events.ts';
 import type { AccountRecords, TableName } from '../storage/lmdb/accounts.ts';
+import type { CodeScan } from '../storage/lmdb/code-scan.ts';
 import type {
   Actor,
   ApplicationKey,
@@ -35,7 +36,7 @@ export type Sequence =
   | 'audit';
 
 /** Records by application, as on disk. */
-export type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'keysOf'>;
+export type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'scansOf' | 'keysOf'>;
 
 /** Queues an event for the webhooks of its team, in the commit of the change that causes it. */
 export type Announce = (draft: Draft, event: WebhookEvent) => void;
@@ -97,6 +98,10 @@ export class AccountDraft implements Accounts, Draft {
 
   metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration> {
     return declarationsWith(this.#onDisk.metricsOf(applicationId), applicationId, this.pending('metrics'));
+  }
+
+  scansOf(applicationId: string): ReadonlyMap<string, CodeScan> {
+    return declarationsWith(this.#onDisk.scansOf(applicationId), applicationId, this.pending('codeScans'));
   }
 
   keysOf(applicationId: string): readonly ApplicationKey[] {

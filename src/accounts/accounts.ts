@@ -1,3 +1,4 @@
+import type { CodeScan } from '../storage/lmdb/code-scan.ts';
 import type { IdentityProvider } from '../storage/lmdb/provider-records.ts';
 import type {
   ApiKey,
@@ -29,6 +30,8 @@ export interface Accounts {
   /** An application's declared features, by name; likewise its metrics. */
   featuresOf(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
   metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
+  /** The last code scan of each repository of an application. */
+  scansOf(applicationId: string): ReadonlyMap<string, CodeScan>;
   /** The keys of an application, oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[];
 }

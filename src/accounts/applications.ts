@@ -3,6 +3,7 @@ import type { Application, Deletion } from '../storage/lmdb/records.ts';
 import { ofTeam } from './accounts.ts';
 import { changesBetween } from './changed-fields.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
+import { removeScansOf } from './code-scans.ts';
 import { declarationKey } from './declarations.ts';
 import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
@@ -94,6 +95,7 @@ export function deleteApplication(directory: Directory, id: string): Promise<voi
     for (const key of draft.keysOf(id)) draft.remove('applicationKeys', key.hash);
     for (const name of draft.featuresOf(id).keys()) draft.remove('features', declarationKey(id, name));
     removeNotesOf(draft, id);
+    removeScansOf(draft, id);
     for (const name of draft.metricsOf(id).keys()) draft.remove('metrics', declarationKey(id, name));
     requestDeletion(draft, {
       application: number,

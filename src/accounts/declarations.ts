@@ -6,8 +6,8 @@ import { checkPathName } from './checks.ts';
 import type { Write } from './store/account-store.ts';
 import { LayeredRecords } from './store/layer.ts';
 
-/** The tables of declarations: what teams record about names in packets. */
-type DeclarationTable = 'features' | 'metrics';
+/** The tables by application and name: what teams record about names in packets, and scans of repositories. */
+type DeclarationTable = 'features' | 'metrics' | 'codeScans';
 
 /** The key of a team's declaration of a feature or metric. */
 export function declarationKey(applicationId: string, name: string): string {

@@ -72,15 +72,15 @@ export function openDirectory(
 ): Directory {
   const keys = new KeyIndex();
   const features = new Declarations('features', completeFeature);
-  const metrics = new Declarations('metrics');
-  const index = (writes: readonly Write[]) => {
-    for (const each of [keys, features, metrics]) each.update(writes);
-  };
+  const [metrics, scans] = [new Declarations('metrics'), new Declarations('codeScans')];
+  const index = (writes: readonly Write[]) =>
+    [keys, features, metrics, scans].forEach((each) => void each.update(writes));
   for (const table of memoryTables) index(asWrites(accountStore, table));
   accountStore.onCommit(index);
   const byApplication = {
     featuresOf: (applicationId: string) => features.of(applicationId),
     metricsOf: (applicationId: string) => metrics.of(applicationId),
+    scansOf: (applicationId: string) => scans.of(applicationId),
     keysOf: (applicationId: string) => keys.keysOf(applicationId),
   };
   const changeUnder =

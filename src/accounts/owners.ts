@@ -1,14 +1,16 @@
 import { ApiError } from '../contract/errors.ts';
-import type { GivenOwner, Owner } from '../contract/shapes/owner.ts';
-import type { Actor, Application, FlagOwner } from '../storage/lmdb/records.ts';
+import { type GivenOwner, maxOwners, type Owner, type OwnersFrom } from '../contract/shapes/owner.ts';
+import type { Actor, Application, FeatureDeclaration, FlagOwner, User } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
+import { foundIn } from './code-scans.ts';
+import { userOfEmail } from './users.ts';
 
 /** The names of users and teams. */
 type People = Pick<Accounts, 'users' | 'teams' | 'apiKeys'>;
 
-export const unknownOwner =
+const unknownOwner =
   'Cannot take owners: a user must be a member of the team of the application, and a team one of yours';
-export const unnamedOwner = 'Cannot take owners: a text must have a name, and a user or team an id';
+const unnamedOwner = 'Cannot take owners: a text must have a name, and a user or team an id';
 
 /**
  * The owners as stored, each once.
@@ -69,4 +71,43 @@ function memberName({ users }: People, teamId: string, id: string | null): strin
 function ownTeamName({ teams, users, apiKeys }: People, id: string, actor: Actor): string | undefined {
   const own = users.get(actor.id)?.teams ?? [apiKeys.get(actor.id)?.teamId];
   return actor.type === 'system' || own.includes(id) ? teams.get(id)?.name : undefined;
+}
+
+/** The owners of a feature as in the API. */
+export interface Owners {
+  readonly owners: readonly Owner[];
+  readonly ownersFrom: OwnersFrom;
+}
+
+const noOwners: Owners = { owners: [], ownersFrom: null };
+
+/** Finds a user by e-mail address. */
+export type FindUser = (email: string) => User | undefined;
+
+/**
+ * The owners of a feature: the declared ones, else those of its files by CODEOWNERS.
+ * @param findUser by default it compares all users
+ */
+export function ownersOf(
+  accounts: Accounts,
+  application: Application,
+  name: string,
+  declaration: FeatureDeclaration | undefined,
+  findUser: FindUser = (email) => userOfEmail(accounts, email),
+): Owners {
+  const declared = declaration?.owners ?? [];
+  if (declared.length > 0)
+    return { owners: showOwners(accounts, application, declared), ownersFrom: 'declaration' };
+  const scans = [...accounts.scansOf(application.id).values()];
+  const named = new Set(scans.flatMap((scan) => foundIn(scan).get(name)?.owners ?? []));
+  if (named.size === 0) return noOwners;
+  const owners = [...named].slice(0, maxOwners).map((each) => codeOwner(application, each, findUser));
+  return { owners, ownersFrom: 'codeowners' };
+}
+
+/** The member whose e-mail address CODEOWNERS has. Names such as `@ada` belong to the code host, and stay texts. */
+function codeOwner({ teamId }: Application, name: string, findUser: FindUser): Owner {
+  const user = name.startsWith('@') ? undefined : findUser(name);
+  if (!user?.teams.includes(teamId)) return { type: 'text', id: null, name };
+  return { type: 'user', id: user.id, name: user.name || user.email };
 }

@@ -82,6 +82,11 @@ function stepsAt(
     steps({ table: 'passkeys', isOver: (_, { userId }, reader) => !reader.has('users', userId) }),
     // An earlier release deletes users without it.
     steps({ table: 'totp', isOver: (userId, _, reader) => !reader.has('users', userId) }),
+    // An earlier release deletes an application without them.
+    steps({
+      table: 'codeScans',
+      isOver: (_, { applicationId }, reader) => !reader.has('applications', applicationId),
+    }),
     steps({ table: 'providerSignIns', isOver: (_, { expiresAt }) => now >= expiresAt }),
     steps({ table: 'logoutTokens', isOver: (_, expiresAt) => now >= expiresAt }),
     steps({

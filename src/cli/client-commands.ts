@@ -98,7 +98,22 @@ export const scanCommand: Command = {
       more: 'default: those of common SDKs, which are always included',
     }),
     flag('fail-if-any', 'Exit with 8 if anything is found'),
+    flag('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
+    flag('repository NAME', 'Name of the repository in the upload', {
+      more: 'default: that of its directory',
+    }),
+    flag('revision SHA', 'Scanned commit in the upload'),
+    flag('link URL', 'Address of a line at the code host, with {revision}, {path} and {line}'),
     flag('sarif', 'Print SARIF 2.1.0, for code hosts and editors', { excludes: ['json'] }),
+    ...[appFlag, urlFlag, jsonFlag],
+  ],
+};
+
+export const cleanupCommand: Command = {
+  name: 'features cleanup',
+  summary: 'List the features that can go, with evidence, owners and places in the code',
+  flags: [
+    flag('markdown', 'Print the text of a pull request that removes them', { excludes: ['json'] }),
     ...[appFlag, urlFlag, jsonFlag],
   ],
 };

@@ -1,5 +1,6 @@
 import {
   adoptCommand,
+  cleanupCommand,
   forgetCommand,
   importCommand,
   loginCommand,
@@ -155,13 +156,20 @@ stay valid until they expire; its private part is deleted.
   },
   envs: entryOf('envs'),
   features: {
-    summary: `${entryOf('features').summary}; scan a source tree`,
-    commands: [...entryOf('features').commands, scanCommand],
+    summary: `${entryOf('features').summary}; scan a source tree; list what can go`,
+    commands: [...entryOf('features').commands, scanCommand, cleanupCommand],
     notes: `
 features scan reads the files that git does not ignore, except binary files and those over 1 MiB. It
 finds known features by name, as a word or in quotes, and any name that is the first argument of a
 function such as isEnabled. With --fail-if-any, features scan and features list exit with 8 if they
 find anything.
+
+features scan --upload sends the places of known features to the server, which shows them with each
+feature. DIR must be a whole repository: features that it does not name count as missing from the
+code. Owners are those of CODEOWNERS. It needs the scope write. In CI:
+
+  flagmeter features scan . --app shop --upload --repository "$REPOSITORY" --revision "$SHA" \\
+    --link 'https://github.com/{OWNER}/{REPO}/blob/{revision}/{path}#L{line}'
 ${tableNotes}`,
   },
   experiments: entryOf('experiments'),

@@ -40,6 +40,12 @@ export const tabs: readonly Tab[] = [
     load: () => import('./pages/experiments/page.tsx').then(({ ExperimentsPage }) => ExperimentsPage),
   },
   {
+    ...inEnvironment('cleanup'),
+    title: 'Clean-up',
+    key: 'l',
+    load: () => import('./pages/cleanup/page.tsx').then(({ CleanupPage }) => CleanupPage),
+  },
+  {
     ...inEnvironment('activity'),
     title: 'Activity',
     key: 'a',

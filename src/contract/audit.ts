@@ -5,6 +5,7 @@ interface AuditedActions {
   key: 'created' | 'deleted' | 'leaked';
   experiment: 'planned' | 'changed' | 'stopped' | 'finished' | 'deleted';
   feature: 'declared' | 'changed' | 'deleted' | 'noted' | 'note-deleted';
+  'code-scan': 'uploaded' | 'deleted';
   metric: 'declared' | 'changed' | 'deleted';
   identity: 'forgotten' | 'linked' | 'unlinked';
   team: 'created' | 'changed' | 'deleted';
@@ -40,6 +41,7 @@ export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   key: 'Application keys',
   experiment: 'Experiments',
   feature: 'Flags',
+  'code-scan': 'Code scans',
   metric: 'Metrics',
   identity: 'Identities',
   team: 'Teams',

@@ -1,4 +1,5 @@
 import type { WebhookEventData } from './events.ts';
+import type { Owner } from './shapes/owner.ts';
 import { silenceOnly, verdictRules, verdictWord } from './verdicts.ts';
 import { listed, type Words, words } from './words.ts';
 
@@ -54,13 +55,13 @@ const memberSentences: Readonly<
 };
 
 const eventMessages: Messages = {
-  'flag.first_seen': ({ application, environment, feature, firstSeenAt }) => ({
+  'flag.first_seen': ({ application, environment, feature, firstSeenAt, owners }) => ({
     sentence: words`The flag ${feature} of ${application.name} was seen in ${environment} for the first time`,
-    facts: [['First seen', moment(firstSeenAt)]],
+    facts: [['First seen', moment(firstSeenAt)], ...ownersFact(owners)],
     page: flagPage(application, feature, environment),
     finding: [application.id, feature],
   }),
-  'flag.stale': ({ application, feature, lastSeenAt, staleSince }) => ({
+  'flag.stale': ({ application, feature, lastSeenAt, staleSince, owners }) => ({
     sentence:
       lastSeenAt === null
         ? words`The flag ${feature} of ${application.name} is stale: it was declared, but never seen`
@@ -69,21 +70,33 @@ const eventMessages: Messages = {
       ...(lastSeenAt === null ? [] : [['Last seen', moment(lastSeenAt)] as const]),
       ['Stale since', moment(staleSince)],
       ['Caution', [`${silenceOnly}.`]],
+      ...ownersFact(owners),
     ],
     page: flagPage(application, feature),
     finding: [application.id, feature],
   }),
-  'flag.verdict_changed': ({ application, feature, previous, verdict, since, environments, reasons }) => ({
+  'flag.verdict_changed': ({
+    application,
+    feature,
+    previous,
+    verdict,
+    since,
+    environments,
+    reasons,
+    owners,
+  }) => ({
     sentence: words`The verdict on the flag ${feature} of ${application.name} is now ${verdictWords(verdict)}: ${[verdictRules[verdict].meaning]}`,
     facts: [
       ['Before', verdictWords(previous)],
       ...(since === null ? [] : [['Since', moment(since)] as const]),
       ['Environments', listed(environments, mostEnvironments)],
+      ...ownersFact(owners),
       ...reasons.slice(0, mostReasons).map(({ text }) => ['Reason', words`${text}`] as const),
     ],
     page: flagPage(application, feature, environments[0]),
     finding: calling.includes(verdict) ? [application.id, feature, verdict] : null,
   }),
+  'digest.weekly': digestMessage,
   'key.leaked': ({ application, key, leakedAt }) => ({
     sentence: words`A browser sent the Backend key ${key.name || key.prefix} of ${application.name}: replace it`,
     facts: [
@@ -155,6 +168,88 @@ export function eventMessage<Type extends keyof MessageData>(
   data: MessageData[Type] & OfTeam,
 ): EventMessage {
   return eventMessages[type](data);
+}
+
+/** Owners that are named. */
+const mostOwners = 3;
+
+function ownersFact(owners: readonly Owner[] | undefined): EventMessage['facts'] {
+  if (owners === undefined || owners.length === 0) return [];
+  return [['Owners', ownersWords(owners)]];
+}
+
+function ownersWords(owners: readonly Owner[]): Words {
+  return listed(
+    owners.map(({ name }) => shortened(name)),
+    mostOwners,
+  );
+}
+
+/** Flags and applications that a digest names. */
+const mostInDigest = 10;
+
+function digestMessage({
+  week,
+  applications,
+  applicationsLeftOut,
+  team,
+}: WebhookEventData['digest.weekly'] & OfTeam): EventMessage {
+  const total = applications.reduce((sum, { counts }) => sum + counts.canGo, 0);
+  const flags = applications.flatMap(({ application, canGo }) =>
+    canGo.map((flag) => ['Can go', digestFlag(application.name, flag)] as const),
+  );
+  const [only] = applications;
+  return {
+    sentence: words`Weekly digest of the team ${team.name}: ${[canGoText(total)]}`,
+    facts: [
+      ...applications.map(
+        ({ application, counts }) => ['Application', digestCounts(application.name, counts)] as const,
+      ),
+      ...flags.slice(0, mostInDigest),
+      ...(total > mostInDigest ? [['More', [`${total - mostInDigest} more can go`]] as const] : []),
+      ...(applicationsLeftOut > 0
+        ? [['Left out', [`${applicationsLeftOut} more applications`]] as const]
+        : []),
+    ],
+    page: { path: applications.length === 1 && only ? ['apps', only.application.id] : [] },
+    finding: total === 0 ? null : [team.id, week.to],
+  };
+}
+
+function canGoText(count: number): string {
+  if (count === 0) return 'no flag can go';
+  return count === 1 ? '1 flag can go' : `${count} flags can go`;
+}
+
+type InDigest = WebhookEventData['digest.weekly']['applications'][number];
+
+function digestCounts(
+  name: string,
+  { flags, canGo, undeclared, archivedButAsked }: InDigest['counts'],
+): Words {
+  const counts = [
+    `${flags} flags`,
+    `${canGo} can go`,
+    undeclared > 0 && `${undeclared} undeclared`,
+    archivedButAsked > 0 && `${archivedButAsked} archived but requested`,
+  ];
+  return words`${shortened(name)}: ${[counts.filter(Boolean).join(', ')]}`;
+}
+
+function digestFlag(
+  application: string,
+  { feature, since, variant, owners }: InDigest['canGo'][number],
+): Words {
+  const from = since === null ? '' : ` since ${since.slice(0, 10)}`;
+  const state = variant === null ? [`unused${from}`] : words`only ${shortened(variant)}${[from]}`;
+  const by = owners.length === 0 ? [] : [', owned by ', ...ownersWords(owners)];
+  return [...words`${shortened(feature)} of ${shortened(application)}: `, ...state, ...by];
+}
+
+/** Several names must fit a message. */
+function shortened(name: string): string {
+  const characters = Array.from(name);
+  return characters.length <= 60 ? name : `${characters.slice(0, 59).join('')}…`;
 }
 
 /** Without an environment, the console shows the flag in the first one. */

@@ -1,5 +1,6 @@
 import type { ActorType } from './audit.ts';
 import type { Role } from './roles.ts';
+import type { Owner } from './shapes/owner.ts';
 import type { Verdict } from './shapes/verdict.ts';
 import type { VerdictBasis, VerdictKind } from './verdicts.ts';
 
@@ -8,6 +9,8 @@ interface Named {
   readonly name: string;
 }
 
+type Owners = readonly Owner[];
+
 /** The events that teams can subscribe to, with the `data` that receivers get besides the team. Times are RFC 3339. */
 export interface WebhookEventData {
   'flag.first_seen': {
@@ -15,6 +18,8 @@ export interface WebhookEventData {
     readonly environment: string;
     readonly feature: string;
     readonly firstSeenAt: string;
+    /** Absent from events of earlier releases; likewise below. */
+    readonly owners?: Owners;
   };
   'flag.stale': {
     readonly application: Named;
@@ -24,6 +29,7 @@ export interface WebhookEventData {
     readonly staleSince: string;
     /** Nothing else is known: a sender that could use the flag may be switched off. */
     readonly basis: 'silence';
+    readonly owners?: Owners;
   };
   'flag.verdict_changed': {
     readonly application: Named;
@@ -36,6 +42,32 @@ export interface WebhookEventData {
     readonly environments: readonly string[];
     /** As in the answer of `…/verdict`, without figures. */
     readonly reasons: Verdict['reasons'];
+    readonly owners?: Owners;
+  };
+  /** On Monday, 8:00 UTC. Lists are bounded. */
+  'digest.weekly': {
+    readonly week: { readonly from: string; readonly to: string };
+    /** The applications with the most flags to remove, at most 10. */
+    readonly applications: readonly {
+      readonly application: Named;
+      readonly counts: {
+        readonly flags: number;
+        readonly canGo: number;
+        readonly cannotGoYet: number;
+        readonly undeclared: number;
+        readonly archivedButAsked: number;
+      };
+      /** At most 10. */
+      readonly canGo: readonly {
+        readonly feature: string;
+        readonly verdict: VerdictKind;
+        readonly since: string | null;
+        /** The variant whose branch stays; `null` without one. */
+        readonly variant: string | null;
+        readonly owners: Owners;
+      }[];
+    }[];
+    readonly applicationsLeftOut: number;
   };
   'key.leaked': {
     readonly application: Named;
@@ -84,6 +116,7 @@ export const webhookEvents: Readonly<Record<WebhookEventType, string>> = {
   'flag.first_seen': 'A flag is seen in an environment for the first time',
   'flag.stale': 'A flag has become stale: silence is the only basis',
   'flag.verdict_changed': 'The verdict on a flag has changed, such as to `safe_to_remove`',
+  'digest.weekly': 'Monday, 8:00 UTC: the flags that can go, with their owners',
   'key.leaked': 'A browser sent a Backend key',
   'api-key.expiring': 'An API key expires in 14 days, or in one',
   'ingest.refusing': 'Packets or reports are being refused',

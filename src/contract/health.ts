@@ -34,7 +34,16 @@ export const silentMs = 86_400_000;
 export const doneMs = 7 * 86_400_000;
 
 /** Verdicts on flags that can be removed from the code. */
-export const removableKinds: readonly VerdictKind[] = ['safe_to_remove', 'one_variant'];
+const removableKinds: readonly VerdictKind[] = ['safe_to_remove', 'one_variant'];
+
+/**
+ * Whether a flag can be removed from the code. The team is done with an archived one. An undeclared name that programs still request may
+ * be misspelt.
+ */
+export function canGo(kind: VerdictKind, declaration: { readonly archived: boolean } | undefined): boolean {
+  if (declaration === undefined) return kind === 'safe_to_remove';
+  return removableKinds.includes(kind) && !declaration.archived;
+}
 
 /** An alert of docs/alerts/flagmeter.yml with the same meaning. */
 interface HealthAlert {
@@ -140,7 +149,7 @@ export const healthRules = {
     severity: 'info',
     one: '1 flag can go',
     many: 'flags can go',
-    when: `The verdict on a flag is ${removableKinds.map((kind) => `\`${kind}\``).join(' or ')}, and the flag is not archived.`,
+    when: `The verdict on a flag is ${removableKinds.map((kind) => `\`${kind}\``).join(' or ')}, and the flag is not archived. An undeclared flag must be \`safe_to_remove\`.`,
     event: 'flag.verdict_changed',
     alert: null,
     without: `No alert: ${inCode}.`,

@@ -1,12 +1,13 @@
 import { notesOf } from '../accounts/feature-notes.ts';
+import { ownersOf } from '../accounts/owners.ts';
 import { ApiError } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
 import type { FeatureDetail, Note } from '../contract/shapes/feature.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
+import { showCode } from './code-scans.ts';
 import { type Staleness, showFeature } from './features-report.ts';
-import { ownersOf } from './owned.ts';
 import type { ReportingDeps } from './report-pool.ts';
 import type { SharedSights, Sights } from './shared-sights.ts';
 import { type FeatureSight, merge, neverSeen, type Sight } from './sights.ts';
@@ -43,9 +44,10 @@ export function showDetail(
   return {
     ...showFeature(
       { name, declaration, sight },
-      ownersOf(directory, application, declaration),
+      ownersOf(directory, application, name, declaration),
       stalenessOf(deps),
     ),
+    code: showCode(directory, application, name),
     notes: notesOf(deps.accounts, application.id, name).map(showNote),
     environments: application.environments.flatMap(({ name: environment, number }) => {
       const seen = sights.get(number);

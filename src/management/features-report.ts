@@ -1,4 +1,5 @@
 import { defaultSettings } from '../accounts/feature-settings.ts';
+import type { Owners } from '../accounts/owners.ts';
 import type { Feature } from '../contract/shapes/feature.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import { type VerdictKind, verdictRules } from '../contract/verdicts.ts';
@@ -7,7 +8,7 @@ import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { cutPage, type PageRequest } from './lists.ts';
-import { type OwnedNames, type Owners, showOwned } from './owned.ts';
+import { type OwnedNames, showOwned } from './owned.ts';
 import { type FeatureSight, merge, neverSeen, readSights, type Sight } from './sights.ts';
 import type { Judgement } from './verdict.ts';
 import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts';

@@ -4,7 +4,6 @@ import { reservedName } from '../accounts/declarations.ts';
 import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts';
 import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
-import { unknownOwner } from '../accounts/owners.ts';
 import { overPlan } from '../accounts/plans.ts';
 import {
   Feature,
@@ -147,7 +146,6 @@ export const features: Group<FeatureDeps> = {
       refuses: {
         invalid_name: sentNameRule('a variant'),
         invalid_time: timeRule('snoozedUntil'),
-        invalid_body: unknownOwner,
         not_found: unknownFeature,
         plan_limit: overPlan('free', 'features'),
         backpressure: tooManyReports,

@@ -8,6 +8,7 @@ import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { WatchTask } from '../webhooks/findings.ts';
 import { ActivityFeed, type ActivityTask } from './activity/report.ts';
+import { type CleanupTask, cleanupReport } from './cleanup-report.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type ExperimentTask, experimentReport } from './experiment-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
@@ -74,6 +75,7 @@ export function createReports(store: UsageTables) {
     metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
     ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
     senders: (task: SendersTask) => sendersReport(store, task),
+    cleanup: (task: CleanupTask) => cleanupReport(store, verdicts, task),
     verdict: (task: VerdictTask) => verdictReport(store, task),
     sights: (task: SightTask) => sightsOf(store, task),
     overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases, splits }, task)),

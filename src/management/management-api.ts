@@ -3,7 +3,9 @@ import { type ActivityDeps, activity } from './activity/endpoint.ts';
 import { type ApiKeyDeps, apiKeys } from './api-keys.ts';
 import { applications } from './applications.ts';
 import { type AuditDeps, audit } from './audit.ts';
+import { type CleanupDeps, cleanup } from './cleanup.ts';
 import { clients } from './clients.ts';
+import { codeScans } from './code-scans.ts';
 import { comparison } from './comparison.ts';
 import { environments } from './environments.ts';
 import { experiments } from './experiments.ts';
@@ -39,6 +41,7 @@ import { type WebhookDeps, webhooks } from './webhooks.ts';
 export type ManagementDeps = ActivityDeps &
   ApiKeyDeps &
   AuditDeps &
+  CleanupDeps &
   FeatureDeps &
   HealthDeps &
   HomeDeps &
@@ -57,7 +60,7 @@ export type ManagementDeps = ActivityDeps &
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, views, keys, features, featureNotes, featureVerdict, comparison],
-  experiments,
+  ...[experiments, codeScans, cleanup],
   ...[metrics, overview, reports, prometheus, ingest, imports],
   ...[home, search, health],
   ...[identities, teams, members, apiKeys, clients, webhooks],

@@ -1,3 +1,4 @@
+import type { Owners } from '../accounts/owners.ts';
 import type { Overview, OverviewFeature, OverviewUsers } from '../contract/shapes/overview.ts';
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
 import {
@@ -31,7 +32,6 @@ import type { Comparison, Span } from './overview-before.ts';
 import { daysText, gridOf, hoursAround } from './overview-range.ts';
 import { rowsOf } from './overview-rows.ts';
 import { readSights, type Sights, SpanTotals, Totals } from './overview-totals.ts';
-import type { Owners } from './owned.ts';
 import { grainOf, minuteText, shownZone } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import type { SplitCache } from './split-report.ts';

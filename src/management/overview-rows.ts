@@ -1,10 +1,11 @@
+import type { Owners } from '../accounts/owners.ts';
 import type { OverviewFeature } from '../contract/shapes/overview.ts';
 import type { VerdictKind } from '../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
 import type { Names, Sights, SpanTotals, Totals } from './overview-totals.ts';
-import { type Owners, showOwned } from './owned.ts';
+import { showOwned } from './owned.ts';
 import { minuteText } from './report-range.ts';
 import type { Splits } from './split-report.ts';
 import type { AllVerdicts } from './verdicts.ts';

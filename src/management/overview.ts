@@ -135,8 +135,14 @@ function declaredBy({ directory }: OverviewDeps, application: Application) {
   const declared = [...directory.featuresOf(id).values()];
   const leakedKeys = directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null).length;
   const latest = declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0);
+  const scanned = [...directory.scansOf(id).values()].map(({ at }) => at);
   const owned = allOwners(directory, application);
-  return { declared, owned, leakedKeys, version: [declared.length, latest, leakedKeys].join(' ') };
+  return {
+    declared,
+    owned,
+    leakedKeys,
+    version: [declared.length, latest, leakedKeys, ...scanned].join(' '),
+  };
 }
 
 type Tagged = 'etag' | 'vary';

@@ -1,38 +1,34 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { showOwners } from '../accounts/owners.ts';
+import { foundIn } from '../accounts/code-scans.ts';
+import { type FindUser, type Owners, ownersOf } from '../accounts/owners.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import { isMine, type Me } from '../contract/owners.ts';
-import type { Owner, OwnersFrom } from '../contract/shapes/owner.ts';
-import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts';
+import type { Owner } from '../contract/shapes/owner.ts';
+import type { Application, FeatureDeclaration, User } from '../storage/lmdb/records.ts';
 import type { Caller } from './caller.ts';
 
-/** The owners of a feature as in the API. */
-export interface Owners {
-  readonly owners: readonly Owner[];
-  readonly ownersFrom: OwnersFrom;
-}
-
 const none: Owners = { owners: [], ownersFrom: null };
-
-/** The owners of a feature. */
-export function ownersOf(
-  accounts: Accounts,
-  application: Application,
-  declaration: FeatureDeclaration | undefined,
-): Owners {
-  const declared = declaration?.owners ?? [];
-  if (declared.length === 0) return none;
-  return { owners: showOwners(accounts, application, declared), ownersFrom: 'declaration' };
-}
 
 /** The owners of all features of an application that have any. */
 export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {
   const owned = new Map<string, Owners>();
-  for (const [name, declaration] of accounts.featuresOf(application.id)) {
-    const owners = ownersOf(accounts, application, declaration);
+  const declared = accounts.featuresOf(application.id);
+  const scanned = [...accounts.scansOf(application.id).values()].flatMap((scan) => [...foundIn(scan).keys()]);
+  const findUser = userFinder(accounts);
+  for (const name of new Set([...declared.keys(), ...scanned])) {
+    const owners = ownersOf(accounts, application, name, declared.get(name), findUser);
     if (owners.ownersFrom !== null) owned.set(name, owners);
   }
   return owned;
+}
+
+/** Finds users by e-mail address in an index, which is made when it is first needed. */
+function userFinder({ users }: Accounts): FindUser {
+  let index: Map<string, User> | undefined;
+  return (email) => {
+    index ??= new Map(Array.from(users.values(), (user) => [user.email.toLowerCase(), user]));
+    return index.get(email.toLowerCase());
+  };
 }
 
 /** The owners and tags as fields of an answer. */

@@ -7,7 +7,7 @@ import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snaps
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { showSender } from './senders-report.ts';
-import { actionsOf, dayMs, type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
+import { actionsOf, dayMs, type EnvironmentFacts, judge } from './verdict.ts';
 import { checksOnlyIn, type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
 import { factsWithAskers, placesAt, type VerdictsTask } from './verdicts.ts';
 
@@ -28,7 +28,8 @@ export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Sa
     const known = factsWithAskers(store, places, feature, now, at);
     const facts = { declaration, environments: known, now, quietMs: staleAfterMs };
     const judgement = judge(facts);
-    const figures = yield* figuresOf(store, task, judgement, at);
+    const checks = yield* checksOf(store, task, new Set([feature]), at);
+    const figures = checks(feature, judgement.environments);
     return {
       feature,
       kind: judgement.kind,
@@ -58,29 +59,41 @@ function latestAskers(environments: readonly EnvironmentFacts[]): Sender[] {
 
 const days = 30;
 
-/** Reads the recent checks of a feature, in the environments of the judgement. */
-function* figuresOf(
+/** The recent checks of a feature in environments. */
+type ChecksOf = (feature: string, environments: readonly string[]) => Figures;
+
+/** Reads the recent checks of features once. */
+export function* checksOf(
   store: UsageTables,
-  { environments, feature, now }: VerdictTask,
-  judgement: Judgement,
+  { environments, now }: Pick<VerdictsTask, 'environments' | 'now'>,
+  features: ReadonlySet<string>,
   at: Snapshot,
-): Reading<Figures> {
-  const checks = new Map<string, number>();
+): Reading<ChecksOf> {
   const to = Math.ceil(now / 60_000) + 1;
   const span = { from: to - days * minutesPerDay, to };
-  for (const { number } of environments.filter(({ name }) => judgement.environments.includes(name))) {
-    const variants = new Map<number, string>();
-    for (const { ordinal, name } of seriesOf(store, number, at)) {
-      if (name.length === 2 && name[0] === feature) variants.set(ordinal, name[1]);
-    }
-    if (variants.size === 0) continue;
-    const wanted = { ...span, grain: 'day', only: [...variants.keys()] } as const;
+  const counted = new Map<string, Map<string, Map<string, number>>>();
+  for (const { name: environment, number } of environments) {
+    const checks = new Map<string, Map<string, number>>();
+    counted.set(environment, checks);
+    const series = new Map<number, readonly [feature: string, variant: string]>();
+    for (const { ordinal, name } of seriesOf(store, number, at))
+      if (name.length === 2 && features.has(name[0])) series.set(ordinal, name);
+    if (series.size === 0) continue;
+    const wanted = { ...span, grain: 'day', only: [...series.keys()] } as const;
     yield* readCounts(store, number, wanted, at, (block) => {
       for (let index = 0; index < block.size; index += 1) {
-        const variant = variants.get(block.ordinals[index]!);
-        if (variant !== undefined) checks.set(variant, (checks.get(variant) ?? 0) + block.checks[index]!);
+        const [feature, variant] = series.get(block.ordinals[index]!) ?? [];
+        if (feature === undefined || variant === undefined) continue;
+        const of = checks.get(feature) ?? new Map<string, number>();
+        checks.set(feature, of.set(variant, (of.get(variant) ?? 0) + block.checks[index]!));
       }
     });
   }
-  return { days, checks };
+  return (feature, names) => {
+    const sum = new Map<string, number>();
+    for (const name of names)
+      for (const [variant, checks] of counted.get(name)?.get(feature) ?? [])
+        sum.set(variant, (sum.get(variant) ?? 0) + checks);
+    return { days, checks: sum };
+  };
 }

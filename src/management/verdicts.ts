@@ -43,6 +43,7 @@ const noSources: Sources = { checksOnly: [], checksOnlyBy: new Map() };
 
 export interface AllVerdicts extends Sources {
   readonly kinds: ReadonlyMap<string, VerdictKind>;
+  readonly judgements: ReadonlyMap<string, Judgement>;
   /** Number of variants seen recently, of the features in use. */
   readonly recentVariants: ReadonlyMap<string, number>;
   /** The facts that they were computed from. */
@@ -72,6 +73,7 @@ export class Verdicts {
       const declarations = new Map(declared.map((each) => [each.name, each]));
       const seen = known.places.flatMap(({ sights }) => [...sights.keys()]);
       const kinds = new Map<string, VerdictKind>();
+      const judgements = new Map<string, Judgement>();
       const recentVariants = new Map<string, number>();
       for (const name of new Set([...declarations.keys(), ...seen])) {
         const declaration = declarations.get(name);
@@ -83,6 +85,7 @@ export class Verdicts {
         }
         const { kind, variants } = verdict.judgement;
         kinds.set(name, kind);
+        judgements.set(name, verdict.judgement);
         if (variants !== undefined) recentVariants.set(name, variants.length);
         if (kinds.size % stride === 0) yield;
       }
@@ -90,7 +93,7 @@ export class Verdicts {
       if (place !== undefined && !known.sources.has(place.number))
         known.sources.set(place.number, yield* sourcesAt(store, place, now, at));
       const sources = known.sources.get(environment ?? -1) ?? noSources;
-      return { kinds, recentVariants, places: known.places, ...sources };
+      return { kinds, judgements, recentVariants, places: known.places, ...sources };
     });
   }
 

@@ -130,6 +130,7 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
     ...{ accountStore, directory, log, pause: rest },
     staleAfterMs: config.staleAfter * 86_400_000,
     find: (task) => reports.make(webhookReports, 'watch', task),
+    findForCleanup: (task) => reports.make(webhookReports, 'cleanup', task),
     completeThrough,
     refusals: (): ReadonlyMap<RefusalCode, number> => counting.ledger.unattributed,
   });

@@ -1,4 +1,5 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
+import { ownersOf } from '../accounts/owners.ts';
 import type { WebhookEvent } from '../contract/events.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
@@ -42,7 +43,7 @@ export function* candidatesOf(
       mark: seenMark(id, one.environment.number, one.feature),
       content: { at: now },
       stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
-      events: () => [firstSeen(application, one)],
+      events: (draft) => [firstSeen(application, one, ownersIn(draft, application, one.feature))],
     };
   for (const one of found.stale)
     yield {
@@ -50,12 +51,16 @@ export function* candidatesOf(
       content: { at: now },
       // A flag that became stale after it was announced was in use in between.
       stepFrom: (marked) => (one.since > (marked?.at ?? 0) ? 'tell' : undefined),
-      events: () => [stale(application, one)],
+      events: (draft) => [stale(application, one, ownersIn(draft, application, one.feature))],
     };
   for (const one of found.verdicts) yield ofVerdict(application, one, task);
 }
 
 const minuteMs = 60_000;
+
+function ownersIn(draft: AccountDraft, application: Application, feature: string) {
+  return ownersOf(draft, application, feature, draft.featuresOf(application.id).get(feature)).owners;
+}
 
 /**
  * A change of a verdict. The first verdict since the subscription is a baseline. Nodes compute verdicts at different times, and from
@@ -82,8 +87,11 @@ function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask)
         (draft.featuresOf(id).get(feature)?.updatedAt ?? null) === one.declarationOf
       );
     },
-    events: (_, marked) =>
-      marked?.verdict === undefined ? [] : [verdictChanged(application, one, marked.verdict, now)],
+    events(draft, marked) {
+      if (marked?.verdict === undefined) return [];
+      const owners = ownersIn(draft, application, feature);
+      return [verdictChanged(application, { ...one, owners }, marked.verdict, now)];
+    },
   };
 }
 

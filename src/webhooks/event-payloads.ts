@@ -2,6 +2,7 @@ import type { Announce } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { WebhookEvent } from '../contract/events.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
+import type { Owner } from '../contract/shapes/owner.ts';
 import { type VerdictKind, verdictRules } from '../contract/verdicts.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
 import type { FirstSeen, FoundVerdict, StaleFeature } from './findings.ts';
@@ -17,24 +18,34 @@ export function announcer(randomBytes: RandomBytes): Announce {
 const minuteMs = 60_000;
 
 /** First seen times are known to the minute. */
-export function firstSeen(application: Application, { environment, feature, at }: FirstSeen): WebhookEvent {
+export function firstSeen(
+  application: Application,
+  { environment, feature, at }: FirstSeen,
+  owners: readonly Owner[],
+): WebhookEvent {
   const data = {
     application: shown(application),
     environment: environment.name,
     feature,
     firstSeenAt: timeText(at),
+    owners,
   };
   return { type: 'flag.first_seen', teamId: application.teamId, at, withinMs: minuteMs, data };
 }
 
 /** No packet has named a flag for a long time. */
-export function stale(application: Application, { feature, since, lastSeenAt }: StaleFeature): WebhookEvent {
+export function stale(
+  application: Application,
+  { feature, since, lastSeenAt }: StaleFeature,
+  owners: readonly Owner[],
+): WebhookEvent {
   const data = {
     application: shown(application),
     feature,
     lastSeenAt: lastSeenAt === null ? null : timeText(lastSeenAt),
     staleSince: timeText(since),
     basis: 'silence',
+    owners,
   } as const;
   return { type: 'flag.stale', teamId: application.teamId, at: since, data };
 }
@@ -42,7 +53,14 @@ export function stale(application: Application, { feature, since, lastSeenAt }: 
 /** The verdict on a flag is another one than announced before. @param at when it was computed */
 export function verdictChanged(
   application: Application,
-  { feature, kind, since, environments, reasons }: FoundVerdict,
+  {
+    feature,
+    kind,
+    since,
+    environments,
+    reasons,
+    owners,
+  }: FoundVerdict & { readonly owners: readonly Owner[] },
   previous: VerdictKind,
   at: number,
 ): WebhookEvent {
@@ -55,6 +73,7 @@ export function verdictChanged(
     since: since === null ? null : timeText(since),
     environments,
     reasons,
+    owners,
   };
   return { type: 'flag.verdict_changed', teamId: application.teamId, at, data };
 }

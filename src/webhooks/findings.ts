@@ -71,5 +71,28 @@ export interface RefusedMessages {
   readonly senders: ReadonlySet<string>;
 }
 
+/** A query on the flags of an application that can go. */
+export type CleanupTask = Pick<WatchTask, 'environments' | 'declared' | 'now' | 'staleAfterMs'>;
+
+/** The flags that can go, the safe ones first. */
+export interface FoundForCleanup {
+  readonly removable: readonly {
+    readonly feature: string;
+    readonly kind: VerdictKind;
+    readonly since: string | null;
+    readonly variant: string | null;
+  }[];
+  readonly total: number;
+  readonly keptTotal: number;
+  readonly counts: {
+    readonly flags: number;
+    readonly undeclared: number;
+    readonly archivedButAsked: number;
+  };
+}
+
+/** Runs the query. */
+export type FindForCleanup = (task: CleanupTask) => Promise<FoundForCleanup>;
+
 /** Runs the query. */
 export type Find = (task: WatchTask) => Promise<Findings>;

@@ -28,6 +28,16 @@ export function refusedMark(applicationId: string, environment: number | null, c
   return `${applicationId} refused ${environment ?? ''} ${code}`;
 }
 
+/** The digest of a week was announced to a team. */
+export function digestMark(teamId: string): string {
+  return `${service} digest ${teamId}`;
+}
+
+/** The team of a digest; `undefined` for other marks. */
+export function digestIn(mark: string): string | undefined {
+  return mark.startsWith(`${service} digest `) ? mark.split(' ', 3)[2] : undefined;
+}
+
 /** An issue was opened in a tracker. */
 export function issueMark(webhookId: string, type: string, finding: readonly string[]): string {
   return `${service} issue ${webhookId} ${type} ${finding.join(' ')}`;

@@ -8,7 +8,7 @@ import {
   sweepSteps,
 } from '../accounts/store/sweep.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
-import { applicationIn, issueIn, issueMs, service } from './marks.ts';
+import { applicationIn, digestIn, issueIn, issueMs, service } from './marks.ts';
 import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
 
 export interface SweepDeps extends SweepTurns {
@@ -67,6 +67,8 @@ function stepsAt({ accounts, accountStore }: SweepDeps, now: number): readonly S
         const application = applicationIn(mark);
         const webhook = issueIn(mark);
         if (webhook !== undefined) return now - at > issueMs || !reader.has('webhooks', webhook);
+        const team = digestIn(mark);
+        if (team !== undefined) return !reader.has('teams', team);
         const isRefusal = mark.startsWith(`${application} refused `);
         if (isRefusal && now - at > refusedMarkMs) return true;
         return application !== service && !reader.has('applications', application);

@@ -1,4 +1,5 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
+import { ofTeam } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { announceExpiringKeys } from '../accounts/expiring-keys.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
@@ -9,8 +10,9 @@ import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import { type Candidate, candidatesOf, ofService } from './candidates.ts';
-import type { Find, WatchTask } from './findings.ts';
-import { markIn, putMark } from './marks.ts';
+import { digestOf, digestTime } from './digest.ts';
+import type { Find, FindForCleanup, FoundForCleanup, WatchTask } from './findings.ts';
+import { digestMark, markIn, putMark } from './marks.ts';
 import { enqueue } from './queue.ts';
 
 export interface WatchDeps {
@@ -20,6 +22,7 @@ export interface WatchDeps {
   readonly log: Log;
   readonly staleAfterMs: number;
   readonly find: Find;
+  readonly findForCleanup: FindForCleanup;
   /** Until when all usage has arrived here, Unix ms; `undefined` if up to now. */
   completeThrough(): Promise<number | undefined>;
   /** How often this process has refused all messages since its start, by reason. */
@@ -83,6 +86,7 @@ export class Watch {
     await this.#lookAtService();
     await announceExpiringKeys(directory, (team) => wanted.get(team)?.has('api-key.expiring') ?? false);
     const completeThrough = await this.#deps.completeThrough();
+    for (const [teamId, since] of wanted) await this.#tryDigest(teamId, since, completeThrough);
     for (const application of [...directory.applications.values()]) {
       const since = wanted.get(application.teamId);
       if (since === undefined) continue;
@@ -90,6 +94,42 @@ export class Watch {
       if (!(await pause(betweenApplicationsMs))) return;
     }
     this.#round += 1;
+  }
+
+  /** A read failure delays the digest of a team until a later round. */
+  async #tryDigest(teamId: string, since: Since, completeThrough: number | undefined): Promise<void> {
+    try {
+      await this.#digest(teamId, since, completeThrough);
+    } catch (error) {
+      this.#deps.log.debug('making the weekly digest of a team failed', { team: teamId, error });
+    }
+  }
+
+  /** Announces the digest of the last week once. A team that has subscribed since gets the next one. */
+  async #digest(teamId: string, since: Since, completeThrough: number | undefined): Promise<void> {
+    const { accountStore, directory, findForCleanup, staleAfterMs } = this.#deps;
+    const at = digestTime(directory.clock.now());
+    const mark = digestMark(teamId);
+    const isDone = (reader: Pick<AccountStore, 'get'>) => (markIn(reader, mark)?.at ?? 0) >= at;
+    if ((since.get('digest.weekly') ?? Infinity) > at || isDone(accountStore)) return;
+    if ((completeThrough ?? at) < at) return; // Counts of other nodes are still to come.
+    const found: [Application, FoundForCleanup][] = [];
+    for (const application of ofTeam(directory.applications, teamId)) {
+      const declared = [...directory.featuresOf(application.id).values()];
+      const task = {
+        environments: application.environments,
+        declared,
+        now: directory.clock.now(),
+        staleAfterMs,
+      };
+      found.push([application, await findForCleanup(task)]);
+    }
+    await directory.change((draft) => {
+      if (isDone(draft) || !draft.teams.has(teamId)) return; // Another node has announced it.
+      const current = found.filter(([{ id }]) => draft.applications.has(id));
+      putMark(draft, mark, { at });
+      draft.announce('digest.weekly', teamId, digestOf(draft, at, current));
+    });
   }
 
   #taskFor(application: Application, since: Since, { isWhole, completeThrough }: Extent): WatchTask {

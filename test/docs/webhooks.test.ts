@@ -16,15 +16,17 @@ const doc = readFileSync(path, 'utf8');
 
 const application = { id: 'app_…', name: 'Shop' };
 const at = '2026-01-31T12:00:00.000Z';
+const owners = [{ type: 'user', id: 'user_…', name: 'Ada Lovelace' }] as const;
 
 const examples: WebhookEventData = {
-  'flag.first_seen': { application, environment: 'Production', feature: 'checkout', firstSeenAt: at },
+  'flag.first_seen': { application, environment: 'Production', feature: 'checkout', firstSeenAt: at, owners },
   'flag.stale': {
     application,
     feature: 'checkout',
     lastSeenAt: '2026-01-01T12:00:00.000Z',
     staleSince: at,
     basis: 'silence',
+    owners,
   },
   'flag.verdict_changed': {
     application,
@@ -42,6 +44,26 @@ const examples: WebhookEventData = {
         names: ['web 2.3'],
       },
     ],
+    owners,
+  },
+  'digest.weekly': {
+    week: { from: '2026-01-19T08:00:00.000Z', to: '2026-01-26T08:00:00.000Z' },
+    applications: [
+      {
+        application,
+        counts: { flags: 120, canGo: 1, cannotGoYet: 3, undeclared: 2, archivedButAsked: 0 },
+        canGo: [
+          {
+            feature: 'old-banner',
+            verdict: 'safe_to_remove',
+            since: '2026-01-01T12:00:00.000Z',
+            variant: null,
+            owners,
+          },
+        ],
+      },
+    ],
+    applicationsLeftOut: 0,
   },
   'key.leaked': {
     application,

@@ -15,7 +15,7 @@ const unsaid = {
   ...{ owners: [], ownersFrom: null, tags: [] },
 };
 /** The empty fields of a feature's details. */
-const alone = { notes: [], environments: [], nearest: null };
+const alone = { code: [], notes: [], environments: [], nearest: null };
 
 /** The audit log since the creation of the application. */
 function audit({ store }: Registry): [string, string][] {

@@ -49,6 +49,10 @@ PATCH  /applications/:id/experiments/:experimentId         401  401   401  401  
 DELETE /applications/:id/experiments/:experimentId         401  401   401  401    401   403   204  204   204      204      403    403   204
 GET    /applications/:id/experiments/:experimentId/result  401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/features/:feature/power           401  401   401  401    401   403   200  200   200      200      200    200   200
+GET    /applications/:id/code-scans                        401  401   401  401    401   403   200  200   200      200      200    200   200
+PUT    /applications/:id/code-scans/:repository            401  401   401  401    401   403   200  200   200      200      403    403   200
+DELETE /applications/:id/code-scans/:repository            401  401   401  401    401   403   204  204   204      204      403    403   204
+GET    /applications/:id/cleanup                           401  401   401  401    401   403   200  200   200      200      200    200   200
 GET    /applications/:id/metrics                           401  401   401  401    401   403   200  200   200      200      200    200   200
 PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   403   200  200   200      200      403    403   200
 DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   403   204  204   204      204      403    403   204

@@ -9,6 +9,8 @@ import { createRouter } from '../../src/http/router.ts';
 import { KeyedLimits } from '../../src/ingest/admission/keyed-limits.ts';
 import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
+import { cleanup } from '../../src/management/cleanup.ts';
+import { codeScans } from '../../src/management/code-scans.ts';
 import { featureVerdict } from '../../src/management/feature-verdict.ts';
 import { featureNotes, features } from '../../src/management/features.ts';
 import { createReports } from '../../src/management/make-report.ts';
@@ -70,7 +72,10 @@ export async function openRegistry(): Promise<Registry> {
     retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
   };
   const dispatch = createRouter(
-    routesFrom([features, featureNotes, featureVerdict, metrics, reports, prometheus], parts),
+    routesFrom(
+      [features, featureNotes, featureVerdict, codeScans, cleanup, metrics, reports, prometheus],
+      parts,
+    ),
   );
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };

@@ -13,9 +13,11 @@ const consoleUrl = 'https://flags.example.com/metrics/';
 /** The data of each event, with these texts from others. */
 function dataWith(name: string): MessageData {
   const application = { id: 'app_1', name };
+  const owners = Array.from({ length: 8 }, () => ({ type: 'text' as const, id: null, name }));
+  const canGo = { feature: name, verdict: 'one_variant' as const, since: at, variant: name, owners };
   return {
-    'flag.first_seen': { application, environment: name, feature: name, firstSeenAt: at },
-    'flag.stale': { application, feature: name, lastSeenAt: at, staleSince: at, basis: 'silence' },
+    'flag.first_seen': { application, environment: name, feature: name, firstSeenAt: at, owners },
+    'flag.stale': { application, feature: name, lastSeenAt: at, staleSince: at, basis: 'silence', owners },
     'flag.verdict_changed': {
       application,
       feature: name,
@@ -30,6 +32,16 @@ function dataWith(name: string): MessageData {
         at: null,
         names: [name],
       })),
+      owners,
+    },
+    'digest.weekly': {
+      week: { from: at, to: at },
+      applications: Array.from({ length: 10 }, () => ({
+        application,
+        counts: { flags: 120, canGo: 10, cannotGoYet: 3, undeclared: 2, archivedButAsked: 1 },
+        canGo: Array.from({ length: 10 }, () => canGo),
+      })),
+      applicationsLeftOut: 3,
     },
     'key.leaked': { application, key: { id: 'key_1', name, prefix: 'fm_be_012345' }, leakedAt: at },
     'api-key.expiring': { apiKey: { id: 'client_1', name }, expiresAt: at, daysLeft: 14 },
@@ -178,6 +190,7 @@ test('an issue has the sentence, the facts, the link and the delivery', () => {
       '- **Last seen:** 2026-01-31 12:00 UTC',
       '- **Stale since:** 2026-01-31 12:00 UTC',
       '- **Caution:** Silence is its only basis: a sender that could use the flag may be switched off.',
+      '- **Owners:** `checkout`, `checkout`, `checkout` and 5 more',
       '- **Team:** `Shop`',
       '',
       '[Open in flagmeter](https://flags.example.com/metrics/apps/app_1?flag=checkout)',

@@ -24,6 +24,7 @@ import {
   testLog,
 } from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
+import { nothingToClean } from './nothing-to-clean.ts';
 
 afterAll(closeSharedServer);
 
@@ -130,7 +131,7 @@ describe('of several nodes', () => {
     const newWatch = ({ accountStore, directory }: (typeof nodes)[0]) =>
       new Watch({
         ...{ accountStore, directory, find, log: testLog(), staleAfterMs: 1000 },
-        completeThrough: async () => undefined,
+        ...{ findForCleanup: async () => nothingToClean, completeThrough: async () => undefined },
         refusals: () => new Map(),
         pause: async () => true,
       });

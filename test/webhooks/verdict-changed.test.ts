@@ -17,6 +17,7 @@ import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { dayMs, openWebhooks } from './fixture.ts';
+import { nothingToClean } from './nothing-to-clean.ts';
 import { openReceiver, verified } from './receiver.ts';
 
 /** A webhook with a real receiver, and an application whose counts are in a real store. */
@@ -41,7 +42,7 @@ async function open() {
     newWatch: (deps: Partial<WatchDeps> = {}) =>
       new Watch({
         ...{ ...fixture, log: testLog(), staleAfterMs: 30 * dayMs, find },
-        completeThrough: async () => undefined,
+        ...{ findForCleanup: async () => nothingToClean, completeThrough: async () => undefined },
         refusals: () => new Map(),
         pause: async () => true,
         ...deps,
@@ -99,6 +100,7 @@ test('each change of a verdict is delivered once, whichever node looks, and afte
       basis: 'senders',
       since: '2026-01-02T03:04:00.000Z',
       environments: ['Production'],
+      owners: [],
       reasons: [
         expect.objectContaining({ code: 'not_named' }),
         expect.objectContaining({ code: 'senders_report', names: ['web 2'] }),

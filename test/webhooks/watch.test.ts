@@ -9,6 +9,7 @@ import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
 import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
+import { nothingToClean } from './nothing-to-clean.ts';
 
 const dayMs = 24 * 3_600_000;
 const nothing: Findings = { firstSeen: [], stale: [], verdicts: [], refused: [] };
@@ -44,7 +45,7 @@ async function openWatch(): Promise<WatchFixture> {
           opened.tasks.push(task);
           return opened.found;
         },
-        completeThrough: async () => undefined,
+        ...{ findForCleanup: async () => nothingToClean, completeThrough: async () => undefined },
         refusals: () => opened.refusals,
         pause: async () => true,
         ...deps,
@@ -83,6 +84,7 @@ describe('a flag seen for the first time', () => {
           environment: 'Production',
           feature: 'checkout',
           firstSeenAt: new Date(at).toISOString(),
+          owners: [],
         },
       },
     ]);

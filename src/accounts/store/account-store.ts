@@ -15,7 +15,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 /** The tables that packets and lists read constantly, held completely in memory. */
 export const memoryTables = [
   ...(['teams', 'users', 'apiKeys', 'applications', 'applicationKeys', 'clients'] as const),
-  ...(['features', 'metrics', 'deletions', 'deviceCodes', 'numbers'] as const),
+  ...(['features', 'metrics', 'codeScans', 'deletions', 'deviceCodes', 'numbers'] as const),
   ...(['signInPolicy', 'webhooks', 'webhookTurns', 'identityProviders'] as const),
 ] as const satisfies readonly TableName[];
 

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.ts';
 import { connect, type Item } from '../api.ts';
+import { runCleanup } from '../cleanup.ts';
 import { scanCommand } from '../client-commands.ts';
 import { readGiven } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -13,14 +15,17 @@ import { usualCalls } from './names-in-text.ts';
 import { sarifOf } from './sarif.ts';
 import { type Finding, type KnownFeature, type Scanned, scan } from './scan.ts';
 import { type FileCounts, sourceFiles } from './source-files.ts';
+import { repositoryTop, uploadScan } from './upload-scan.ts';
 
 /**
- * Compares a source tree with the features that were seen, or runs a command on the features of an application.
+ * Scans a source tree, lists the features that can go, or runs a command on the features of an application.
  * @throws {UsageError | Failure} as the command does
  */
 export function features(argv: readonly string[], context: Context): Promise<number> {
   const [word, ...rest] = argv;
-  return word === 'scan' ? runScan(rest, context) : runResource('features', argv, context, ['scan']);
+  if (word === 'scan') return runScan(rest, context);
+  if (word === 'cleanup') return runCleanup(rest, context);
+  return runResource('features', argv, context, ['scan', 'cleanup']);
 }
 
 /**
@@ -36,10 +41,14 @@ export async function runScan(argv: readonly string[], context: Context): Promis
   const features = (await api.list(['applications', String(id), 'features'])).map(featureOf);
   const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const calls = [...usualCalls, ...given.all('call')];
-  const scanned = scan(sourceFiles(given.operand, counts), features, calls);
+  const top = given.has('upload') ? repositoryTop(given.operand) : undefined;
+  const files = sourceFiles(resolve(given.operand), counts, top);
+  const { named, ...scanned } = scan(files, features, calls);
   if (given.has('sarif')) printJson(context, sarifOf(scanned.findings));
   else if (given.has('json')) printJson(context, { ...scanned, ...counts });
   else print(context, scanned, counts);
+  if (top !== undefined)
+    await uploadScan({ api, context, given }, String(id), top, { named, files: counts.files });
   if (given.has('fail-if-any') && scanned.findings.length > 0)
     throw new Failure('found', summaryOf(scanned.findings));
   return 0;
@@ -79,7 +88,7 @@ const columns = {
   nearest: { label: 'Nearest', cut: true },
 } as const;
 
-function print(context: Context, { findings, inCode }: Scanned, counts: FileCounts): void {
+function print(context: Context, { findings, inCode }: Omit<Scanned, 'named'>, counts: FileCounts): void {
   if (findings.length > 0) printTable(context, columns, findings.map(rowOf));
   const { files, binary, large, unreadable, ignoreFiles } = counts;
   const parts = [

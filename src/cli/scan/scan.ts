@@ -1,4 +1,5 @@
 import { nearest } from '../../contract/nearest.ts';
+import { maxReferencesEach } from '../../contract/shapes/code-scan.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
 import { NameFinder, type Occurrence } from './names-in-text.ts';
 import type { SourceFile } from './source-files.ts';
@@ -41,8 +42,9 @@ export interface Finding {
   readonly count: number;
 }
 
-/** Maximum number of places kept for a name. */
-const maxPlaces = 5;
+/** Maximum number of places kept for a name, and shown with a finding. */
+const maxPlaces = maxReferencesEach;
+const maxShown = 5;
 
 /** Maximum number of names that the server does not know. Further ones are ignored. */
 const maxUnknown = 10_000;
@@ -59,6 +61,17 @@ export interface Scanned {
   readonly findings: readonly Finding[];
   /** Number of seen features that are in the code. */
   readonly inCode: number;
+  /** The known features that are in the code, by name. */
+  readonly named: readonly Named[];
+}
+
+/** A known feature in the code. */
+export interface Named {
+  readonly name: string;
+  /** The first places. */
+  readonly places: readonly Place[];
+  /** Number of places. */
+  readonly count: number;
 }
 
 /** Compares the names in files with the known features. Keeps only names and their first places. */
@@ -73,7 +86,8 @@ export function scan(
   const finding = (kind: FindingKind, name: string, { places, count }: Omit<Found, 'isText'>): Finding => {
     const { declared = false, lastSeenAt = null, verdict = null } = known.get(name) ?? {};
     const similar = known.has(name) ? null : (nearest(name, names) ?? null);
-    return { kind, name, declared, lastSeenAt, verdict, nearest: similar, places, count };
+    const shown = { places: places.slice(0, maxShown), count };
+    return { kind, name, declared, lastSeenAt, verdict, nearest: similar, ...shown };
   };
   const seen = features.filter(({ lastSeenAt }) => lastSeenAt !== null);
   const neverSeen = [...found].filter(([name, { isText }]) => isText && !known.get(name)?.lastSeenAt);
@@ -85,6 +99,9 @@ export function scan(
   return {
     findings: findings.sort((a, b) => order(a.kind, b.kind) || order(a.name, b.name)),
     inCode: seen.filter(({ name }) => found.has(name)).length,
+    named: Array.from(found, ([name, { places, count }]) => ({ name, places, count }))
+      .filter(({ name }) => known.has(name))
+      .sort((a, b) => order(a.name, b.name)),
   };
 }
 

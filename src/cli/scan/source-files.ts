@@ -109,6 +109,16 @@ function withRulesOf(directory: string, rules: readonly Rules[], counts: FileCou
   return text === undefined ? rules : [...rules, { directory, ignore: ignore().add(text) }];
 }
 
+/** The text of a file; `undefined` if there is none, or it cannot be read. */
+export function readText(path: string): string | undefined {
+  try {
+    const bytes = readRegular(path, maxFileBytes);
+    return bytes === 'large' ? undefined : bytes.toString();
+  } catch {
+    return undefined;
+  }
+}
+
 /** The text of an ignore file; `undefined` if there is none, or it is not applied. */
 function ignoreText(path: string, counts: FileCounts): string | undefined {
   try {

@@ -1,5 +1,5 @@
 /** Saves a file in the reader's downloads. @param name without the extension; other characters become hyphens */
-export function download(name: string, extension: 'csv' | 'png', content: Blob): void {
+export function download(name: string, extension: 'csv' | 'md' | 'png', content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { FeatureCode } from './code-scan.ts';
 import {
   bodyShape,
+  type Documented,
   exampleTime,
   flag,
   listOf,
@@ -177,6 +179,7 @@ export const FeatureDetail = shape(
   'FeatureDetail',
   {
     ...fields,
+    code: listOf(FeatureCode, 'Its places in the code, by repository: the last scan of each.'),
     notes: listOf(Note, 'Notes of the team, by time.'),
     environments: listOf(EnvironmentSight, 'Environments in which it was seen.'),
     nearest: orNull(
@@ -185,6 +188,7 @@ export const FeatureDetail = shape(
   },
   {
     ...example,
+    code: [(FeatureCode as Documented).example as FeatureCode],
     notes: [exampleNote],
     environments: [
       {

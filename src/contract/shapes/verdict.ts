@@ -48,7 +48,7 @@ export type VerdictAction = (typeof verdictActions)[number];
 
 const codes = Object.entries(reasonCodes).map(([code, states]) => `\`${code}\`: ${states}`);
 
-const Reason = Type.Object({
+export const Reason = Type.Object({
   code: oneOf(Object.keys(reasonCodes) as ReasonCode[], codes.join(' ')),
   text: text('A sentence. A time in it has the form of `at`, so that clients can replace it.'),
   at: orNull(time('The time in the sentence, if any.')),

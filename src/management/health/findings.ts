@@ -1,4 +1,4 @@
-import { refusing, removableKinds } from '../../contract/health.ts';
+import { canGo, refusing } from '../../contract/health.ts';
 import { maxSubjects } from '../../contract/shapes/health.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
@@ -119,7 +119,7 @@ function flagsFinder(
       if (name === surplusName || (declaration === undefined && !isSeen(name))) continue;
       flags += 1;
       if (kind === 'archived_but_asked') add(found.archived_but_asked, name);
-      if (removableKinds.includes(kind) && !declaration?.archived) add(found.flags_can_go, name);
+      if (canGo(kind, declaration)) add(found.flags_can_go, name);
       if (off?.has(name)) add(found.split_mismatch, name);
       if (declaration === undefined && declarations.size > 0) add(found.undeclared, name);
     }

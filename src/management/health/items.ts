@@ -203,7 +203,7 @@ const pages: Readonly<Record<HealthKind, PageOf>> = {
   archived_but_asked: within('flags', { state: 'archived_but_asked' }),
   api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId } }),
   experiment_done: within('experiments'),
-  flags_can_go: within('flags', { state: 'safe_to_remove' }),
+  flags_can_go: within('cleanup'),
   undeclared: within('flags', { state: 'undeclared' }),
 };
 

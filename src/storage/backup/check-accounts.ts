@@ -43,6 +43,7 @@ const rules: {
     (!all.has('applications', applicationId) && 'its application does not exist'),
   features: ({ applicationId, name }, key, all) => declaration(applicationId, name, key, all),
   metrics: ({ applicationId, name }, key, all) => declaration(applicationId, name, key, all),
+  codeScans: ({ applicationId, repository }, key, all) => declaration(applicationId, repository, key, all),
   notes: (notes) => !Array.isArray(notes) && 'it is malformed',
   audit: ({ number }, key) => Number(key) !== number && 'it is under another number',
   sessions: ({ userId }, key, all) =>

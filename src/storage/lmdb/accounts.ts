@@ -13,6 +13,7 @@ import type {
   SigningKey,
   Totp,
 } from './auth-records.ts';
+import type { CodeScan } from './code-scan.ts';
 import { checkDataFiles } from './data-file.ts';
 import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
 import { type LmdbEnvironment, openRecords } from './lmdb.ts';
@@ -47,6 +48,7 @@ const tables = {
   features: table<FeatureDeclaration>(), // By `declarationKey`.
   notes: table<readonly FeatureNote[]>(), // The notes of a feature, by `declarationKey`. The feature need not be declared.
   metrics: table<MetricDeclaration>(), // By `declarationKey`.
+  codeScans: table<CodeScan>(), // By `declarationKey`, with the repository as name.
   deletions: table<Deletion>(), // By the numbers of application and environments: each deletion is requested once.
   audit: table<AuditEntry>(), // By `auditKey`. Entries are only added, and removed once they expire.
   sessions: table<Session>(), // By the SHA-256 (hex) of the session's id, which its refresh tokens carry.

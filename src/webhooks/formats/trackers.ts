@@ -1,3 +1,4 @@
+import { codeSpan } from '../../contract/code-span.ts';
 import type { Webhook } from '../../storage/lmdb/webhook-records.ts';
 import type { Message } from './message.ts';
 import { clipped, factIn, fitting, plain, sentenceIn, type Writing } from './text.ts';
@@ -64,14 +65,6 @@ function markdownOf({ sentence, facts, link, deliveryId }: Message): string {
 
 /** Names are code spans: mentions, references, links, HTML and quick actions have no effect in them. */
 const markdown: Writing = { own: (text) => text, name: codeSpan };
-
-/** A code span ends at as many backticks as it begins with (CommonMark §6.1). */
-function codeSpan(text: string): string {
-  const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
-  const fence = '`'.repeat(longest + 1);
-  const isPadded = /^[` ]|[` ]$/.test(text);
-  return isPadded ? `${fence} ${text} ${fence}` : `${fence}${text}${fence}`;
-}
 
 /** Jira's text formatting notation. Two backslashes would break the line, so one is an entity. */
 const wiki: Writing = { own: wikiEscaped, name: wikiEscaped };

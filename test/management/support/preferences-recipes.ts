@@ -1,10 +1,12 @@
+import { codeScanRecipes } from './code-scan-recipes.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import type { World } from './world.ts';
 
 const columns = Object.fromEntries(Array.from({ length: 21 }, (_, page) => [`page-${page}`, ['users']]));
 
-/** Answers of the routes of preferences and of saved views. */
+/** Answers of the routes of preferences, of saved views and of code scans. */
 export const preferencesRecipes: Readonly<Record<string, Recipe>> = {
+  ...codeScanRecipes,
   'GET /users/me/preferences forbidden': asApiKey,
   'PATCH /users/me/preferences forbidden': asApiKey,
   'PATCH /users/me/preferences plan_limit': async () => ({ body: { columns } }),

@@ -31,6 +31,10 @@ const makers: Readonly<Record<string, Maker>> = {
     await ask(world, 'PUT', `${base}/purchases`, { kind: 'counter' });
     return 'purchases';
   },
+  async repository(world, base) {
+    await ask(world, 'PUT', `${base}/web`, { files: 1, features: [] });
+    return 'web';
+  },
   identity: async () => 'user-7',
   userId: async (world) => takeUser(world),
   signInId: (world, base) => signInOf(world, base.split('/').at(-2)!),

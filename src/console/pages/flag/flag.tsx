@@ -16,6 +16,7 @@ import { DeclareButton, type FlagPlace, flagPath } from './change.tsx';
 import { ComparisonSection } from './comparison.tsx';
 import { ExperimentsSection } from './experiments.tsx';
 import { Notes } from './notes.tsx';
+import { OwnersSection } from './owners.tsx';
 import { RolloutSection } from './rollout.tsx';
 import { Seen, Senders } from './senders.tsx';
 import { SettingsForm } from './settings-form.tsx';
@@ -55,6 +56,7 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
         <div class="flag-columns">
           <Senders place={place} />
           <Seen place={place} detail={detail.data} />
+          <OwnersSection place={place} detail={detail.data} />
           <Notes place={place} detail={detail.data} />
           {hasRole('User') && <SettingsForm place={place} detail={detail.data} />}
         </div>

@@ -1,5 +1,4 @@
 import { environmentAddress } from '../../address.ts';
-import { withQuery } from '../../api/client.ts';
 import { format } from '../../format.ts';
 
 /** Messages per second: `0`, `<0.1`, `0.4`, `12`, `1.2k`. */
@@ -13,5 +12,5 @@ export function rateText(perSecond: number): string {
 
 /** The flags of an environment that can go. */
 export function cleanupOf(app: string, environment: string): string {
-  return withQuery(environmentAddress(app, environment, 'flags'), { state: 'safe_to_remove' });
+  return environmentAddress(app, environment, 'cleanup');
 }

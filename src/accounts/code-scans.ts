@@ -1,0 +1,174 @@
+import { ApiError } from '../contract/errors.ts';
+import { maxReferences, maxScans, type NewCodeScan } from '../contract/shapes/code-scan.ts';
+import type { CodeScan } from '../storage/lmdb/code-scan.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import { checkPathName, mustExist, tooMany } from './checks.ts';
+import { declarationKey } from './declarations.ts';
+import type { Directory } from './directory.ts';
+
+export const tooManyScans = `${tooMany('repositories of an application', maxScans)}: delete the scan of one`;
+export const tooManyReferences = `Cannot take features: there may be at most ${maxReferences} references`;
+export const badLink =
+  'Cannot take link: must be an http or https URL with {path}, such as https://github.com/org/repo/blob/{revision}/{path}#L{line}';
+export const linkWithoutRevision = 'Cannot take link: it has {revision}, and no revision is given';
+
+/** Maximum number of features remembered as missing from the code. */
+const maxMissing = 2000;
+
+/**
+ * Replaces the scan of a repository.
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `invalid_body`, `conflict` if there are too many
+ */
+export function putScan(
+  directory: Directory,
+  applicationId: string,
+  repository: string,
+  given: NewCodeScan,
+): Promise<CodeScan> {
+  checkPathName('a repository', repository);
+  checkScan(given);
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const scans = draft.scansOf(applicationId);
+    const before = scans.get(repository);
+    if (before === undefined && scans.size >= maxScans) throw new ApiError('conflict', tooManyScans);
+    const at = directory.clock.now();
+    const { revision = null, link = null, files } = given;
+    const packed = pack(given);
+    const scan: CodeScan = {
+      ...{ applicationId, repository, revision, link, files, at, by: draft.actor.name },
+      ...packed,
+      missing: missingFrom(before, new Set(packed.features.map(([name]) => name)), at),
+    };
+    draft.put('codeScans', declarationKey(applicationId, repository), scan);
+    draft.note('code-scan.uploaded', application.teamId, targetOf(application, repository));
+    return scan;
+  });
+}
+
+/** Deletes the scan of a repository. @throws {ApiError} `not_found` */
+export function deleteScan(directory: Directory, applicationId: string, repository: string): Promise<void> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    mustExist('code scan', draft.scansOf(applicationId).get(repository));
+    draft.remove('codeScans', declarationKey(applicationId, repository));
+    draft.note('code-scan.deleted', application.teamId, targetOf(application, repository));
+  });
+}
+
+/** Drafts the removal of all scans of an application. */
+export function removeScansOf(draft: AccountDraft, applicationId: string): void {
+  for (const repository of draft.scansOf(applicationId).keys())
+    draft.remove('codeScans', declarationKey(applicationId, repository));
+}
+
+function targetOf({ id }: Application, repository: string) {
+  return { type: 'code-scan', id, name: repository } as const;
+}
+
+function checkScan({ features, link, revision }: NewCodeScan): void {
+  const references = features.reduce((sum, each) => sum + each.references.length, 0);
+  if (references > maxReferences) throw new ApiError('invalid_body', tooManyReferences);
+  if (link === undefined) return;
+  if (!isLink(link)) throw new ApiError('invalid_body', badLink);
+  if (revision === undefined && link.includes('{revision}'))
+    throw new ApiError('invalid_body', linkWithoutRevision);
+}
+
+/** Whether a template is a web address whose host no path decides. */
+function isLink(link: string): boolean {
+  return (
+    /^https?:\/\/[^\s/{}@\\]+\/\S*$/i.test(link) &&
+    link.includes('{path}') &&
+    URL.canParse(linkTo(link, 'r', { path: 'a/b', line: 1 }))
+  );
+}
+
+/** The address of a line. */
+export function linkTo(
+  template: string,
+  revision: string | null,
+  { path, line }: { readonly path: string; readonly line: number },
+): string {
+  const values = {
+    revision: encoded(revision ?? ''),
+    path: path.split('/').map(encoded).join('/'),
+    line: String(line),
+  };
+  return template.replace(/\{(revision|path|line)\}/g, (_, name: keyof typeof values) => values[name]);
+}
+
+/** JSON may have half of a surrogate pair, which has no encoding. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'));
+}
+
+/** Names each file once. */
+function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
+  const numbers = new Map<string, number>();
+  const paths: [string, readonly string[]][] = [];
+  const numberOf = (path: string, owners: readonly string[]) => {
+    const known = numbers.get(path);
+    if (known !== undefined) return known;
+    numbers.set(path, paths.length);
+    return paths.push([path, owners]) - 1;
+  };
+  const named = new Map(
+    features.map(({ name, count, references }) => {
+      const places = references.map(({ path, line, owners }) => [numberOf(path, owners), line] as const);
+      return [name, [name, count, places] as const];
+    }),
+  );
+  return { paths, features: [...named.values()] };
+}
+
+/** The features that earlier scans found and this one does not, with the time of the first scan without them. */
+function missingFrom(
+  before: CodeScan | undefined,
+  found: ReadonlySet<string>,
+  at: number,
+): CodeScan['missing'] {
+  const missing = [
+    ...(before?.missing ?? []),
+    ...(before?.features ?? []).map(([name]) => [name, at] as const),
+  ];
+  return missing.filter(([name]) => !found.has(name)).slice(-maxMissing);
+}
+
+/** A feature in the code of a repository. */
+interface Found {
+  readonly count: number;
+  readonly places: readonly {
+    readonly path: string;
+    readonly line: number;
+    readonly owners: readonly string[];
+  }[];
+  /** Owners of its files, those of most places first. */
+  readonly owners: readonly string[];
+}
+
+const found = new WeakMap<CodeScan, ReadonlyMap<string, Found>>();
+
+/** The features of a scan, by name. */
+export function foundIn(scan: CodeScan): ReadonlyMap<string, Found> {
+  const known = found.get(scan);
+  if (known !== undefined) return known;
+  const features = new Map(
+    scan.features.map(([name, count, references]) => {
+      const places = references.map(([file, line]) => {
+        const [path = '', owners = []] = scan.paths[file] ?? [];
+        return { path, line, owners };
+      });
+      return [name, { count, places, owners: byFrequency(places.flatMap(({ owners }) => owners)) }];
+    }),
+  );
+  found.set(scan, features);
+  return features;
+}
+
+function byFrequency(owners: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const owner of owners) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one).map(([owner]) => owner);
+}

@@ -1,0 +1,99 @@
+import ignore, { type Ignore } from 'ignore';
+
+/** The places of the file, as GitHub and GitLab look for it. The first one counts. */
+export const codeOwnersPlaces = [
+  '.github/CODEOWNERS',
+  '.gitlab/CODEOWNERS',
+  'CODEOWNERS',
+  'docs/CODEOWNERS',
+] as const;
+
+/** Further rules are ignored. GitHub reads at most 3 MB, which is more than this. */
+const maxRules = 10_000;
+/** Maximum number of owners of a file, and of characters of each. */
+const maxOwners = 8;
+const maxOwnerLength = 100;
+const maxPatternLength = 1000;
+
+interface Rule {
+  readonly matches: Ignore;
+  readonly owners: readonly string[];
+}
+
+/**
+ * The owners of the files of a repository by its CODEOWNERS. The last rule that matches a path decides. In sections (`[Name]` of
+ * GitLab) the last one of each decides, and the owners of all sections count.
+ *
+ * The patterns are those of `.gitignore`, with these differences: case matters, `docs/*` does not match below folders in `docs`,
+ * brackets are no ranges, and `!` excludes a path from its section.
+ */
+export class CodeOwners {
+  readonly #sections: readonly (readonly Rule[])[];
+  readonly #known = new Map<string, readonly string[]>();
+
+  constructor(text: string) {
+    this.#sections = sectionsOf(text);
+  }
+
+  /** The owners of a file, at most eight; none if no rule matches. @param path relative to the top of the repository, with `/` */
+  of(path: string): readonly string[] {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const owners = this.#sections.flatMap(
+      (rules) => rules.findLast(({ matches }) => matches.ignores(path))?.owners ?? [],
+    );
+    const found = [...new Set(owners)].slice(0, maxOwners);
+    this.#known.set(path, found);
+    return found;
+  }
+}
+
+/** `[Name]`, `^[Name]` and `[Name][2]`, each with default owners. */
+const sectionHead = /^\^?\[([^\]]+)\](?:\[\d+\])?(?:\s+(.*))?$/;
+
+function sectionsOf(text: string): readonly (readonly Rule[])[] {
+  const sections = new Map<string, Rule[]>();
+  let current = sections.set('', []).get('')!;
+  let usual: readonly string[] = [];
+  let left = maxRules;
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, defaults] = sectionHead.exec(line.trim()) ?? [];
+    if (name !== undefined) {
+      const key = name.toLowerCase();
+      current = sections.get(key) ?? sections.set(key, []).get(key)!;
+      usual = ownersIn(defaults ?? '');
+      continue;
+    }
+    const rule = ruleOf(line, usual);
+    if (rule === undefined) continue;
+    left -= 1;
+    if (left < 0) break;
+    current.push(rule);
+  }
+  return [...sections.values()];
+}
+
+/** A pattern ends at the first space without a backslash. */
+const ruleLine = /^\s*((?:\\.|[^\s\\])+)(.*)$/;
+
+function ruleOf(line: string, usual: readonly string[]): Rule | undefined {
+  const [, pattern = '', rest = ''] = ruleLine.exec(line) ?? [];
+  if (pattern === '' || pattern.startsWith('#') || pattern.length > maxPatternLength) return undefined;
+  if (pattern.startsWith('!')) return { matches: matcher(pattern.slice(1)), owners: [] };
+  const owners = ownersIn(rest);
+  return { matches: matcher(pattern), owners: owners.length > 0 ? owners : usual };
+}
+
+/** Names and e-mail addresses up to a comment. */
+function ownersIn(text: string): readonly string[] {
+  const [named = ''] = text.split(/(?:^|\s)#/);
+  const owners = named.split(/\s+/).filter((owner) => owner.includes('@') && owner.length <= maxOwnerLength);
+  return owners.slice(0, maxOwners);
+}
+
+function matcher(pattern: string): Ignore {
+  const literal = pattern.replace(/(?<!\\)[[\]]/g, '\\$&');
+  const rules = ignore({ ignorecase: false }).add(literal);
+  // In a .gitignore, a folder in `docs` matches too, and with it all that it has.
+  return /\/\*$/.test(literal) ? rules.add(`!${literal}/`) : rules;
+}

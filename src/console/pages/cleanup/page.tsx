@@ -1,0 +1,193 @@
+/*
+ * src/console/pages/cleanup: the flags that can be removed from the code. page.tsx lists them, item.tsx shows one with its evidence.
+ */
+import { useSignal } from '@preact/signals';
+import type { Cleanup, CleanupItem } from '../../../contract/shapes/cleanup.ts';
+import { flagAddress, useQuery } from '../../address.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { format } from '../../format.ts';
+import { CopyButton } from '../../parts/copy.tsx';
+import { downloadCsv, toCsv } from '../../parts/csv.ts';
+import { download } from '../../parts/download.ts';
+import { Pending } from '../../parts/failure.tsx';
+import { Help } from '../../parts/help.tsx';
+import { Table } from '../../parts/table.tsx';
+import type { InEnvironment } from '../../place.ts';
+import { states } from '../overview/states.ts';
+import { Item } from './item.tsx';
+import { titleOf } from './words.ts';
+
+const everyMs = 30_000;
+
+/** The flags that can go, in all environments of the application. */
+export function CleanupPage({ application, environment }: InEnvironment) {
+  const path = resource('applications', application, 'cleanup');
+  const { data, error } = usePoll<Cleanup>(path, everyMs);
+  if (data === undefined) return <Pending error={error} />;
+  return (
+    <div class="stack">
+      <header class="head">
+        <h1>{titleOf(data.total)}</h1>
+        <p class="quiet">
+          The <Help to="semantics#the-verdict">verdicts</Help> cover all environments. Computed{' '}
+          {format.time(data.at)}.
+        </p>
+      </header>
+      <List path={path} data={data} place={{ application, environment }} />
+      <Blocked data={data} place={{ application, environment }} />
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly data: Cleanup;
+  readonly place: InEnvironment;
+}
+
+function List({ path, data, place }: PartProps & { readonly path: string }) {
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const { items, total } = data;
+  const selected = items.filter(({ feature }) => chosen.value.has(feature));
+  const choose = (feature: string, isChosen: boolean) => {
+    const next = new Set(chosen.value);
+    if (isChosen) next.add(feature);
+    else next.delete(feature);
+    chosen.value = next;
+  };
+  if (items.length === 0)
+    return (
+      <p class="empty">
+        Flags appear here when none of their senders checks them any more, or when everyone has had the same
+        variant for a while.
+      </p>
+    );
+  const shown = selected.length === 0 ? items : selected;
+  return (
+    <>
+      <Tools
+        path={path}
+        data={data}
+        shown={shown}
+        isPart={selected.length > 0}
+        onAll={(all) => (chosen.value = new Set(all ? items.map(({ feature }) => feature) : []))}
+      />
+      {items.map((item) => (
+        <Item
+          key={item.feature}
+          item={item}
+          place={place}
+          chosen={chosen.value.has(item.feature)}
+          onChoose={(isChosen) => choose(item.feature, isChosen)}
+        />
+      ))}
+      {total > items.length && (
+        <p class="quiet">{format.full(total - items.length)} more can go after these.</p>
+      )}
+    </>
+  );
+}
+
+interface ToolsProps {
+  readonly path: string;
+  readonly data: Cleanup;
+  /** The flags of the text: the selected ones, or all. */
+  readonly shown: readonly CleanupItem[];
+  readonly isPart: boolean;
+  readonly onAll: (all: boolean) => void;
+}
+
+/** Selection, and one text for the selected flags, which the server writes. */
+function Tools({ path, data, shown, isPart, onAll }: ToolsProps) {
+  const isAll = shown.length === data.items.length;
+  const feature = shown.map((item) => item.feature);
+  const part = usePoll<Cleanup>(isAll ? undefined : withQuery(path, { feature }), undefined);
+  const text = (isAll ? data : part.data)?.pullRequest;
+  const what = shown.length === 1 ? '1 flag' : `${shown.length} flags`;
+  return (
+    <div class="actions">
+      <label>
+        <input
+          type="checkbox"
+          checked={isPart && isAll}
+          onChange={(event) => onAll(event.currentTarget.checked)}
+        />{' '}
+        Select all
+      </label>
+      {text && (
+        <>
+          <CopyButton
+            label={`Copy pull-request text for ${what}`}
+            text={() => `${text.title}\n\n${text.body}`}
+          />
+          <button
+            type="button"
+            onClick={() => download('clean-up', 'md', new Blob([`# ${text.title}\n\n${text.body}`]))}
+          >
+            Markdown
+          </button>
+        </>
+      )}
+      <button type="button" class="csv" onClick={() => downloadCsv('clean-up', csvOf(shown))}>
+        CSV
+      </button>
+    </div>
+  );
+}
+
+const titles = ['Flag', 'Verdict', 'Since', 'Variant', 'Owners', 'Tags', 'Next step', 'Code', 'Evidence'];
+
+function csvOf(items: readonly CleanupItem[]): string {
+  return toCsv(
+    titles,
+    items.map((item) => [
+      ...[item.feature, states[item.verdict], item.since, item.variant],
+      ...[item.owners.map(({ name }) => name).join(', '), item.tags.join(', '), item.nextText],
+      item.code
+        .flatMap(({ repository, references }) =>
+          references.map(({ path, line }) => `${repository} ${path}:${line}`),
+        )
+        .join(', '),
+      item.reasons.map(({ text }) => text).join(' '),
+    ]),
+  );
+}
+
+/** The flags that cannot go yet, and why. */
+function Blocked({ data: { blocked, blockedTotal }, place }: PartProps) {
+  const { query } = useQuery();
+  if (blocked.length === 0) return null;
+  return (
+    <section aria-labelledby="cleanup-blocked">
+      <h2 id="cleanup-blocked">Cannot go yet</h2>
+      <Table
+        caption="Flags that cannot go yet"
+        rows={blocked}
+        rowKey={({ feature }) => feature}
+        stacked
+        columns={[
+          {
+            key: 'flag',
+            title: 'Flag',
+            value: ({ feature }) => feature,
+            cell: ({ feature }) => <a href={flagAddress({ ...place, name: feature }, query)}>{feature}</a>,
+          },
+          { key: 'verdict', title: 'Verdict', value: ({ verdict }) => states[verdict] },
+          {
+            key: 'why',
+            title: 'Why',
+            value: ({ why }) => (why.at === null ? why.text : why.text.replace(why.at, format.time(why.at))),
+          },
+          {
+            key: 'owners',
+            title: 'Owners',
+            value: ({ owners }) => owners.map(({ name }) => name).join(', '),
+          },
+        ]}
+      />
+      {blockedTotal > blocked.length && (
+        <p class="quiet">{format.full(blockedTotal - blocked.length)} more cannot go yet.</p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,120 @@
+import { useMemo } from 'preact/hooks';
+import { ownersText } from '../../../contract/owners.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { Owner } from '../../../contract/shapes/owner.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
+import type { Member } from '../../../contract/shapes/user.ts';
+import { resource } from '../../api/client.ts';
+import { useWholeList } from '../../api/list.ts';
+import { applications } from '../../applications.tsx';
+import { CodePlaces } from '../../parts/code-places.tsx';
+import { Field, Form } from '../../parts/form.tsx';
+import { hasRole } from '../../roles.ts';
+import { changeFlag, type FlagPlace } from './change.tsx';
+
+interface OwnersProps {
+  readonly place: FlagPlace;
+  readonly detail: FeatureDetail;
+}
+
+/** Who owns the flag, its tags, and where the code names it. */
+export function OwnersSection({ place, detail }: OwnersProps) {
+  const { owners, ownersFrom, tags, code } = detail;
+  return (
+    <section aria-labelledby="flag-owners">
+      <h2 id="flag-owners">Owners and code</h2>
+      <p>
+        {owners.length === 0 ? (
+          <span class="quiet">No owner.</span>
+        ) : (
+          <>
+            Owned by <strong>{ownersText(owners)}</strong>
+            {ownersFrom === 'codeowners' && <span class="quiet"> by CODEOWNERS</span>}
+          </>
+        )}{' '}
+        {tags.map((tag) => (
+          <span key={tag} class="pill">
+            {tag}
+          </span>
+        ))}
+      </p>
+      {code.length === 0 ? (
+        <p class="quiet">
+          No code scan: CI uploads one with <code>flagmeter features scan --upload</code>.
+        </p>
+      ) : (
+        <CodePlaces code={code} />
+      )}
+      {hasRole('User') && <OwnersForm place={place} detail={detail} />}
+    </section>
+  );
+}
+
+function OwnersForm({ place, detail }: OwnersProps) {
+  const people = usePeople(place.application);
+  const { owners, ownersFrom, tags } = detail;
+  const declared = ownersFrom === 'declaration' ? owners : [];
+  async function save(data: FormData) {
+    await changeFlag(place, {
+      owners: ownersFromText(String(data.get('owners')), [...declared, ...people]),
+      tags: partsOf(String(data.get('tags'))),
+    });
+  }
+  return (
+    <Form onSubmit={save} submit={detail.declared ? 'Save' : 'Save and declare'} done="The owners are saved">
+      <Field
+        name="owners"
+        label="Owners"
+        hint="Members, teams or other texts such as @shop/checkout, separated by commas. Empty: those of CODEOWNERS."
+        control={(properties) => (
+          <input {...properties} maxLength={900} defaultValue={ownersText(declared)} autoComplete="off" />
+        )}
+      />
+      <Field
+        name="tags"
+        label="Tags"
+        hint="Separated by commas."
+        control={(properties) => (
+          <input {...properties} maxLength={900} defaultValue={tags.join(', ')} autoComplete="off" />
+        )}
+      />
+    </Form>
+  );
+}
+
+/** A possible owner; `email` is another name of a user. */
+export type Candidate = Owner & { readonly email?: string };
+
+/** The members and teams that can own a flag of an application. */
+export function usePeople(application: string): readonly Candidate[] {
+  const team = applications.value?.find(({ id }) => id === application)?.teamId ?? '';
+  const members = useWholeList<Member>(resource('teams', team, 'members'), {});
+  const teams = useWholeList<Team>(resource('teams'), {});
+  return useMemo(
+    () => [
+      ...(members.items ?? []).map(({ id, name, email }) => ({
+        ...{ type: 'user' as const, id, name: name || email || id },
+        ...(email !== null && { email }),
+      })),
+      ...(teams.items ?? []).map(({ id, name }) => ({ type: 'team' as const, id, name })),
+    ],
+    [members.items, teams.items],
+  );
+}
+
+/** The owners in a text: names or e-mail addresses of the candidates, and other texts. */
+export function ownersFromText(text: string, candidates: readonly Candidate[]): Owner[] {
+  return partsOf(text).map((part) => {
+    const wanted = part.toLowerCase();
+    const found = candidates.find(
+      ({ name, email }) => name.toLowerCase() === wanted || email?.toLowerCase() === wanted,
+    );
+    return found === undefined
+      ? { type: 'text', id: null, name: part }
+      : { type: found.type, id: found.id, name: found.name };
+  });
+}
+
+function partsOf(text: string): string[] {
+  return text.split(',').flatMap((part) => part.trim() || []);
+}

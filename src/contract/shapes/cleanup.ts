@@ -1,0 +1,108 @@
+import Type, { type Static } from 'typebox';
+import { FeatureCode } from './code-scan.ts';
+import {
+  count,
+  type Documented,
+  exampleTime,
+  flag,
+  listOf,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  time,
+} from './fields.ts';
+import { exampleOwned, owned } from './owner.ts';
+import { Reason, verdictKind } from './verdict.ts';
+
+const PullRequest = Type.Object(
+  {
+    title: text('Title, one line.'),
+    body: text('Text in Markdown. Names and reasons of others are escaped.'),
+  },
+  { description: 'Text for a pull request that removes the features from the code.' },
+);
+export type PullRequest = Static<typeof PullRequest>;
+
+const Item = Type.Object({
+  feature: text('Name of the feature.'),
+  verdict: verdictKind('Kind of its verdict: `safe_to_remove` or `one_variant`.'),
+  since: orNull(time('Start of this state; `null` if unknown.')),
+  variant: orNull(text('The only variant, whose branch of the code stays. `null` if no branch is in use.')),
+  next: oneOf(
+    ['remove', 'keep_variant', 'archive'],
+    'Next step. `remove`: remove it from the code, then archive it. `keep_variant`: keep the branch of the variant, and remove the rest. `archive`: the code no longer names it.',
+  ),
+  nextText: text('The next step as a sentence.'),
+  environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
+  declared: flag('Whether the team has declared it.'),
+  ...owned,
+  reasons: listOf(Reason, 'Evidence, the most important first.'),
+  code: listOf(FeatureCode, 'Its places in the code, by repository.'),
+  pullRequest: PullRequest,
+});
+export type CleanupItem = Static<typeof Item>;
+
+const Blocked = Type.Object({
+  feature: text('Name of the feature.'),
+  verdict: verdictKind('Kind of its verdict.'),
+  owners: owned.owners,
+  why: Type.Object(Reason.properties, { description: 'Why it cannot go yet.' }),
+});
+
+const examplePullRequest = {
+  title: 'Remove the flag old-banner',
+  body: 'Removes the flag `old-banner`.\n',
+};
+
+const exampleReason = {
+  code: 'not_named',
+  text: `No packet and no report has named it since ${exampleTime}.`,
+  at: exampleTime,
+  names: [],
+} as const;
+
+/** Maximum number of listed features, and of those that cannot go. */
+export const maxCleanup = 200;
+
+export const Cleanup = shape(
+  'Cleanup',
+  {
+    at: time('Time of computation.'),
+    items: listOf(Item, `The features that can go, at most ${maxCleanup}: safe ones first, then by time.`),
+    total: count('Number of all features that can go.'),
+    blocked: listOf(Blocked, `Features without a sign of need that cannot go yet, at most ${maxCleanup}.`),
+    blockedTotal: count('Number of all features that cannot go yet.'),
+    pullRequest: orNull(
+      Type.Object(PullRequest.properties, {
+        description: 'One text for all listed features; `null` without any.',
+      }),
+    ),
+  },
+  {
+    at: exampleTime,
+    items: [
+      {
+        feature: 'old-banner',
+        verdict: 'safe_to_remove',
+        since: exampleTime,
+        variant: null,
+        next: 'remove',
+        nextText: 'Remove it from the code, then archive it.',
+        environments: ['Production'],
+        declared: true,
+        ...exampleOwned,
+        owners: [...exampleOwned.owners],
+        tags: [...exampleOwned.tags],
+        reasons: [{ ...exampleReason, names: [] }],
+        code: [(FeatureCode as Documented).example as FeatureCode],
+        pullRequest: examplePullRequest,
+      },
+    ],
+    total: 1,
+    blocked: [],
+    blockedTotal: 0,
+    pullRequest: examplePullRequest,
+  },
+);
+export type Cleanup = Static<typeof Cleanup>;

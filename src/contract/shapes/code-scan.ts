@@ -1,0 +1,130 @@
+import Type, { type Static } from 'typebox';
+import {
+  bodyShape,
+  count,
+  exampleTime,
+  listOf,
+  name,
+  orNull,
+  printable,
+  shape,
+  text,
+  time,
+} from './fields.ts';
+
+/** Bounds of the scan of one repository. */
+export const maxScans = 20;
+export const maxScannedFeatures = 5000;
+export const maxReferences = 10_000;
+export const maxReferencesEach = 20;
+
+const bounded = (most: number) => Type.String({ pattern: `^${printable}{1,${most}}$` });
+
+const path = { ...bounded(400), description: 'Path in the repository, with `/`.' };
+const line = Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Line, from 1.' });
+
+export const NewCodeScan = bodyShape(
+  'NewCodeScan',
+  {
+    revision: Type.Optional({ ...bounded(100), description: 'Commit that was scanned.' }),
+    link: Type.Optional({
+      ...bounded(500),
+      description:
+        'Template of the address of a line: an `http` or `https` URL with `{path}`, and with `{revision}` and `{line}` if needed.',
+    }),
+    files: Type.Integer({ minimum: 0, maximum: 100_000_000, description: 'Number of files that were read.' }),
+    features: Type.Array(
+      Type.Object(
+        {
+          name: name('Name of the feature.'),
+          count: Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'Number of its places.' }),
+          references: Type.Array(
+            Type.Object(
+              {
+                path,
+                line,
+                owners: Type.Array(bounded(100), {
+                  maxItems: 8,
+                  description: 'Owners of the file by CODEOWNERS.',
+                }),
+              },
+              { additionalProperties: false },
+            ),
+            { maxItems: maxReferencesEach, description: 'The first of its places.' },
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        maxItems: maxScannedFeatures,
+        description: `The features that the code names. They have at most ${maxReferences} references together.`,
+      },
+    ),
+  },
+  {
+    revision: '9fceb02',
+    link: 'https://git.shop.example/shop/web/blob/{revision}/{path}#L{line}',
+    files: 812,
+    features: [
+      {
+        name: 'checkout',
+        count: 1,
+        references: [{ path: 'src/cart.ts', line: 12, owners: ['@shop/checkout'] }],
+      },
+    ],
+  },
+);
+export type NewCodeScan = Static<typeof NewCodeScan>;
+
+const scanned = {
+  repository: text('Name of the repository.'),
+  revision: orNull(text('Commit that was scanned; `null` if not given.')),
+  scannedAt: time('Time of the upload.'),
+};
+
+const exampleScanned = { repository: 'shop/web', revision: '9fceb02', scannedAt: exampleTime };
+
+/** The last scan of a repository. */
+export const CodeScan = shape(
+  'CodeScan',
+  {
+    ...scanned,
+    files: count('Number of files that were read.'),
+    features: count('Number of features that the code names.'),
+    by: text('Who uploaded it: e-mail address of the user or name of the API key at that time.'),
+  },
+  { ...exampleScanned, files: 812, features: 14, by: 'ci' },
+);
+export type CodeScan = Static<typeof CodeScan>;
+
+const Reference = Type.Object({
+  path: text('Path in the repository.'),
+  line: count('Line, from 1.'),
+  owners: listOf(text('A person, team or e-mail address.'), 'Owners of the file by CODEOWNERS.'),
+  url: orNull(text('Address of the line at the code host; `null` without a template.')),
+});
+
+/** The places of a feature in the code of a repository, by its last scan. */
+export const FeatureCode = shape(
+  'FeatureCode',
+  {
+    ...scanned,
+    count: count('Number of places; 0 if the code does not name the feature.'),
+    references: listOf(Reference, `The first places, at most ${maxReferencesEach}.`),
+    missingSince: orNull(time('Time of the first scan without the feature, if an earlier scan found it.')),
+  },
+  {
+    ...exampleScanned,
+    count: 1,
+    references: [
+      {
+        path: 'src/cart.ts',
+        line: 12,
+        owners: ['@shop/checkout'],
+        url: 'https://git.shop.example/shop/web/blob/9fceb02/src/cart.ts#L12',
+      },
+    ],
+    missingSince: null,
+  },
+);
+export type FeatureCode = Static<typeof FeatureCode>;

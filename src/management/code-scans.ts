@@ -1,0 +1,82 @@
+import type { Accounts } from '../accounts/accounts.ts';
+import { sentNameRule } from '../accounts/checks.ts';
+import { deleteScan, foundIn, linkTo, putScan, tooManyScans } from '../accounts/code-scans.ts';
+import { type FeatureCode, NewCodeScan, CodeScan as Shown } from '../contract/shapes/code-scan.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import type { CodeScan } from '../storage/lmdb/code-scan.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { done, page, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { cutPage, namePage, paging } from './lists.ts';
+
+/** Maximum size of an uploaded scan. */
+const maxBody = 4 * 1024 * 1024;
+
+/** `/api/v2/applications/{id}/code-scans`. */
+export const codeScans: Group<ManageDeps> = {
+  tag: 'Code scans',
+  description:
+    'Where the code names features, and who owns these files by CODEOWNERS. CI uploads it with `flagmeter features scan --upload`.',
+  endpoints: [
+    endpoint('GET /applications/:id/code-scans', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'listCodeScans',
+      summary: 'List the last code scan of each repository',
+      query: paging,
+      answers: { 200: page(Shown, 'Scans are sorted by repository.') },
+      handle({ directory, application, query }) {
+        const scans = [...directory.scansOf(application.id).values()];
+        const { items, nextCursor } = cutPage(scans, namePage(query), ({ repository }) => repository);
+        return ok({ items: items.map(show), nextCursor });
+      },
+    }),
+    endpoint('PUT /applications/:id/code-scans/:repository', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'putCodeScan',
+      summary: 'Replace the code scan of a repository',
+      description:
+        'The scan covers the whole repository: features that it does not name count as missing from its code.',
+      body: NewCodeScan,
+      maxBody,
+      answers: { 200: jsonAnswer(Shown, 'The scan.') },
+      refuses: {
+        invalid_name: sentNameRule('a repository'),
+        conflict: tooManyScans,
+      },
+      handle: async ({ directory, application, params, body }) =>
+        ok(show(await putScan(directory, application.id, params.repository, body))),
+    }),
+    endpoint('DELETE /applications/:id/code-scans/:repository', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'deleteCodeScan',
+      summary: 'Delete the code scan of a repository',
+      answers: { 204: done('It is deleted.') },
+      handle: ({ directory, application, params }) =>
+        deleteScan(directory, application.id, params.repository),
+    }),
+  ],
+};
+
+function show({ repository, revision, at, files, features, by }: CodeScan): Shown {
+  return { repository, revision, scannedAt: timeText(at), files, features: features.length, by };
+}
+
+/** The places of a feature in the code, by repository. */
+export function showCode({ scansOf }: Accounts, { id }: Application, feature: string): FeatureCode[] {
+  const scans = [...scansOf(id).values()].sort((one, other) => (one.repository < other.repository ? -1 : 1));
+  return scans.map((scan) => {
+    const { repository, revision, link, at, missing } = scan;
+    const { count = 0, places = [] } = foundIn(scan).get(feature) ?? {};
+    const [, missingSince = null] = missing.find(([name]) => name === feature) ?? [];
+    return {
+      ...{ repository, revision, scannedAt: timeText(at), count },
+      references: places.map(({ path, line, owners }) => ({
+        ...{ path, line, owners: [...owners] },
+        url: link && linkTo(link, revision, { path, line }),
+      })),
+      missingSince: timeText(missingSince),
+    };
+  });
+}

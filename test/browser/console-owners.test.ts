@@ -1,0 +1,153 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+let console: Console;
+let shop: Sender;
+let repository: string;
+
+beforeAll(async () => {
+  console = await openConsole();
+  shop = await openSender(console, 'Shop');
+  const used = { on: [60], off: [40] };
+  await shop.report(daysAgo(50), { forever: { on: [10] }, legacy: { on: [10] }, checkout: used });
+  await shop.report(daysAgo(0), { forever: { on: [10] }, legacy: { on: [10] }, checkout: used });
+  for (const name of ['forever', 'legacy', 'checkout'])
+    await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name });
+  repository = freshDirectory();
+  for (const folder of ['.git', '.github', 'src']) mkdirSync(join(repository, folder), { recursive: true });
+  writeFileSync(join(repository, '.github/CODEOWNERS'), '* @shop/all\n/src/*.ts @shop/web\n');
+  writeFileSync(join(repository, 'src/app.ts'), "\nif (isEnabled('forever')) start();\n");
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+/** Runs a command as an API key with a scope. */
+async function asKey(scope: 'read' | 'write', ...args: readonly string[]) {
+  const { credentials } = console;
+  const key = (await console.manage('POST', `/api/v2/teams/${credentials.teamId}/api-keys`, 201, {
+    ...{ name: `CI ${scope}`, scopes: [scope] },
+  })) as { clientId: string; clientSecret: string };
+  return runBinary(['features', ...args, '--app', shop.application], {
+    ...{ FLAGMETER_URL: console.origin, FLAGMETER_CLIENT_ID: key.clientId },
+    FLAGMETER_CLIENT_SECRET: key.clientSecret,
+  });
+}
+
+const upload = () => [
+  ...['scan', repository, '--upload', '--repository', 'shop/web', '--revision', '9fceb02'],
+  ...['--link', 'https://git.example/shop/blob/{revision}/{path}#L{line}'],
+];
+const flag = (name: string) => `/apps/${shop.application}/Production/flag?name=${name}`;
+const item = (page: Page, name: string) => page.getByRole('article', { name });
+
+describe('a code scan', () => {
+  test('is refused for an API key that may only read', async () => {
+    const { code, stderr } = await asKey('read', ...upload());
+    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('scope write')]);
+    expect(code).not.toBe(0);
+  });
+
+  test('is uploaded with the owners of CODEOWNERS, and shown on the page of the flag', async () => {
+    const { code, stderr } = await asKey('write', ...upload());
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('Uploaded the places of 1 features in shop/web'),
+    ]);
+    const { page } = await console.visit(flag('forever'));
+    const link = page.getByRole('link', { name: 'src/app.ts:2' });
+    expect(await link.getAttribute('href')).toBe('https://git.example/shop/blob/9fceb02/src/app.ts#L2');
+    await page.getByText('Owned by @shop/web').waitFor();
+    await page.goto(console.origin + flag('legacy'));
+    await page.getByText(/Not found in the scan of/).waitFor();
+  });
+
+  test('is part of the list of what can go on the command line', async () => {
+    const { code, stdout, stderr } = await asKey('read', 'cleanup', '--markdown');
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot go yet: \d/)]);
+    expect(stdout).toMatch(/^# Remove 2 flags\n\n- \[ \] `forever`/);
+    expect(stdout).toContain('[`src/app.ts:2`](https://git.example/shop/blob/9fceb02/src/app.ts#L2)');
+    const json = JSON.parse((await asKey('read', 'cleanup', '--json')).stdout);
+    expect(json.items.map(({ next }: { next: string }) => next)).toEqual(['keep_variant', 'archive']);
+  });
+});
+
+describe('the owners of a flag', () => {
+  test('are changed on its page, and found by the search of the flags', async () => {
+    const { page } = await console.visit(flag('checkout'));
+    await page
+      .getByLabel('Owners', { exact: true })
+      .fill(`${console.credentials.adminEmail}, @shop/checkout`);
+    await page.getByLabel('Tags', { exact: true }).fill('Q4, ui');
+    const form = page.getByRole('region', { name: 'Owners and code' });
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/^Owned by .+, @shop\/checkout/).waitFor();
+    const { owners } = (await console.manage(
+      'GET',
+      `/api/v2/applications/${shop.application}/features/checkout`,
+      200,
+    )) as { owners: { type: string }[] };
+    expect(owners.map(({ type }) => type)).toEqual(['user', 'text']);
+    await page.goto(`${console.origin}/apps/${shop.application}/Production/flags?search=owner:me`);
+    await expect
+      .poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts())
+      .toEqual(['checkout']);
+    await page.getByLabel('Search the flags').fill('tag:q4 owner:"@shop/checkout"');
+    await expect
+      .poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts())
+      .toEqual(['checkout']);
+  });
+});
+
+describe('the clean-up page', () => {
+  test.each(['light', 'dark'] as const)(
+    'passes axe-core in %s mode, also on a phone',
+    async (colorScheme) => {
+      const viewport = colorScheme === 'dark' ? { width: 390, height: 800 } : { width: 1280, height: 900 };
+      const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`, {
+        colorScheme,
+        viewport,
+      });
+      await page.getByRole('heading', { name: 'These 2 flags can go' }).waitFor();
+      await item(page, 'forever').getByText('Pull-request text').click();
+      const folder = process.env['SCREENSHOTS'];
+      if (folder !== undefined)
+        await page.screenshot({ path: `${folder}/cleanup-${colorScheme}.png`, fullPage: true });
+      expect(await axeFaults(page)).toEqual([]);
+      const width = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect(width).toBeLessThanOrEqual(0);
+    },
+  );
+
+  test('has evidence, the text of a pull request, and one text for the selected flags', async () => {
+    const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`);
+    const forever = item(page, 'forever');
+    await forever.getByText(/^Only on since/).waitFor();
+    await forever.getByText(/Only the variant on has been served/).waitFor();
+    await forever.getByText('Keep the branch of its variant').first().waitFor();
+    await item(page, 'legacy').getByText('The code no longer names it').first().waitFor();
+    await page.getByRole('button', { name: 'Copy pull-request text for 2 flags' }).waitFor();
+    await forever.getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Copy pull-request text for 1 flag', exact: true }).waitFor();
+    await forever.getByText('Pull-request text').click();
+    await forever.getByText('Remove the flag forever, keep on').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Markdown' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('clean-up.md');
+  });
+});

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { linkTo } from '../../src/accounts/code-scans.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import { openRegistry } from './registry.ts';
+
+const place = (path: string, line: number, ...owners: string[]) => ({ path, line, owners });
+const scanOf = (features: Record<string, readonly object[]>, more: object = {}) => ({
+  ...{ files: 12, ...more },
+  features: Object.entries(features).map(([name, references]) => ({
+    ...{ name, count: Math.max(1, references.length), references },
+  })),
+});
+
+const link = 'https://git.example/shop/blob/{revision}/{path}#L{line}';
+
+test('a scan is shown with each feature, with owners and links', async () => {
+  const { ask, see, clock } = await openRegistry();
+  see({ f: { search: { on: [1] } } });
+  const scan = scanOf({ search: [place('src/a b#.ts', 7, '@shop/web')] }, { link, revision: '9fceb02' });
+  const put = await ask('PUT', '/code-scans/shop%2Fweb', scan);
+  const at = new Date(clock.now()).toISOString();
+  const shown = { repository: 'shop/web', revision: '9fceb02', scannedAt: at };
+  expect(put).toMatchObject({ status: 200, json: { ...shown, files: 12, features: 1 } });
+  expect((await ask('GET', '/code-scans')).json.items).toEqual([put.json]);
+  const url = 'https://git.example/shop/blob/9fceb02/src/a%20b%23.ts#L7';
+  expect((await ask('GET', '/features/search')).json).toMatchObject({
+    declared: false,
+    owners: [{ type: 'text', id: null, name: '@shop/web' }],
+    ownersFrom: 'codeowners',
+    code: [
+      {
+        ...shown,
+        count: 1,
+        missingSince: null,
+        references: [{ ...place('src/a b#.ts', 7, '@shop/web'), url }],
+      },
+    ],
+  });
+  expect((await ask('GET', '/features')).json.items).toMatchObject([{ ownersFrom: 'codeowners' }]);
+  expect((await ask('DELETE', '/code-scans/shop%2Fweb')).status).toBe(204);
+  expect((await ask('GET', '/features/search')).json).toMatchObject({ code: [], owners: [] });
+});
+
+test('declared owners take precedence, and e-mail addresses of members become members', async () => {
+  const { ask, directory, team } = await openRegistry();
+  const ada = await createUser(directory, {
+    ...{ email: 'ada@shop.example', name: 'Ada', teams: [team.id], role: 'User', passwordHash: 'x' },
+  });
+  await ask('POST', '/features', { name: 'a' });
+  const owners = ['Ada@shop.example', 'b@x.example'];
+  await ask(
+    'PUT',
+    '/code-scans/web',
+    scanOf({ a: [place('x', 1, ...owners), place('y', 2, 'b@x.example')] }),
+  );
+  expect((await ask('GET', '/features/a')).json.owners).toEqual([
+    { type: 'text', id: null, name: 'b@x.example' },
+    { type: 'user', id: ada.id, name: 'Ada' },
+  ]);
+  const declared = [{ type: 'text', id: null, name: 'QA' }];
+  await ask('PATCH', '/features/a', { owners: declared });
+  expect((await ask('GET', '/features/a')).json).toMatchObject({
+    owners: declared,
+    ownersFrom: 'declaration',
+  });
+  expect((await ask('GET', '/features?owner=b@x.example')).json.items).toEqual([]);
+});
+
+test('a feature that the code no longer names is missing since the first scan without it', async () => {
+  const { ask, clock } = await openRegistry();
+  await ask('POST', '/features', { name: 'a' });
+  const put = (features: Record<string, readonly object[]>) =>
+    ask('PUT', '/code-scans/web', scanOf(features));
+  const missing = async () => (await ask('GET', '/features/a')).json.code[0].missingSince;
+  await put({ a: [place('x', 1)] });
+  expect(await missing()).toBeNull();
+  clock.advance(86_400_000);
+  await put({});
+  const since = new Date(clock.now()).toISOString();
+  clock.advance(86_400_000);
+  await put({ b: [] });
+  expect(await missing()).toBe(since);
+  await put({ a: [] });
+  expect(await missing()).toBeNull();
+});
+
+test('there are at most 20 repositories, and the scan of one can be replaced', async () => {
+  const { ask } = await openRegistry();
+  for (let at = 0; at < 20; at += 1)
+    expect((await ask('PUT', `/code-scans/r${at}`, scanOf({}))).status).toBe(200);
+  expect(await ask('PUT', '/code-scans/more', scanOf({}))).toMatchObject({
+    status: 409,
+    json: { code: 'conflict' },
+  });
+  expect((await ask('PUT', '/code-scans/r3', scanOf({ a: [] }))).json.features).toBe(1);
+});
+
+test.each([
+  ['javascript:alert(1)//{path}'],
+  ['https://{path}/x'],
+  ['https://git.example@evil.example/{path}'],
+  ['ftp://git.example/{path}'],
+  ['https://git.example/x'],
+  ['https://git.example/{path} x'],
+  ['https://git.example/{revision}/{path}'],
+])('refuses the link %s', async (bad) => {
+  const { ask } = await openRegistry();
+  const refused = await ask('PUT', '/code-scans/web', scanOf({}, { link: bad }));
+  expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+  expect((await ask('GET', '/code-scans')).json.items).toEqual([]);
+});
+
+test('refuses more references than a scan may have', async () => {
+  const { ask } = await openRegistry();
+  const places = Array.from({ length: 20 }, (_, at) => place('x', at + 1));
+  const features = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`f${at}`, places]));
+  expect((await ask('PUT', '/code-scans/web', scanOf(features))).json.code).toBe('invalid_body');
+});
+
+const text = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+
+test('a link leads to the host of its template, whatever the path and the revision', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: text }), fc.string({ unit: text }), (path, revision) => {
+      const url = new URL(linkTo(link, revision, { path, line: 3 }));
+      expect(url.origin).toBe('https://git.example');
+      expect(url.hash).toBe('#L3');
+    }),
+  );
+});

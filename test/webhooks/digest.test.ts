@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createApplication } from '../../src/accounts/applications.ts';
+import { patchFeature } from '../../src/accounts/features.ts';
+import { digestTime } from '../../src/webhooks/digest.ts';
+import type { FoundForCleanup } from '../../src/webhooks/findings.ts';
+import { digestMark } from '../../src/webhooks/marks.ts';
+import { sweepRound } from '../../src/webhooks/sweep.ts';
+import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
+import { testLog } from '../accounts/store/postgres-fixture.ts';
+import { dayMs, openWebhooks } from './fixture.ts';
+import { nothingToClean } from './nothing-to-clean.ts';
+
+const found: FoundForCleanup = {
+  ...nothingToClean,
+  total: 12,
+  removable: Array.from({ length: 12 }, (_, at) => ({
+    ...{ feature: `old-${at}`, kind: 'safe_to_remove', since: '2026-01-01T00:00:00.000Z', variant: null },
+  })),
+};
+
+async function openDigest() {
+  const fixture = await openWebhooks();
+  const { directory, team, clock } = fixture;
+  const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
+  const owners = [{ type: 'text', name: 'QA' }] as const;
+  await patchFeature(directory, application.id, 'old-0', { owners });
+  const newWatch = (deps: Partial<WatchDeps> = {}) =>
+    new Watch({
+      ...{ ...fixture, log: testLog(), staleAfterMs: 30 * dayMs },
+      find: async () => ({ firstSeen: [], stale: [], verdicts: [], refused: [] }),
+      findForCleanup: async () => found,
+      completeThrough: async () => undefined,
+      refusals: () => new Map(),
+      pause: async () => true,
+      ...deps,
+    });
+  const { webhook } = await fixture.hook('https://hooks.example.com/', ['digest.weekly']);
+  const queued = () => fixture.deliveries(webhook.id).map(({ body }) => JSON.parse(body));
+  /** Advances to a time after the next Monday morning. */
+  const nextMonday = (more = 0) => clock.advance(digestTime(clock.now()) + 7 * dayMs - clock.now() + more);
+  return { ...fixture, application, newWatch, queued, nextMonday };
+}
+
+test('the digest is Monday, 8:00 UTC, and at most a week old', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: Date.UTC(2000), max: Date.UTC(2100) }), (now) => {
+      const at = new Date(digestTime(now));
+      expect([at.getUTCDay(), at.getUTCHours(), at.getTime() % 3_600_000]).toEqual([1, 8, 0]);
+      expect(now - at.getTime()).toBeGreaterThanOrEqual(0);
+      expect(now - at.getTime()).toBeLessThan(7 * dayMs);
+    }),
+  );
+});
+
+test('each week has one digest, whichever node makes it, and after a restart', async () => {
+  const { newWatch, queued, nextMonday, clock, team, application } = await openDigest();
+  const nodes = [newWatch(), newWatch()];
+  const round = () => Promise.all(nodes.map((node) => node.round()));
+  await round();
+  // The team has subscribed after the last Monday.
+  expect(queued()).toEqual([]);
+  nextMonday(3_600_000);
+  await round();
+  const [digest] = queued();
+  expect(digest).toMatchObject({
+    type: 'digest.weekly',
+    data: {
+      team: { id: team.id },
+      week: { to: new Date(digestTime(clock.now())).toISOString() },
+      applications: [
+        {
+          application: { id: application.id },
+          counts: { flags: 3, canGo: 12, cannotGoYet: 0, undeclared: 1, archivedButAsked: 0 },
+        },
+      ],
+      applicationsLeftOut: 0,
+    },
+  });
+  const { canGo } = digest.data.applications[0];
+  expect(canGo).toHaveLength(10);
+  expect(canGo[0]).toMatchObject({ feature: 'old-0', owners: [{ type: 'text', name: 'QA' }] });
+  clock.advance(2 * dayMs);
+  await round();
+  await newWatch().round();
+  expect(queued()).toHaveLength(1);
+  nextMonday();
+  await round();
+  expect(queued()).toHaveLength(2);
+});
+
+test('a digest waits for the counts of other nodes, and survives a failure', async () => {
+  const { newWatch, queued, nextMonday, clock } = await openDigest();
+  nextMonday(60_000);
+  await newWatch({ completeThrough: async () => clock.now() - 120_000 }).round();
+  expect(queued()).toEqual([]);
+  const failing = async () => {
+    throw new Error('away');
+  };
+  await newWatch({ findForCleanup: failing }).round();
+  expect(queued()).toEqual([]);
+  await newWatch({ completeThrough: async () => clock.now() }).round();
+  expect(queued()).toHaveLength(1);
+});
+
+test('the mark of a digest goes with its team', async () => {
+  const { accountStore, store, clock, team } = await openDigest();
+  const marks = [digestMark(team.id), digestMark('team_gone')] as const;
+  await accountStore.change((draft) => {
+    for (const mark of marks) draft.put('webhookMarks', mark, { at: clock.now() });
+  });
+  const turns = { pause: async () => true, failed: () => {} };
+  await sweepRound({ accounts: store, accountStore, clock, ...turns });
+  expect(marks.map((mark) => accountStore.get('webhookMarks', mark) !== undefined)).toEqual([true, false]);
+});

@@ -25,6 +25,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   login: () => client(async () => (await import('./cli/login.ts')).login),
   logout: () => client(async () => (await import('./cli/logout.ts')).logout),
   whoami: () => client(async () => (await import('./cli/whoami.ts')).whoami),
+  health: () => client(async () => (await import('./cli/health.ts')).health),
   apps: () => onResource('apps'),
   keys: async () => (await import('./commands/subcommands.ts')).keys,
   envs: () => onResource('envs'),

@@ -88,6 +88,16 @@ export const importCommand: Command = {
   ],
 };
 
+export const healthCommand: Command = {
+  name: 'health',
+  summary: 'List what needs attention, the most urgent first',
+  flags: [
+    flag('app APP', 'Application: id or name', { more: 'default: all applications' }),
+    flag('environment NAME', 'Environment name', { more: 'default: all environments' }),
+    ...[urlFlag, jsonFlag],
+  ],
+};
+
 export const scanCommand: Command = {
   name: 'features scan',
   summary: 'Compare the names in a source tree with the features that were seen',

@@ -5,6 +5,7 @@ import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import { Failure } from './failure.ts';
 import { UsageError } from './flags.ts';
+import { itemsOf } from './report.ts';
 import { fieldsOf } from './send.ts';
 import { printable } from './show.ts';
 
@@ -72,6 +73,13 @@ export function missing(items: readonly Item[], { one, key, alias = key }: Namin
 /** The application with this id or name. @throws {Failure | UsageError} */
 export function findApplication(api: Api, named: string): Promise<Item> {
   return find(api, ['applications'], resources.apps, named);
+}
+
+/** The environment of an application with this name. @throws {Failure} */
+export function environmentIn(application: Item, named: string): string {
+  const environments = itemsOf(application, 'environments');
+  if (environments.some(({ name }) => name === named)) return named;
+  throw missing(environments, { one: 'environment', key: 'name' }, named);
 }
 
 /** The id of the team with this id or name. @throws {Failure | UsageError} */

@@ -4,7 +4,7 @@ import { connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { queryOf, Reader } from './fields.ts';
-import { findApplication, missing } from './find.ts';
+import { environmentIn, findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
 import { commandOf, itemsOf, type Report, times } from './report.ts';
@@ -67,10 +67,7 @@ function namedRange(given: Given, now: number): Query {
 function environmentOf({ name, of }: Report, application: Item, given: Given): Query {
   const environments = itemsOf(application, 'environments');
   const wanted = given.value('environment');
-  if (wanted !== undefined) {
-    if (environments.some((each) => each['name'] === wanted)) return { environment: wanted };
-    throw missing(environments, { one: 'environment', key: 'name' }, wanted);
-  }
+  if (wanted !== undefined) return { environment: environmentIn(application, wanted) };
   if (of === 'any environment') return {};
   const names = environments.map((each) => String(each['name']));
   if (names[0] !== undefined && names.length === 1) return { environment: names[0] };

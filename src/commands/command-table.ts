@@ -2,6 +2,7 @@ import {
   adoptCommand,
   cleanupCommand,
   forgetCommand,
+  healthCommand,
   importCommand,
   loginCommand,
   logoutCommand,
@@ -140,6 +141,13 @@ FLAGMETER_WORKLOAD_TOKEN_FILE names a file with a token of the CI job or pod.
   ),
   logout: simple(logoutCommand),
   whoami: simple(whoamiCommand),
+  health: simple(
+    healthCommand,
+    `
+The findings are those of Home and of the flags page in the console. Exit code 8: a finding is
+urgent. Otherwise 0, also if there are warnings.
+${tableNotes}`,
+  ),
   apps: entryOf('apps'),
   keys: {
     summary: `${entryOf('keys').summary}; adopt tokens; rotate the signing key`,
@@ -212,7 +220,7 @@ Totals and counts of unique users do not change. Earlier backups still contain t
   audit: entryOf('audit'),
   deletions: entryOf('deletions'),
 } as const satisfies Readonly<
-  Record<'login' | 'logout' | 'whoami' | 'import' | 'people' | ResourceName | ReportName, Entry>
+  Record<'login' | 'logout' | 'whoami' | 'health' | 'import' | 'people' | ResourceName | ReportName, Entry>
 >;
 
 export const completionCommand: Command = {

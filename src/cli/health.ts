@@ -1,0 +1,51 @@
+import type { Health } from '../contract/shapes/health.ts';
+import type { Home } from '../contract/shapes/home.ts';
+import { type Api, connect, type Item, type Query } from './api.ts';
+import { healthCommand } from './client-commands.ts';
+import { type Given, readGiven } from './command.ts';
+import type { Context } from './context.ts';
+import { Failure } from './failure.ts';
+import { environmentIn, findApplication } from './find.ts';
+import { UsageError } from './flags.ts';
+import { printJson, printTable } from './print.ts';
+
+/**
+ * Lists what needs attention, the most urgent first.
+ * @throws {UsageError} for wrong arguments
+ * @throws {Failure} if a finding is urgent, or the server refuses or cannot be reached
+ */
+export async function health(argv: readonly string[], context: Context): Promise<number> {
+  const given = readGiven(healthCommand, argv);
+  if (given.has('environment') && !given.has('app'))
+    throw new UsageError('Cannot use --environment without --app');
+  const api = connect(context, given);
+  const answer = await (given.has('app') ? ofApplication(api, given) : api.read(['home'], {}));
+  const { items, ...rest } = answer as unknown as Health | Home;
+  if (given.has('json')) printJson(context, answer);
+  else if (items.length > 0)
+    printTable(context, given.has('app') ? columns : columnsOfAll, items as unknown as readonly Item[]);
+  else context.err('Nothing needs attention\n');
+  if ('complete' in rest && !rest.complete) context.err('Not all applications have been checked yet\n');
+  if ('itemsLeftOut' in rest && rest.itemsLeftOut > 0)
+    context.err(`Left out: ${rest.itemsLeftOut} less urgent. Use --app\n`);
+  const urgent = items.filter(({ severity }) => severity === 'urgent').length;
+  if (urgent === 1) throw new Failure('found', 'There is 1 urgent finding');
+  if (urgent > 1) throw new Failure('found', `There are ${urgent} urgent findings`);
+  return 0;
+}
+
+async function ofApplication(api: Api, given: Given): Promise<Item> {
+  const application = await findApplication(api, given.value('app') ?? '');
+  const named = given.value('environment');
+  const query: Query = named === undefined ? {} : { environment: environmentIn(application, named) };
+  return api.read(['applications', String(application['id']), 'health'], query);
+}
+
+const columns = {
+  severity: 'Severity',
+  text: 'Finding',
+  environment: { label: 'Environment', cut: true },
+  subjects: { label: 'Subjects', cut: true },
+} as const;
+
+const columnsOfAll = { application: { label: 'Application', cut: true }, ...columns } as const;

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { health } from '../../src/cli/health.ts';
+import { administrator } from './administrator.ts';
+import { testContext } from './fixture.ts';
+
+const admin = administrator();
+const { api, running } = admin;
+
+async function run(command: string) {
+  const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
+  const context = testContext({ clock: running.clock, env });
+  const result = health(command.replace('Here', admin.application).split(' ').filter(Boolean), context);
+  const failure = await result.then(
+    () => undefined,
+    ({ message, exitCode }) => ({ message, exitCode }),
+  );
+  return { ...context.output, failure };
+}
+
+/** Sends a Backend key from a browser, which leaks it. */
+async function leak() {
+  const path = `/applications/${admin.application}/keys`;
+  const { key } = (await api('POST', path, 201, { type: 'Backend', name: 'Billing' })) as { key: string };
+  const { status } = await fetch(`${running.url}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { origin: 'https://shop.example', 'content-type': 'application/json' },
+    body: JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } }),
+  });
+  expect(status).toBe(404);
+}
+
+describe('health', () => {
+  it('exits with 0 if nothing is urgent', async () => {
+    const { out, failure } = await run('--app Here --environment Production');
+    expect(out).toMatch(
+      /^SEVERITY +FINDING +ENVIRONMENT +SUBJECTS\nwarning +nothing received +Production +Production\n$/,
+    );
+    expect(failure).toBeUndefined();
+  });
+
+  it('lists the most urgent findings first, and exits with 8', async () => {
+    await leak();
+    const { out, failure } = await run('--app Here');
+    expect(out).toMatch(/\nurgent +key leaked +- +Billing\nwarning +/);
+    expect(failure).toEqual({ message: 'There is 1 urgent finding', exitCode: 8 });
+  });
+
+  it('covers all applications, as JSON too', async () => {
+    await leak();
+    const { out, failure } = await run('');
+    expect(out).toMatch(/^APPLICATION +SEVERITY +FINDING .*\nShop +urgent +key leaked +/);
+    expect(failure?.exitCode).toBe(8);
+    const found = JSON.parse((await run('--json')).out) as { items: { kind: string }[] };
+    expect(found.items[0]?.kind).toBe('key_leaked');
+  });
+
+  it('refuses an environment that does not exist, or one without an application', async () => {
+    expect((await run('--app Here --environment Nowhere')).failure).toMatchObject({ exitCode: 5 });
+    const { failure } = await run('--environment Production');
+    expect(failure?.message).toBe('Cannot use --environment without --app');
+  });
+});

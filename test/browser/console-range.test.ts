@@ -93,10 +93,14 @@ test('a day is chosen by its date, also by keyboard, and is that of the time zon
   expect(page.url()).toMatch(/\?range=\d{4}-\d\d-\d\d$/);
 });
 
-test('a time zone is chosen for a page or kept for the user, and a link has it', async () => {
+test('a time zone is chosen for a page or kept for the user, and its dialog returns the focus', async () => {
   const { page } = await console_.visit(address('?range=today&tz=America/New_York'), inBerlin);
-  await page.getByRole('button', { name: 'Times in America/New_York' }).click();
+  const opener = page.getByRole('button', { name: 'Times in America/New_York' });
   const dialog = page.getByRole('dialog', { name: 'Time zone' });
+  await opener.click();
+  await dialog.getByLabel('Time zone').press('Escape');
+  await expect.poll(() => opener.evaluate((button) => button.matches(':focus'))).toBe(true);
+  await opener.click();
   await dialog.getByLabel('Time zone').fill('Europe/Atlantis');
   await dialog.getByRole('button', { name: 'Use' }).click();
   await dialog.getByText('"Europe/Atlantis" is not a time zone').waitFor();

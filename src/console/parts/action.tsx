@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { announce } from './announce.tsx';
 import { Reason } from './failure.tsx';
+import { restoreFocus } from './restore-focus.ts';
 
 /** Runs the requests of buttons, one at a time. `refusal` shows why the last one failed. */
 export function useAction() {
@@ -9,6 +10,7 @@ export function useAction() {
   /** @param request gives `false` if nothing was changed @param done announced after a success */
   async function run(request: () => Promise<unknown>, done: string): Promise<void> {
     if (busy.value) return;
+    const button = document.activeElement;
     busy.value = true;
     error.value = undefined;
     try {
@@ -17,6 +19,8 @@ export function useAction() {
       error.value = failure;
     } finally {
       busy.value = false;
+      // A disabled button loses the focus.
+      setTimeout(restoreFocus, 0, button);
     }
   }
   return {

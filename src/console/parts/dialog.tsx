@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild, ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { restoreFocus } from './restore-focus.ts';
 
 export interface DialogProps {
   readonly title: string;
@@ -9,17 +10,15 @@ export interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus in it, and restores the focus afterwards. */
+/** A modal dialog. The browser keeps the focus in it; afterwards the element that had it before has it again. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
-    const shown = dialog.current!;
-    shown.showModal();
-    return () => {
-      shown.close();
-      setTimeout(keepFocus);
-    };
+    const before = document.activeElement;
+    dialog.current!.showModal();
+    // Removed from the page, the dialog restores no focus.
+    return () => setTimeout(restoreFocus, 0, before);
   }, []);
   return (
     <dialog
@@ -36,12 +35,6 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       {children}
     </dialog>
   );
-}
-
-/** Focuses the page if the element that had the focus before is gone, such as a deleted row. */
-function keepFocus(): void {
-  if (document.activeElement === document.body)
-    document.getElementById('main')?.focus({ preventScroll: true });
 }
 
 /** The state of a part of a page that opens one dialog at a time. */

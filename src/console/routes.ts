@@ -42,7 +42,7 @@ export const tabs: readonly Tab[] = [
   {
     ...inEnvironment('cleanup'),
     title: 'Clean-up',
-    key: 'l',
+    key: 'u',
     load: () => import('./pages/cleanup/page.tsx').then(({ CleanupPage }) => CleanupPage),
   },
   {

@@ -119,7 +119,7 @@ test('refusals count from the tenth, by sender, until an hour without refusals',
 });
 
 test('flags are counted by their verdicts, and a declaration takes effect at once', async () => {
-  const { ask, path, health, send } = await openShop();
+  const { id, ask, path, health, send } = await openShop();
   await ask('POST', `${path}/features`, 201, { name: 'checkout' });
   await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] }, search: { on: [1] } });
   clock.advance(8 * dayMs);
@@ -128,6 +128,12 @@ test('flags are counted by their verdicts, and a declaration takes effect at onc
   await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] } });
   clock.advance(20_000);
   expect(kindsOf(await health())).toEqual(['flags_can_go 1', 'undeclared 2']);
+  for (const environment of ['Production', 'Staging']) {
+    const { items } = await health(`?environment=${environment}`);
+    const { count, link } = items.find(({ kind }) => kind === 'flags_can_go')!;
+    expect(await ask('GET', `${path}/cleanup`, 200)).toMatchObject({ total: count });
+    expect(link).toBe(`/apps/${id}/${environment}/cleanup`);
+  }
   await ask('PATCH', `${path}/features/search`, 200, { archived: true });
   const declared = (await ask('GET', `${path}/health`, 200)) as Health;
   expect(kindsOf(declared)).toEqual(['undeclared 1']);

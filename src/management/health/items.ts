@@ -132,7 +132,8 @@ const itemsOf: Readonly<Record<HealthKind, Finder>> = {
     const done = facts.done.filter(({ environment }) => isIn(facts, environment));
     return listed(done, ({ id, name }) => ({ type: 'experiment', id, name }), done[0]?.environment ?? null);
   },
-  flags_can_go: flagsOf('flags_can_go'),
+  // As on the page that lists them, in all environments.
+  flags_can_go: flagsOf('flags_can_go', ({ data }) => data.all),
   undeclared: flagsOf('undeclared'),
 };
 
@@ -145,9 +146,9 @@ function listed<Thing>(
   return [{ count: things.length, subjects: things.slice(0, maxSubjects).map(subject), environment }];
 }
 
-function flagsOf(kind: FlagKind): Finder {
+function flagsOf(kind: FlagKind, of: (facts: Facts) => FoundFlags = flagsIn): Finder {
   return (facts) => {
-    const { count, names } = flagsIn(facts).found[kind];
+    const { count, names } = of(facts).found[kind];
     const subjects = names.map((name) => ({ type: 'feature', id: name, name }) as const);
     return count === 0 ? [] : [{ count, subjects, environment: shownIn(facts) }];
   };

@@ -37,15 +37,20 @@ export function productOf(userAgent: string): Program {
   return { name, version };
 }
 
-/** The name and the first two numbers of the version: `unleash-client-node 6.4`, `Chrome 131`. */
-export function programText(userAgent: string): string {
+/** A program and the first two numbers of its version. */
+export function programOf(userAgent: string): Program {
   const browser = userAgent.startsWith('Mozilla/') ? browserOf(userAgent) : undefined;
   const { name, version } = browser ?? productOf(userAgent);
   // Unleash SDKs separate the version by a space or a colon.
   const [, program = '', said = version] = /^(.*?)(?:[ :@]v?(\d+\.[\w.+-]*))?$/.exec(name.trim()) ?? [];
   const numbers = /^v?(\d+(?:\.\d+)?)/.exec(said ?? '')?.[1];
-  if (program === '') return userAgent;
-  return numbers === undefined ? program : `${program} ${numbers}`;
+  return program === '' ? { name: userAgent, version: undefined } : { name: program, version: numbers };
+}
+
+/** The name and the version of a program: `unleash-client-node 6.4`, `Chrome 131`. */
+export function programText(userAgent: string): string {
+  const { name, version } = programOf(userAgent);
+  return version === undefined ? name : `${name} ${version}`;
 }
 
 /** Whether a recorded sender is a browser. Any other is a program of a team. */

@@ -58,6 +58,9 @@ test('an experiment is planned on the page of a flag, and runs without a winner'
   expect(await axeFaults(page)).toEqual([]);
   await page.getByRole('link', { name: 'Running' }).click();
   await page.getByText(/^Running: day \d of \d+\./).waitFor();
+  await page
+    .getByText(/^Power at the present traffic, in days from the start: A difference of .* detectable/)
+    .waitFor();
   await page.getByRole('heading', { name: 'Guardrails' }).waitFor();
   expect(await page.getByText(/better with|winner/i).count()).toBe(0);
   expect(await axeFaults(page)).toEqual([]);

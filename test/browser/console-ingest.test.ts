@@ -96,6 +96,13 @@ test('the address contains the filters, and the CSV file the filtered rows', asy
   await page.getByLabel('Reason').selectOption('origin_not_allowed');
   const rows = page.getByRole('region', { name: 'Senders' }).getByRole('row');
   await expect.poll(() => rows.count()).toBe(2);
+  expect((await rows.first().innerText()).split('\t')).toEqual([
+    'Program',
+    'Type',
+    'Refused',
+    'Reasons',
+    'Last',
+  ]);
   expect(new URL(page.url()).searchParams.get('reason')).toBe('origin_not_allowed');
   await page.reload();
   await expect.poll(() => rows.count()).toBe(2);

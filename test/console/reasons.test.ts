@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { programsIn } from '../../src/console/pages/ingest/programs.ts';
 import { filtered, reasonsOf, senderName } from '../../src/console/pages/ingest/reasons.ts';
 import type { LedgerEntry } from '../../src/contract/shapes/ledger.ts';
 
@@ -74,4 +76,49 @@ test.each([
 ])('the filter %j selects %d entries', (filter, count) => {
   const entries = [entry(), entry(other), entry(accepted), entry(noted)];
   expect(filtered(entries, filter)).toHaveLength(count);
+});
+
+test('senders are grouped by program, with outcomes and versions', () => {
+  const late = '2026-01-31T12:30:00.000Z';
+  const programs = programsIn([
+    entry({ count: 3 }),
+    entry({ ...accepted, count: 90 }),
+    entry({ ...accepted, ...other, count: 7, lastAt: late }),
+    entry({ ...accepted, sender: { userAgent: null, instance: 'web-7' }, route: 'usage' }),
+  ]);
+  expect(programs.map(({ name, types }) => [name, ...types])).toEqual([
+    ['shop', 'Packets'],
+    ['web-7', 'Usage reports'],
+  ]);
+  const [{ counts, codes, lastAt, versions }] = programs as [(typeof programs)[0]];
+  expect([counts, codes, lastAt]).toEqual([
+    { accepted: 97, refused: 3, noted: 0 },
+    ['origin_not_allowed'],
+    late,
+  ]);
+  expect(versions.map(({ label, counts, userAgents }) => [label, counts.accepted, ...userAgents])).toEqual([
+    ['2', 7, 'shop/2'],
+    ['1', 90, 'shop/1'],
+  ]);
+});
+
+test('no message is lost when senders are grouped', () => {
+  const outcome = fc.constantFrom(accepted, noted, {});
+  const userAgent = fc.constantFrom('shop/1', 'shop/2.3.4', 'api/1', null, '__other__');
+  const instance = fc.constantFrom('web-7', null);
+  const entries = fc.array(
+    fc
+      .record({ outcome, count: fc.nat(99), sender: fc.record({ userAgent, instance }) })
+      .map(({ outcome, ...more }) => entry({ ...outcome, ...more })),
+  );
+  const sum = (counts: readonly number[]) => counts.reduce((all, each) => all + each, 0);
+  fc.assert(
+    fc.property(entries, (given) => {
+      const programs = programsIn(given);
+      const all = sum(given.map(({ count }) => count));
+      expect(sum(programs.flatMap(({ counts }) => Object.values(counts)))).toBe(all);
+      const versions = programs.flatMap((program) => program.versions);
+      expect(sum(versions.flatMap(({ counts }) => Object.values(counts)))).toBe(all);
+    }),
+  );
 });

@@ -1,10 +1,20 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { healthKinds, healthRules, refusing, severities, silentMs } from '../../src/contract/health.ts';
+import { finishExperiment, planExperiment, stopExperiment } from '../../src/accounts/experiments.ts';
+import {
+  doneMs,
+  healthKinds,
+  healthRules,
+  refusing,
+  severities,
+  silentMs,
+} from '../../src/contract/health.ts';
+import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import type { Health } from '../../src/contract/shapes/health.ts';
 import { maxSubjects } from '../../src/contract/shapes/health.ts';
-import { type Facts, healthOf } from '../../src/management/health/items.ts';
-import { testClock } from '../accounts/fixture.ts';
+import type { Caller } from '../../src/management/caller.ts';
+import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health/items.ts';
+import { openFixture, testClock } from '../accounts/fixture.ts';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
@@ -160,6 +170,40 @@ test('a split of users that is off is a warning, until the intended one is chang
   await ask('PATCH', `${path}/features/checkout`, 200, { split: { on: 3, off: 1 } });
   clock.advance(dayMs);
   expect(kindsOf(await health())).not.toContain('split_mismatch 1');
+});
+
+test('an experiment whose plan is met is reported for a week, and one that was stopped is not', async () => {
+  const { directory, application, clock } = await openFixture();
+  const { id, environments } = application;
+  const plan = (feature: string) =>
+    planExperiment(directory, id, feature, {
+      ...{ name: feature, hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
+      ...{ startAt: clock.now(), endAt: clock.now() + 9 * dayMs, users: null },
+      ...{ metric: 'used', direction: 'up', guardrails: [] },
+    });
+  const [met, stopped] = [await plan('checkout'), await plan('search')];
+  const itemsIn = (only?: string) => {
+    const viewer = { roleIn: () => 'Viewer' } as unknown as Caller;
+    const data = { environments: [], all: noFlags, refused: [] };
+    const findings = accountFindings(directory, application, viewer);
+    const rest = { application, only, data, now: clock.now(), completeThrough: undefined };
+    return healthOf({ ...findings, ...rest }).items;
+  };
+  await stopExperiment(directory, id, stopped.experiment.id, 'Too many errors', exampleFigures);
+  clock.advance(10 * dayMs);
+  expect(itemsIn()).toEqual([]);
+  await finishExperiment(directory, id, met, exampleFigures);
+  const { name } = environments[0]!;
+  expect(itemsIn(name)).toEqual([
+    {
+      ...{ kind: 'experiment_done', severity: 'info', count: 1, text: '1 experiment has finished' },
+      subjects: [{ type: 'experiment', id: met.experiment.id, name: 'checkout' }],
+      ...{ environment: name, link: `/apps/${id}/${name}/experiments` },
+    },
+  ]);
+  expect(itemsIn('Another')).toEqual([]);
+  clock.advance(doneMs);
+  expect(itemsIn()).toEqual([]);
 });
 
 test('refuses an unknown environment', async () => {

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import type { Experiment, ExperimentResult } from '../../../contract/shapes/experiment.ts';
+import type { Experiment, ExperimentResult, Power } from '../../../contract/shapes/experiment.ts';
 import { environmentAddress, flagAddress, useQuery } from '../../address.ts';
-import { call, resource } from '../../api/client.ts';
+import { call, resource, withQuery } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { format } from '../../format.ts';
@@ -40,7 +40,7 @@ export function ExperimentPage({ application: app, environment: env }: InEnviron
         <span class="pill">{data.state === 'stopped' ? 'stopped early' : data.state}</span>
       </header>
       {data.hypothesis !== null && <p>{data.hypothesis}</p>}
-      <Outcome experiment={data} result={result} />
+      <Outcome app={app} experiment={data} result={result} />
       {result !== undefined && data.state !== 'planned' && <Figures experiment={data} result={result} />}
       <Plan app={app} env={env} experiment={data} />
       {hasRole('User') && (
@@ -51,21 +51,25 @@ export function ExperimentPage({ application: app, environment: env }: InEnviron
 }
 
 interface ResultProps {
+  readonly app: string;
   readonly experiment: Experiment;
   readonly result: ExperimentResult | undefined;
 }
 
 /** The frozen verdict, or how far it is. */
-function Outcome({ experiment, result }: ResultProps) {
+function Outcome({ app, experiment, result }: ResultProps) {
   const { state, progress, verdict, stopped } = experiment;
   if (state === 'planned') return <p class="callout">Planned: {progress.text}.</p>;
   if (verdict === null)
     return (
-      <p class="callout">
-        Running: {progress.text}. There is no result before the plan is met.
-        {result?.detectable != null &&
-          ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} will be found with a probability of 80 %.`}
-      </p>
+      <>
+        <p class="callout">
+          Running: {progress.text}. There is no result before the plan is met.
+          {result?.detectable != null &&
+            ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} will be found with a probability of 80 %.`}
+        </p>
+        <RunningPower app={app} experiment={experiment} />
+      </>
     );
   return (
     <>
@@ -75,6 +79,18 @@ function Outcome({ experiment, result }: ResultProps) {
       </p>
     </>
   );
+}
+
+/** The days after which a difference is detectable. */
+function RunningPower({ app, experiment }: Pick<ResultProps, 'app' | 'experiment'>) {
+  const { feature, environment, metric, base } = experiment;
+  const path = resource('applications', app, 'features', feature, 'power');
+  const power = usePoll<Power>(
+    environment === null ? undefined : withQuery(path, { environment, metric, base }),
+    undefined,
+  ).data;
+  if (power === undefined) return null;
+  return <p class="quiet">Power at the present traffic, in days from the start: {power.text}</p>;
 }
 
 /** The intervals, guardrails and days. */

@@ -1,4 +1,5 @@
 import type { Sender } from '../../../contract/shapes/verdict.ts';
+import { byProgram } from '../../parts/programs.ts';
 
 /** A program that sends, with all of its versions. */
 export interface SenderProgram {
@@ -17,18 +18,15 @@ export interface ProgramThere {
   readonly versions: readonly string[];
 }
 
-/** Groups senders by program. The program with the latest request comes first. */
+/** Groups senders by program. */
 export function programsOf(senders: readonly Sender[]): SenderProgram[] {
-  const latestFirst = senders.toSorted((a, b) => (a.lastAt < b.lastAt ? 1 : -1));
-  const groups = new Map<string, Sender[]>();
-  for (const sender of latestFirst) groups.set(sender.name, [...(groups.get(sender.name) ?? []), sender]);
-  return Array.from(groups, ([name, all]) => ({
+  return byProgram(senders, ({ name }) => name).map(({ name, lastAt, entries }) => ({
     name,
-    lastAt: all[0]!.lastAt,
-    routes: [...new Set(all.map(({ route, transport }) => `${route}, ${transport}`))],
+    lastAt,
+    routes: [...new Set(entries.map(({ route, transport }) => `${route}, ${transport}`))],
     environments: new Map(
-      [...new Set(all.map(({ environment }) => environment))].map((environment) => {
-        const there = all.filter((each) => each.environment === environment);
+      [...new Set(entries.map(({ environment }) => environment))].map((environment) => {
+        const there = entries.filter((each) => each.environment === environment);
         const versions = new Set(there.flatMap(({ version }) => version ?? []));
         return [environment, { lastAt: there[0]!.lastAt, versions: [...versions] }];
       }),

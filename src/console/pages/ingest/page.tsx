@@ -1,6 +1,7 @@
 /*
  * src/console/pages/ingest: accepted and refused packets and reports. page.tsx assembles the sections: now.tsx has the state of the
- * server, reasons.tsx the reasons of refusals with their remedies, keys.tsx the keys, and senders.tsx the senders. reasons.ts computes.
+ * server, reasons.tsx the reasons of refusals with their remedies, keys.tsx the keys, and senders.tsx the senders. reasons.ts and
+ * programs.ts compute.
  */
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import type { IngestReport } from '../../../contract/shapes/ledger.ts';

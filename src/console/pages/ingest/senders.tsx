@@ -7,13 +7,14 @@ import type {
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { plural } from '../../format.ts';
-import { agoColumn, countColumn, Program } from '../../parts/columns.tsx';
+import { format, plural } from '../../format.ts';
+import { Ago, agoColumn, countColumn, Program } from '../../parts/columns.tsx';
 import { Filter } from '../../parts/filters.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { type Column, CsvButton, Table } from '../../parts/table.tsx';
 import { hasRole } from '../../roles.ts';
 import { KeyLink } from './keys.tsx';
-import { adviceOn, filtered, senderName } from './reasons.ts';
+import { type Counts, outcomes, programsIn, type SendingProgram, typeOf } from './programs.ts';
+import { adviceOn, filtered } from './reasons.ts';
 
 interface SendersProps {
   readonly entries: readonly LedgerEntry[];
@@ -21,79 +22,121 @@ interface SendersProps {
   readonly env: string;
 }
 
-/** The senders and the outcome of their packets. The address has the reader's filters. */
+/** The senders and the outcomes of their messages. The address has the reader's filters. */
 export function Senders({ entries, leftOut, env }: SendersProps) {
   const { query, change } = useQuery();
   const { outcome, reason, sender, sort = '' } = query;
   const rows = filtered(entries, { outcome, reason, search: sender });
+  const isFiltered = outcome !== undefined || reason !== undefined;
+  const shown = outcomes.filter((each) => !isFiltered || rows.some((row) => row.outcome === each));
   return (
     <section class="stack">
       <h2>Senders</h2>
-      <Filters entries={entries} />
+      <div class="filters">
+        <Filters entries={entries} />
+        {rows.length > 0 && <CsvButton name={`ingest-${env}`} columns={savedColumns} rows={rows} />}
+      </div>
       <Table
         caption="Senders"
-        columns={columns}
-        rows={rows}
-        rowKey={keyOf}
+        columns={programColumns(shown)}
+        rows={programsIn(rows)}
+        rowKey={({ name }) => name}
         sort={sort}
         onSort={(next) => change({ sort: next })}
-        csv={`ingest-${env}`}
         stacked
         empty={
           entries.length === 0 ? 'Nothing was received in this range.' : 'No sender matches the filters.'
         }
       />
-      {leftOut > 0 && <p class="quiet">{plural(leftOut, 'more row')}: choose a shorter range to see them.</p>}
+      {leftOut > 0 && (
+        <p class="quiet">
+          {plural(leftOut, 'more entry', 'more entries')}: choose a shorter range to see them.
+        </p>
+      )}
     </section>
   );
 }
 
-const routes = {
-  telemetry: 'Packets',
-  usage: 'Usage reports',
-  metrics: 'Metrics reports',
-  identities: 'Instance ids',
-  otlp: 'OpenTelemetry',
-  unleash: 'Unleash SDKs',
-};
+const titles = { accepted: 'Accepted', refused: 'Refused', noted: 'Noted' };
+const tones = { accepted: undefined, refused: 'bad', noted: 'warn' };
 
-const columns: readonly Column<LedgerEntry>[] = [
+/** A column for the program, its type, each outcome, the reasons and the latest message. */
+function programColumns(shown: readonly LedgerEntry['outcome'][]): Column<SendingProgram>[] {
+  return [
+    {
+      key: 'sender',
+      title: 'Program',
+      value: ({ name }) => name,
+      cell: (row) => <Versions of={row} />,
+      class: 'ingest-sender',
+    },
+    { key: 'what', title: 'Type', value: ({ types }) => types.join('; ') },
+    ...shown.map((outcome) => ({
+      key: outcome,
+      title: titles[outcome],
+      number: true,
+      value: ({ counts }: SendingProgram) => counts[outcome],
+      cell: ({ counts }: SendingProgram) => <Count counts={counts} of={outcome} />,
+    })),
+    {
+      key: 'reason',
+      title: 'Reasons',
+      value: ({ codes }) => codes.join(' '),
+      cell: ({ codes }) => codes.map((code) => [<Code key={code} of={code} />, ' ']),
+    },
+    agoColumn('lastAt', 'Last', 'last'),
+  ];
+}
+
+function Count({ counts, of }: { readonly counts: Counts; readonly of: LedgerEntry['outcome'] }) {
+  if (counts[of] === 0) return <span class="quiet">–</span>;
+  return <span class={tones[of]}>{format.full(counts[of])}</span>;
+}
+
+/** A program, and on request the counts of each version. */
+function Versions({ of: { name, versions } }: { readonly of: SendingProgram }) {
+  const [only] = versions;
+  if (versions.length === 1)
+    return <span title={only!.userAgents.join('\n')}>{[name, only!.label].filter(Boolean).join(' ')}</span>;
+  return (
+    <details>
+      <summary>
+        {name} <span class="quiet">{plural(versions.length, 'version')}</span>
+      </summary>
+      <ul class="ingest-versions">
+        {versions.map(({ label, counts, lastAt, userAgents }) => (
+          <li key={label} title={userAgents.join('\n')}>
+            {label || 'unknown version'}:{' '}
+            {format.list(
+              outcomes
+                .filter((each) => counts[each] > 0)
+                .map((each) => `${format.full(counts[each])} ${each}`),
+            )}
+            <span class="quiet">
+              {' '}
+              · <Ago at={lastAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** The CSV file has a row for each version, environment, outcome and reason. */
+const savedColumns: readonly Column<LedgerEntry>[] = [
   {
     key: 'sender',
     title: 'Sender',
-    value: senderName,
-    csv: ({ sender: { userAgent, instance } }) => [instance, userAgent].filter(Boolean).join(' '),
-    cell: (row) => <span title={row.sender.userAgent ?? undefined}>{senderName(row)}</span>,
-    class: 'ingest-sender',
+    value: ({ sender: { userAgent, instance } }) => [instance, userAgent].filter(Boolean).join(' '),
   },
-  {
-    key: 'what',
-    title: 'Type',
-    value: ({ route, transport }) => `${routes[route]}${transport === 'http' ? '' : `, ${transport}`}`,
-  },
+  { key: 'what', title: 'Type', value: typeOf },
   { key: 'environment', title: 'Environment', value: ({ environment }) => environment ?? 'unknown' },
-  {
-    key: 'outcome',
-    title: 'Outcome',
-    value: ({ outcome }) => outcome,
-    cell: ({ outcome }) => <span class={tones[outcome]}>{outcome}</span>,
-  },
-  {
-    key: 'reason',
-    title: 'Reason',
-    value: ({ code }) => code ?? '',
-    cell: ({ code }) => code !== null && <Code of={code} />,
-  },
+  { key: 'outcome', title: 'Outcome', value: ({ outcome }) => outcome },
+  { key: 'reason', title: 'Reason', value: ({ code }) => code ?? '' },
   countColumn('count', 'Count'),
   agoColumn('lastAt', 'Last', 'last'),
 ];
-
-const tones = { accepted: 'good', refused: 'bad', noted: 'warn' };
-
-function keyOf({ environment, transport, route, sender, outcome, status, code }: LedgerEntry): string {
-  const { userAgent, instance } = sender;
-  return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
-}
 
 function Filters({ entries }: { readonly entries: readonly LedgerEntry[] }) {
   const { reason } = useQuery().query;
@@ -103,11 +146,11 @@ function Filters({ entries }: { readonly entries: readonly LedgerEntry[] }) {
     .sort()
     .map((code) => [code] as const);
   return (
-    <div class="filters">
-      <Filter name="outcome" label="Outcome" options={[all, ['accepted'], ['refused'], ['noted']]} />
+    <>
+      <Filter name="outcome" label="Outcome" options={[all, ...outcomes.map((each) => [each] as const)]} />
       <Filter name="reason" label="Reason" options={[all, ...ofCodes]} />
       <Filter name="sender" label="Sender" />
-    </div>
+    </>
   );
 }
 

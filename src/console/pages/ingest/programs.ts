@@ -1,0 +1,76 @@
+import { programOf } from '../../../contract/programs.ts';
+import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
+import { byProgram } from '../../parts/programs.ts';
+
+export const outcomes = ['accepted', 'refused', 'noted'] as const satisfies readonly LedgerEntry['outcome'][];
+
+/** Messages by outcome. */
+export type Counts = Readonly<Record<LedgerEntry['outcome'], number>>;
+
+/** A program and its messages. */
+export interface SendingProgram {
+  readonly name: string;
+  readonly lastAt: string;
+  readonly types: readonly string[];
+  readonly counts: Counts;
+  /** Of refusals and notes, the latest first. */
+  readonly codes: readonly string[];
+  /** The one with the latest message first. */
+  readonly versions: readonly SendingVersion[];
+}
+
+/** A version of a program, or an instance that names itself. */
+interface SendingVersion {
+  /** Empty if neither is known. */
+  readonly label: string;
+  readonly lastAt: string;
+  readonly counts: Counts;
+  /** The `User-Agent` headers. */
+  readonly userAgents: readonly string[];
+}
+
+/** Groups ledger entries by program, and those of a program by version. */
+export function programsIn(entries: readonly LedgerEntry[]): SendingProgram[] {
+  return byProgram(entries, nameOf).map(({ name, lastAt, entries: own }) => ({
+    ...{ name, lastAt, counts: countsOf(own) },
+    types: [...new Set(own.map(typeOf))],
+    codes: [...new Set(own.flatMap(({ code }) => code ?? []))],
+    versions: byProgram(own, labelOf).map((version) => ({
+      ...{ label: version.name, lastAt: version.lastAt, counts: countsOf(version.entries) },
+      userAgents: [...new Set(version.entries.flatMap(({ sender }) => sender.userAgent ?? []))],
+    })),
+  }));
+}
+
+function nameOf({ sender: { userAgent, instance } }: LedgerEntry): string {
+  if (userAgent === '__other__') return 'Other senders';
+  if (userAgent === null) return instance ?? 'A sender without a name';
+  return programOf(userAgent).name;
+}
+
+/** `2.1`, or `2.1 (web-7)` with an instance. */
+function labelOf({ sender: { userAgent, instance } }: LedgerEntry): string {
+  if (userAgent === null) return '';
+  const { version } = programOf(userAgent);
+  return [version, instance === null ? undefined : `(${instance})`].filter(Boolean).join(' ');
+}
+
+function countsOf(entries: readonly LedgerEntry[]): Counts {
+  const counts = { accepted: 0, refused: 0, noted: 0 };
+  for (const { outcome, count } of entries) counts[outcome] += count;
+  return counts;
+}
+
+const routes = {
+  telemetry: 'Packets',
+  usage: 'Usage reports',
+  metrics: 'Metrics reports',
+  identities: 'Instance ids',
+  otlp: 'OpenTelemetry',
+  unleash: 'Unleash SDKs',
+};
+
+/** The type of a message: `Packets`, `Usage reports, grpc`. */
+export function typeOf({ route, transport }: Pick<LedgerEntry, 'route' | 'transport'>): string {
+  return `${routes[route]}${transport === 'http' ? '' : `, ${transport}`}`;
+}

@@ -1,6 +1,8 @@
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { type FoundExperiment, phaseOf, plannedDays } from '../accounts/experiments.ts';
 import { intendedThroughout } from '../accounts/feature-settings.ts';
+import { ownersOf } from '../accounts/owners.ts';
 import type { Experiment } from '../contract/shapes/experiment.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
@@ -12,7 +14,8 @@ const dayMs = 86_400_000;
 
 /** An experiment as in the API. @param users of the variant that has the fewest, if they were counted */
 export function showExperiment(
-  { environments }: Application,
+  accounts: Accounts,
+  application: Application,
   { feature, experiment }: FoundExperiment,
   now: number,
   users?: number,
@@ -25,7 +28,9 @@ export function showExperiment(
   const day = end < experiment.startAt ? 0 : Math.max(1, Math.floor(end / dayMs) - from + 1);
   return {
     ...{ id, feature: feature.name, name, hypothesis, base, metric, direction, by },
-    environment: environments.find(({ number }) => number === experiment.environment)?.name ?? null,
+    owners: [...ownersOf(accounts, application, feature.name, feature).owners],
+    environment:
+      application.environments.find(({ number }) => number === experiment.environment)?.name ?? null,
     split: split && Object.fromEntries(split),
     startAt: timeText(experiment.startAt),
     endAt: timeText(experiment.endAt),

@@ -112,7 +112,7 @@ export const experiments: Group<ReportingDeps> = {
         const { id } = found.experiment;
         return created(
           ['applications', application.id, 'experiments', id],
-          showExperiment(application, found, now),
+          showExperiment(directory, application, found, now),
         );
       },
     }),
@@ -155,7 +155,7 @@ export const experiments: Group<ReportingDeps> = {
           const { state: _, frozen: __, daily: ___, ...figures } = result;
           found = await stopExperiment(directory, application.id, experimentId, stop, figures);
         }
-        return ok(showExperiment(application, found, directory.clock.now()));
+        return ok(showExperiment(directory, application, found, directory.clock.now()));
       },
     }),
     endpoint(`DELETE ${path}`, {
@@ -217,7 +217,7 @@ async function shownWithUsers(
   const { experiment } = found;
   const isCounted = experiment.users !== null && phaseOf(experiment, now) === 'running';
   const users = isCounted ? (await reportOf(deps, application, found)).users : undefined;
-  return showExperiment(application, found, now, users);
+  return showExperiment(deps.directory, application, found, now, users);
 }
 
 type Entered = Partial<Omit<NewExperiment, 'feature'>>;

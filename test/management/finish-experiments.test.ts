@@ -80,6 +80,6 @@ test('the daily values of a finished experiment end with its result', async () =
   const found = { feature, experiment: { ...experiment, result } };
   const report = await finish(createReports(usage).experiment(taskOf(directory, found)));
   expect(report.result.daily.map(({ values }) => values.length)).toEqual([8]);
-  const shown = showExperiment(directory.applications.get(id)!, found, clock.now());
+  const shown = showExperiment(directory, directory.applications.get(id)!, found, clock.now());
   expect(shown.progress.day).toBe(9);
 });

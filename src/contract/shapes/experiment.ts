@@ -16,6 +16,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { exampleOwned, Owner } from './owner.ts';
 
 /** The states of an experiment, in the order of lists. */
 export const experimentStates = ['running', 'planned', 'finished', 'stopped'] as const;
@@ -129,6 +130,7 @@ export const Experiment = shape(
   {
     id: text('Id.'),
     feature: text('Feature that it is about.'),
+    owners: listOf(Owner, 'Owners of the feature.'),
     name: text('Name.'),
     hypothesis: orNull(text('What the team expects, and why.')),
     environment: orNull(text('Environment in which it runs; `null` if it was deleted.')),
@@ -154,6 +156,7 @@ export const Experiment = shape(
     id: '1',
     feature: 'checkout',
     ...examplePlan,
+    owners: [...exampleOwned.owners],
     startAt: '2026-02-02T00:00:00.000Z',
     endAt: '2026-02-16T00:00:00.000Z',
     state: 'running',

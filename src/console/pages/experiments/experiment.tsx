@@ -90,7 +90,12 @@ function RunningPower({ app, experiment }: Pick<ResultProps, 'app' | 'experiment
     undefined,
   ).data;
   if (power === undefined) return null;
-  return <p class="quiet">Power at the present traffic, in days from the start: {power.text}</p>;
+  return (
+    <p class="quiet">
+      {power.points.length > 0 && 'Power at the present traffic, in days from the start: '}
+      {power.text}
+    </p>
+  );
 }
 
 /** The intervals, guardrails and days. */

@@ -2,6 +2,7 @@
  * src/console/pages/experiments: page.tsx lists the experiments of an environment, plan.tsx plans one, and experiment.tsx shows one,
  * with its intervals (intervals.tsx).
  */
+import { ownersText } from '../../../contract/owners.ts';
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
 import { environmentAddress, flagAddress, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
@@ -77,6 +78,7 @@ function Experiments({ app, env, rows, caption }: ExperimentsProps) {
         <a href={flagAddress({ application: app, environment: env, name: feature }, query)}>{feature}</a>
       ),
     },
+    { key: 'owners', title: 'Owner', value: ({ owners }) => ownersText(owners) || '–' },
     { key: 'metric', title: 'Metric', value: ({ metric }) => metric },
     {
       key: 'result',

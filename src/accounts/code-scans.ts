@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import { maxReferences, maxScans, type NewCodeScan } from '../contract/shapes/code-scan.ts';
+import { maxReferences, maxScannedInAll, maxScans, type NewCodeScan } from '../contract/shapes/code-scan.ts';
 import type { CodeScan } from '../storage/lmdb/code-scan.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
@@ -9,6 +9,7 @@ import type { Directory } from './directory.ts';
 
 export const tooManyScans = `${tooMany('repositories of an application', maxScans)}: delete the scan of one`;
 export const tooManyReferences = `Cannot take features: there may be at most ${maxReferences} references`;
+export const tooManyScanned = `${tooMany('features in all code scans of an application', maxScannedInAll)}: delete the scan of a repository`;
 export const badLink =
   'Cannot take link: must be an http or https URL with {path}, such as https://github.com/org/repo/blob/{revision}/{path}#L{line}';
 export const linkWithoutRevision = 'Cannot take link: it has {revision}, and no revision is given';
@@ -33,6 +34,9 @@ export function putScan(
     const scans = draft.scansOf(applicationId);
     const before = scans.get(repository);
     if (before === undefined && scans.size >= maxScans) throw new ApiError('conflict', tooManyScans);
+    const others = [...scans.values()].filter((scan) => scan !== before);
+    const inAll = others.reduce((sum, { features }) => sum + features.length, given.features.length);
+    if (inAll > maxScannedInAll) throw new ApiError('conflict', tooManyScanned);
     const at = directory.clock.now();
     const { revision = null, link = null, files } = given;
     const packed = pack(given);
@@ -171,4 +175,24 @@ function byFrequency(owners: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const owner of owners) counts.set(owner, (counts.get(owner) ?? 0) + 1);
   return [...counts].sort(([, one], [, other]) => other - one).map(([owner]) => owner);
+}
+
+type CodeOwners = ReadonlyMap<string, readonly string[]>;
+
+const merged = new WeakMap<CodeScan, { readonly scans: readonly CodeScan[]; readonly owners: CodeOwners }>();
+
+/** The owners by CODEOWNERS of the features of an application, from all of its scans. */
+export function codeOwnersIn(scans: readonly CodeScan[]): CodeOwners {
+  const [first] = scans;
+  if (first === undefined) return new Map();
+  const known = merged.get(first);
+  if (known?.scans.length === scans.length && known.scans.every((scan, at) => scan === scans[at]))
+    return known.owners;
+  const owners = new Map<string, readonly string[]>();
+  for (const scan of scans)
+    for (const [name, found] of foundIn(scan))
+      if (found.owners.length > 0)
+        owners.set(name, [...new Set([...(owners.get(name) ?? []), ...found.owners])]);
+  merged.set(first, { scans, owners });
+  return owners;
 }

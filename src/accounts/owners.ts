@@ -2,7 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import { type GivenOwner, maxOwners, type Owner, type OwnersFrom } from '../contract/shapes/owner.ts';
 import type { Actor, Application, FeatureDeclaration, FlagOwner, User } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
-import { foundIn } from './code-scans.ts';
+import { codeOwnersIn } from './code-scans.ts';
 import { userOfEmail } from './users.ts';
 
 /** The names of users and teams. */
@@ -99,9 +99,9 @@ export function ownersOf(
   if (declared.length > 0)
     return { owners: showOwners(accounts, application, declared), ownersFrom: 'declaration' };
   const scans = [...accounts.scansOf(application.id).values()];
-  const named = new Set(scans.flatMap((scan) => foundIn(scan).get(name)?.owners ?? []));
-  if (named.size === 0) return noOwners;
-  const owners = [...named].slice(0, maxOwners).map((each) => codeOwner(application, each, findUser));
+  const named = codeOwnersIn(scans).get(name);
+  if (named === undefined) return noOwners;
+  const owners = named.slice(0, maxOwners).map((each) => codeOwner(application, each, findUser));
   return { owners, ownersFrom: 'codeowners' };
 }
 

@@ -83,7 +83,9 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
         const place = { application: number, environment, environments };
         const { retention } = deps;
         const task = { ...ranges, ...place, retention, ...stalenessOf(deps), ...declarations };
-        return answer(request, await deps.overviews.get(key, () => makeFresh(deps, teamId, task)));
+        const make = () =>
+          makeFresh(deps, teamId, { ...task, owned: allOwners(deps.directory, application) });
+        return answer(request, await deps.overviews.get(key, make));
       },
     }),
     endpoint('GET /applications/:id/overview/users', {
@@ -136,10 +138,8 @@ function declaredBy({ directory }: OverviewDeps, application: Application) {
   const leakedKeys = directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null).length;
   const latest = declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0);
   const scanned = [...directory.scansOf(id).values()].map(({ at }) => at);
-  const owned = allOwners(directory, application);
   return {
     declared,
-    owned,
     leakedKeys,
     version: [declared.length, latest, leakedKeys, ...scanned].join(' '),
   };

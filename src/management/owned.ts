@@ -1,5 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { foundIn } from '../accounts/code-scans.ts';
+import { codeOwnersIn } from '../accounts/code-scans.ts';
 import { type FindUser, type Owners, ownersOf } from '../accounts/owners.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import { isMine, type Me } from '../contract/owners.ts';
@@ -13,7 +13,7 @@ const none: Owners = { owners: [], ownersFrom: null };
 export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {
   const owned = new Map<string, Owners>();
   const declared = accounts.featuresOf(application.id);
-  const scanned = [...accounts.scansOf(application.id).values()].flatMap((scan) => [...foundIn(scan).keys()]);
+  const scanned = codeOwnersIn([...accounts.scansOf(application.id).values()]).keys();
   const findUser = userFinder(accounts);
   for (const name of new Set([...declared.keys(), ...scanned])) {
     const owners = ownersOf(accounts, application, name, declared.get(name), findUser);

@@ -96,6 +96,34 @@ test('there are at most 20 repositories, and the scan of one can be replaced', a
   expect((await ask('PUT', '/code-scans/r3', scanOf({ a: [] }))).json.features).toBe(1);
 });
 
+test('all scans of an application have at most 10 000 features, and one can be replaced by a scan of as many', async () => {
+  const { ask } = await openRegistry();
+  const features = (repository: string) =>
+    Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${repository}-${at}`, []]));
+  for (const repository of ['web', 'app', 'web'])
+    expect((await ask('PUT', `/code-scans/${repository}`, scanOf(features(repository)))).status).toBe(200);
+  expect(await ask('PUT', '/code-scans/api', scanOf({ search: [] }))).toMatchObject({
+    status: 409,
+    json: { code: 'conflict', detail: expect.stringContaining('10000 features') },
+  });
+});
+
+test('the owners of a feature are those of all repositories, as they were scanned last', async () => {
+  const { ask } = await openRegistry();
+  await ask('POST', '/features', { name: 'a' });
+  const names = async () =>
+    (await ask('GET', '/features')).json.items.flatMap(({ owners }: { owners: { name: string }[] }) =>
+      owners.map(({ name }) => name),
+    );
+  await ask('PUT', '/code-scans/web', scanOf({ a: [place('x', 1, '@web', '@all')] }));
+  await ask('PUT', '/code-scans/app', scanOf({ a: [place('x', 1, '@app', '@all')] }));
+  expect((await names()).toSorted()).toEqual(['@all', '@app', '@web']);
+  await ask('PUT', '/code-scans/app', scanOf({ a: [place('x', 1, '@api')] }));
+  expect((await names()).toSorted()).toEqual(['@all', '@api', '@web']);
+  await ask('DELETE', '/code-scans/web');
+  expect(await names()).toEqual(['@api']);
+});
+
 test.each([
   ['javascript:alert(1)//{path}'],
   ['https://{path}/x'],

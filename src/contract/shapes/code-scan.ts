@@ -15,6 +15,8 @@ import {
 /** Bounds of the scan of one repository. */
 export const maxScans = 20;
 export const maxScannedFeatures = 5000;
+/** Maximum number of features in all scans of an application together: each page with owners goes through them. */
+export const maxScannedInAll = 10_000;
 export const maxReferences = 10_000;
 export const maxReferencesEach = 20;
 

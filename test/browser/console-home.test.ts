@@ -115,6 +115,10 @@ describe('the search', () => {
     await field.fill('webhooks');
     await page.getByRole('option', { name: /Docs$/ }).first().waitFor();
     await page.getByRole('option', { name: /^Team/ }).waitFor();
+    for (const name of ['Experiments', 'Clean-up', 'Activity', 'Audit log']) {
+      await field.fill(name);
+      await page.getByRole('option', { name: new RegExp(`^${name}.*Page$`) }).waitFor();
+    }
     await field.fill('theme dark');
     await page.getByRole('option', { name: /Theme: dark/ }).waitFor();
     await page.keyboard.press('Enter');

@@ -95,7 +95,11 @@ function showItem(
 ): Omit<CleanupItem, 'pullRequest'> {
   const declaration = accounts.featuresOf(application.id).get(feature);
   const code = showCode(accounts, application, feature);
-  const isGone = code.length > 0 && code.every(({ count }) => count === 0);
+  const isFound = code.some(({ count }) => count > 0);
+  // A feature that is still checked, and that no scan has ever found, is in code that is not scanned.
+  const wasFound =
+    variant === null ? code.length > 0 : code.some(({ missingSince }) => missingSince !== null);
+  const isGone = wasFound && !isFound;
   const next = isGone ? 'archive' : variant === null ? 'remove' : 'keep_variant';
   return {
     ...{ feature, verdict: kind, since, variant, next, nextText: nextTexts[next] },

@@ -24,6 +24,9 @@ beforeAll(async () => {
   await shop.report(daysAgo(0), { forever: { on: [10] }, legacy: { on: [10] }, checkout: used });
   for (const name of ['forever', 'legacy', 'checkout'])
     await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name });
+  await console.manage('PUT', `/api/v2/applications/${shop.application}/code-scans/shop%2Fweb`, 200, {
+    ...{ files: 1, features: [{ name: 'legacy', count: 1, references: [] }] },
+  });
   repository = freshDirectory();
   for (const folder of ['.git', '.github', 'src']) mkdirSync(join(repository, folder), { recursive: true });
   writeFileSync(join(repository, '.github/CODEOWNERS'), '* @shop/all\n/src/*.ts @shop/web\n');
@@ -72,7 +75,7 @@ describe('a code scan', () => {
     expect(await link.getAttribute('href')).toBe('https://git.example/shop/blob/9fceb02/src/app.ts#L2');
     await page.getByText('Owned by @shop/web').waitFor();
     await page.goto(console.origin + flag('legacy'));
-    await page.getByText(/Not found in the scan of/).waitFor();
+    await page.getByText(/Not found in the code since the scan of/).waitFor();
   });
 
   test('is part of the list of what can go on the command line', async () => {

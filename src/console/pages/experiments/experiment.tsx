@@ -66,7 +66,7 @@ function Outcome({ app, experiment, result }: ResultProps) {
         <p class="callout">
           Running: {progress.text}. There is no result before the plan is met.
           {result?.detectable != null &&
-            ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} will be found with a probability of 80 %.`}
+            ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} will be found by the planned end with a probability of 80 %.`}
         </p>
         <RunningPower app={app} experiment={experiment} />
       </>

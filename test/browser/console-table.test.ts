@@ -224,3 +224,15 @@ test('environments are shown side by side', async () => {
   await page.getByRole('button', { name: 'All environments' }).click();
   await page.getByRole('grid', { name: 'Flags', exact: true }).waitFor();
 });
+
+test('the table with all of its usual columns fits the page, or becomes compact', async () => {
+  const feature = `/api/v2/applications/${shop.application}/features/flag-1`;
+  const patch = { owners: [{ type: 'text', name: 'Payments' }], split: { on: 1, off: 1 } };
+  await console.manage('PATCH', feature, 200, patch);
+  const { page } = await console.visit(flagsPage('?range=24h'));
+  for (const width of [1100, 1241, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await cell(page, 1, 'owners').waitFor({ state: width > 1240 ? 'visible' : 'hidden' });
+    expect(await page.evaluate('document.documentElement.scrollWidth'), `${width}`).toBe(width);
+  }
+});

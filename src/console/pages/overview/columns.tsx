@@ -28,7 +28,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
     {
       key: 'flag',
       title: 'Flag',
-      width: 'minmax(9rem, 2.2fr)',
+      width: 'minmax(8rem, 2.2fr)',
       value: ({ feature }) => feature,
       cell: ({ feature }) => (
         <a
@@ -44,7 +44,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
     {
       key: 'trend',
       title: 'Trend',
-      width: '7.5rem',
+      width: 'minmax(4rem, 7.5rem)',
       value(row) {
         const { values, unfinished } = lineOf(row);
         return trendOf(values, unfinished);
@@ -87,7 +87,7 @@ function stateColumns({
     {
       key: 'variants',
       title: 'Variants',
-      width: 'minmax(8.5rem, 1.4fr)',
+      width: 'minmax(5rem, 1.4fr)',
       value: ({ variants }) => variants.length,
       csv: ({ variants }) => variants.map(([name, checks]) => `${name}: ${checks}`).join('; '),
       cell: (row) => <Variants row={row} />,
@@ -95,28 +95,28 @@ function stateColumns({
     {
       key: 'last',
       title: 'Last seen',
-      width: 'minmax(6.5rem, 0.8fr)',
+      width: 'minmax(5.5rem, 0.8fr)',
       value: ({ lastSeenAt }) => lastSeenAt,
       cell: ({ lastSeenAt }) => <LastSeen at={lastSeenAt} />,
     },
     {
       key: 'state',
       title: 'State',
-      width: 'minmax(8rem, 1.3fr)',
+      width: 'minmax(10rem, 1.3fr)',
       value: (row) => stateText(row),
       cell: (row) => <StateOf row={row} meant={meant(row)} overview={overview} />,
     },
     {
       key: 'split',
       title: 'Split',
-      width: '8rem',
+      width: 'minmax(7.5rem, 8rem)',
       value: ({ split }) => (split === undefined ? undefined : splitWords(split)),
       cell: ({ split }) => <Split split={split} />,
     },
     {
       key: 'owners',
       title: 'Owner',
-      width: 'minmax(7rem, 1fr)',
+      width: 'minmax(5rem, 1fr)',
       value: ({ owners }) => ownersText(owners) || undefined,
       cell: ({ owners, ownersFrom }) => (
         <span

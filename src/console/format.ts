@@ -56,8 +56,11 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
   const longDates = dates({ dateStyle: 'full' });
   const clocks = dates({ timeStyle: 'short' });
   const seconds = dates({ timeStyle: 'medium' });
-  const moments = dates({ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
-  const days = dates({ day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const moment = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const;
+  const moments = ranges(dates(moment), dates({ ...moment, year: 'numeric' }));
+  const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
+  const days = dates(day);
+  const dayRanges = ranges(days, dates({ ...day, year: 'numeric' }));
   // A browser may know the zone by an older name.
   const zone = timeZone ?? dates({}).resolvedOptions().timeZone;
   return {
@@ -71,16 +74,25 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
     clock: (at: Instant) => clocks.format(new Date(at)),
     /** The time of day with seconds. */
     clockSeconds: (at: Instant) => seconds.format(new Date(at)),
-    /** From one time to another, short: `14 Nov, 09:00 – 15 Nov, 10:00`. */
-    span: (from: Instant, to: Instant) => moments.formatRange(new Date(from), new Date(to)),
+    /** From one time to another, short: `14 Nov, 09:00 – 15 Nov, 10:00`. Another year than that of `now` is named. */
+    span: moments,
     /** A UTC day, given as `YYYY-MM-DD` or a time in it: `14 Nov`. */
     day: (at: Instant) => days.format(new Date(at)),
-    /** UTC days, both included: `14 – 20 Nov`. */
-    days: (first: Instant, last: Instant) => days.formatRange(new Date(first), new Date(last)),
+    /** UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` in another year than that of `now`. */
+    days: dayRanges,
     /** The reader's time zone: `Europe/Berlin`. */
     zone,
     /** Its place: `Berlin`. */
     place: zone.split('/').at(-1)!.replaceAll('_', ' '),
+  };
+}
+
+/** Formats ranges, with the year if they end in another one than `now`. */
+function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
+  return (from: Instant, to: Instant, now: Instant = Date.now()): string => {
+    const [start, end] = [new Date(from), new Date(to)];
+    const isThisYear = end.getUTCFullYear() === new Date(now).getUTCFullYear();
+    return (isThisYear ? short : long).formatRange(start, end);
   };
 }
 

@@ -83,7 +83,15 @@ describe('times', () => {
   test('of days are in UTC', () => {
     expect(english.day('2026-11-14')).toBe('Nov 14');
     expect(german.day('2026-11-14')).toBe('14. Nov.');
-    expect(english.days('2026-11-14', '2026-11-20')).toMatch(/^Nov 14\s–\s20$/);
+    expect(english.days('2026-11-14', '2026-11-20', now)).toMatch(/^Nov 14\s–\s20$/);
+  });
+
+  test('of another year name it', () => {
+    expect(english.days('2025-11-14', '2025-11-20', now)).toMatch(/^Nov 14\s–\s20, 2025$/);
+    expect(english.days('2025-12-31', '2026-01-02', now)).toMatch(/^Dec 31, 2025\s–\sJan 2, 2026$/);
+    const [from, to] = ['2025-11-14T09:00:00Z', '2025-11-15T10:00:00Z'];
+    expect(english.span(from, to, now)).toContain('2025');
+    expect(english.span(from, to, from)).not.toContain('2025');
   });
 
   test.each([

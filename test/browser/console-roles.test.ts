@@ -48,6 +48,7 @@ test('a Viewer sees no control that changes anything', async () => {
     ['/settings/applications', 'Only an Admin can change'],
     ['/settings/team', 'Only an Admin can change'],
     ['/settings/users', 'Only an Admin can change'],
+    ['/settings/sign-in', 'This requires an Admin of the first team'],
   ] as const;
   for (const [path, text] of pages) {
     await page.goto(console.origin + path);

@@ -14,28 +14,30 @@ export function SignIn() {
   const thing = useThing<SignInPolicy>(resource('sign-in-policy'));
   const list = useList<IdentityProvider>(resource('identity-providers'), { limit: 200 });
   return (
-    <OfThing thing={thing}>
-      {(policy) => (
-        <>
-          <h1>Sign-in</h1>
-          <p class="quiet">For all teams of this installation.</p>
-          <SecondFactorPolicy
-            key={thing.version}
-            value={policy.secondFactor}
-            save={(secondFactor) => thing.change(() => ({ secondFactor }))}
-          />
-          {list.items && (
-            <PasswordPolicy
-              key={`passwords-${thing.version}`}
-              policy={policy}
-              providers={list.items}
-              save={(patch) => thing.change(() => patch)}
+    <>
+      <h1>Sign-in</h1>
+      <p class="quiet">For all teams of this installation.</p>
+      <OfThing thing={thing}>
+        {(policy) => (
+          <>
+            <SecondFactorPolicy
+              key={thing.version}
+              value={policy.secondFactor}
+              save={(secondFactor) => thing.change(() => ({ secondFactor }))}
             />
-          )}
-          <Providers list={list} />
-        </>
-      )}
-    </OfThing>
+            {list.items && (
+              <PasswordPolicy
+                key={`passwords-${thing.version}`}
+                policy={policy}
+                providers={list.items}
+                save={(patch) => thing.change(() => patch)}
+              />
+            )}
+            <Providers list={list} />
+          </>
+        )}
+      </OfThing>
+    </>
   );
 }
 

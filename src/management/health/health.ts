@@ -1,11 +1,9 @@
-import Type from 'typebox';
-import { text } from '../../contract/shapes/fields.ts';
 import { Health } from '../../contract/shapes/health.ts';
 import { ok } from '../../http/answer.ts';
 import { type Group, jsonAnswer } from '../../http/endpoint.ts';
 import type { ManageDeps } from '../caller.ts';
 import { endpoint } from '../endpoint.ts';
-import { findEnvironment, unknownEnvironment } from '../environments.ts';
+import { anyEnvironment, findEnvironment } from '../environments.ts';
 import { tooManyReports } from '../report-pool.ts';
 import { accountFindings, healthOf, noFlags } from './items.ts';
 import type { Computed, SharedFindings } from './shared-findings.ts';
@@ -31,9 +29,9 @@ export const health: Group<HealthDeps> = {
       summary: 'Read what needs attention in an application',
       description:
         'The rules are those of the alerts and webhook events for the same facts: see `docs/alerts.md`. It is computed at most every ten seconds for all callers.',
-      query: { environment: Type.Optional(text('Only this environment.')) },
+      query: anyEnvironment.query,
       answers: { 200: jsonAnswer(Health, 'The findings, the most urgent first.') },
-      refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
+      refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       async handle(
         { directory, application, caller, query: { environment: only } },
         { findings }: HealthDeps,

@@ -49,7 +49,7 @@ export const search: Group<ReportingDeps> = {
       },
       answers: { 200: jsonAnswer(SearchResults, 'The results.') },
       refuses: {
-        invalid_query: `q is missing, empty, or has more than ${maxText} characters`,
+        invalid_query: 'q is missing',
         backpressure: tooManyReports,
       },
       async handle({ directory, caller, query }, { reports }: ReportingDeps) {

@@ -14,4 +14,7 @@ export const codeScanRecipes: Readonly<Record<string, Recipe>> = {
   'GET /applications/:id/cleanup invalid_query': async (_world, { path }) => ({
     path: `${path}?environment=`,
   }),
+  'GET /applications/:id/health invalid_query': async (_world, { path }) => ({
+    path: path.replace(/\?.*|$/, '?environment='),
+  }),
 };

@@ -87,9 +87,7 @@ test.each(['light', 'dark'] as const)(
     const { page } = await console.visit('/settings/team?tab=api-keys', { colorScheme });
     await page.getByRole('button', { name: 'Create an API key' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog
-      .getByLabel('Authenticates by')
-      .selectOption('Tokens of its platform (GitHub Actions, GitLab, Kubernetes)');
+    await dialog.getByLabel('Authenticates by').selectOption('Platform tokens (GitHub, GitLab, Kubernetes)');
     await dialog.getByLabel('Subject').fill('repo:*/checkout:ref:refs/heads/main');
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByLabel('Name', { exact: true }).fill(name);

@@ -17,7 +17,7 @@ const lifetimes = [
 const credentials = [
   ['secret', 'A secret'],
   ['publicKeys', 'A public key (private_key_jwt)'],
-  ['trust', 'Tokens of its platform (GitHub Actions, GitLab, Kubernetes)'],
+  ['trust', 'Platform tokens (GitHub, GitLab, Kubernetes)'],
 ] as const;
 
 type Credential = (typeof credentials)[number][0];

@@ -37,7 +37,11 @@ export function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
         legend="Events"
         type="checkbox"
         name="events"
-        choices={Object.entries(webhookEvents).map(([event, words]) => [event, event, words])}
+        choices={Object.entries(webhookEvents).map(([event, words]) => [
+          event,
+          event,
+          words.replaceAll('`', ''),
+        ])}
         checked={(event) => events?.includes(event) ?? true}
       />
     </>

@@ -67,6 +67,8 @@ describe('home', () => {
     await page.getByRole('link', { name: 'key leaked' }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await axeFaults(page)).toEqual([]);
+    const table = page.getByRole('region', { name: 'Applications' });
+    expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
   });
 });
 

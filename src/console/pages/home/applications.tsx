@@ -19,6 +19,7 @@ export function Applications({ applications }: { readonly applications: readonly
       sort={query['sort'] ?? ''}
       onSort={(sort) => change({ sort })}
       csv="applications"
+      stacked
       empty="No applications."
     />
   );
@@ -30,7 +31,7 @@ const columns: readonly Column<HomeApplication>[] = [
     title: 'Application',
     value: ({ name }) => name,
     cell: (application) => (
-      <>
+      <div>
         <a class="home-name" href={startOf(application)}>
           {application.name}
         </a>
@@ -41,7 +42,7 @@ const columns: readonly Column<HomeApplication>[] = [
             </a>
           ))}
         </span>
-      </>
+      </div>
     ),
   },
   {

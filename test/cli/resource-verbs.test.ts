@@ -152,7 +152,7 @@ describe('a log', () => {
     const { out } = await run('audit --action application --from 1h --limit 1');
     expect(out).toMatch(
       new RegExp(
-        `^WHEN +ACTION +WHO +TARGET +FROM +FACTORS +REASON\n.* UTC +application\\.changed +First API key +${name} +127\\.0\\.0\\.1 +- +-\n$`,
+        `^WHEN +ACTION +WHO +TARGET +FROM +FACTORS +REASON +CHANGES\n.* UTC +application\\.changed +First API key +${name} +127\\.0\\.0\\.1 +- +- +name: .+ → ${name}\n$`,
       ),
     );
   });

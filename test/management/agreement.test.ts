@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { IngestReport } from '../../src/contract/shapes/ledger.ts';
 import type { Overview, OverviewUsers } from '../../src/contract/shapes/overview.ts';
 import type { UsageReport } from '../../src/contract/shapes/reports.ts';
@@ -24,8 +24,8 @@ beforeAll(async () => {
   for (let time = 0; time < 3; time += 1) await send({ k: backend, e: 'Production', f: {} });
   for (let time = 0; time < 4; time += 1) await send({ k: key, e: 'Nowhere', f: {} });
   await readRefusals(service.http, access, shop, 7);
-  const accepted = async () => (await get<IngestReport>('ingest')).accepted;
-  await expect.poll(accepted, { timeout: 60_000 }).toBe(20);
+  const isAccepted = async () => (await get<IngestReport>('ingest')).accepted === 20;
+  await vi.waitUntil(isAccepted, { timeout: 60_000, interval: 100 });
 });
 afterAll(async () => {
   await service.stop();

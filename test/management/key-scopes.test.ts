@@ -27,7 +27,7 @@ const adopting = new Set([
 ]);
 
 /** The routes outside of applications that a bound key may call. They show nothing of other applications. */
-const unbound = new Set(['GET /applications', 'GET /teams', 'GET /users/me']);
+const unbound = new Set(['GET /applications', 'GET /home', 'GET /search', 'GET /teams', 'GET /users/me']);
 
 async function makeKey(settings: object): Promise<NewApiKey> {
   const path = `/api/v2/teams/${world.home.teamId}/api-keys`;

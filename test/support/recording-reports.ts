@@ -54,7 +54,7 @@ export class RecordingReports implements ReportKinds {
     collect: () => {
       if (this.closed !== undefined) throw this.closed;
     },
-    keys: { findKey: holderOf, markUsed: () => {} },
+    keys: { findKey: holderOf, markUsed: () => {}, markRefused: () => {} },
     ledger: {
       refusedUnread: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),
       refusedUnattributed: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),

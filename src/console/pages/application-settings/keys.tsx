@@ -33,7 +33,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
   const rotate = (old: ApplicationKey) =>
     dialog.open(<RotateKey application={id} old={old} onClose={close} />);
   return (
-    <Part title="Keys" help="console#refused-messages">
+    <Part title="Keys" help="console#accepted-and-refused-messages">
       <p class="quiet">
         Each packet and report contains a key, which identifies the application.{' '}
         {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}

@@ -15,7 +15,7 @@ import { transact } from '../storage/lmdb/lmdb.ts';
 import type { Application, KeyRefusals, KeyType } from '../storage/lmdb/records.ts';
 import { experimentDeeds } from './experiments.ts';
 import { type DemoFlag, flags } from './flags.ts';
-import { brokenSenders, type KeyName, metrics, shopOrigin } from './programs.ts';
+import { brokenSenders, type KeyName, metrics, type ProgramName, shopOrigin } from './programs.ts';
 import { historyDays } from './story.ts';
 
 /** The application of the shop, and the texts of its keys. */
@@ -34,6 +34,12 @@ const colleagues = [
   { email: 'leo@shop.example', name: 'Leo Tanaka', role: 'User' },
   { email: 'ada@shop.example', name: 'Ada Okafor', role: 'User' },
 ] as const;
+
+/** The owner of the flags that a program checks. All others belong to Mia. */
+const ownerOf: Readonly<Partial<Record<ProgramName, (typeof colleagues)[number]['email']>>> = {
+  web: 'leo@shop.example',
+  app: 'ada@shop.example',
+};
 
 /** Age of the application in days, and of the installation, ms. */
 const applicationDays = historyDays + 10;
@@ -117,13 +123,17 @@ function deedsOf(directory: Directory, id: string, keys: Shop['keys']): Deed[] {
 /** Declares a flag and adds its notes. */
 function* declare(flag: DemoFlag, directory: Directory, id: string): Generator<Deed> {
   const { name, description, shares, since = historyDays + 5, notes = [] } = flag;
-  const { archived, permanent, experiment } = flag;
+  const { asks, archived, permanent, experiment } = flag;
   if (description === undefined) return;
   yield { daysAgo: since, run: () => declareFeature(directory, id, { name, description }) };
   const patch = (daysAgo: number, change: Parameters<typeof patchFeature>[3]): Deed => ({
     daysAgo,
     run: () => patchFeature(directory, id, name, change),
   });
+  const [program] = Object.keys(asks) as ProgramName[];
+  const owner = ownerOf[program!] ?? 'mia@shop.example';
+  const { id: user } = [...directory.users.values()].find(({ email }) => email === owner)!;
+  yield patch(since, { owners: [{ type: 'user', id: user }] });
   if (permanent) yield patch(since, { permanent });
   if (experiment) yield patch(since, { split: Object.keys(shares(0)).map((variant) => [variant, 1]) });
   if (archived !== undefined) yield patch(archived, { archived: true });

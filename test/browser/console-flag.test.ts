@@ -214,15 +214,17 @@ describe('actions on a flag', () => {
 
   test('show the refusal of a split beside the field, and save a valid one', async () => {
     const { page } = await openFresh('split');
+    const settings = page.getByRole('region', { name: 'Description and split' });
+    const save = settings.getByRole('button', { name: /^Save/ });
     await page.getByRole('textbox', { name: 'Description' }).fill('Half and half');
     await page.getByLabel('Weight of on').fill('0');
-    await page.getByRole('button', { name: /^Save/ }).click();
+    await save.click();
     const fault = page.locator('.field', { hasText: 'Intended split' }).getByRole('alert');
     await fault.waitFor();
     expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Half and half');
     await page.getByLabel('Weight of on').fill('1');
     await page.getByLabel('Weight of off').fill('3');
-    await page.getByRole('button', { name: /^Save/ }).click();
+    await save.click();
     await page.locator('.flag-head').getByText('Half and half').waitFor();
     const path = `/api/v2/applications/${sender.application}/features/split`;
     expect(await console.manage('GET', path, 200)).toMatchObject({ split: { on: 1, off: 3 } });

@@ -2,6 +2,7 @@
  * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own. traffic.ts and
  * verdict-words.ts compute.
  */
+import { ownersText } from '../../../contract/owners.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
@@ -82,6 +83,7 @@ function Head({ place: { application, environment, name }, detail }: HeadProps) 
       <CopyButton text={name} title="Copy the name" />
       {detail && !detail.declared && <span class="pill warn">undeclared</span>}
       {detail?.archived && <span class="pill">archived</span>}
+      {detail && detail.owners.length > 0 && <span class="pill">Owner: {ownersText(detail.owners)}</span>}
       {detail && <SplitChip place={{ application, environment, name }} />}
       {detail?.description && <p class="flag-description">{detail.description}</p>}
     </header>

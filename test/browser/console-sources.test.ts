@@ -92,7 +92,7 @@ needing('chromium', 'nginx').test(
     await page.getByText('(Backend) counts in Production; not used yet').waitFor();
     expect(await send('checkout')).toMatchObject({ status: 202 });
     await page.getByText('✓ Connected.').waitFor();
-    await page.getByText('from billing-1 (billing (unleash-client-node').waitFor();
+    await page.getByText('from billing-1 (billing).').waitFor();
     await page.getByText('from all senders').waitFor();
     await expect
       .poll(() => counted(page))
@@ -143,7 +143,7 @@ await OpenFeature.getClient().getBooleanValue('checkout', false);
 await OpenFeature.close();`;
     await runWith(await linesOf(page, 'key as a variable'), saveProgram('shown.mjs', onServer));
     await page.getByText('✓ Connected.').waitFor();
-    await page.getByText('(my-service (flagmeter-openfeature/').waitFor();
+    await page.getByText('(my-service)').waitFor();
     await expect.poll(() => counted(page)).toBe('checkout on: 1 check');
 
     await page.getByRole('button', { name: 'Web page' }).click();

@@ -179,7 +179,7 @@ function print(
       coldMs: round(cold.get(name)!, 1),
       warmMs: round(median(times), 1),
       bestMs: round(Math.min(...times), 1),
-      kb: round(asked[0]!.bytes / 1000),
+      kb: round(asked[0]!.bytes / 1000, 1),
     };
   });
   show(json, { figures }, [

@@ -10,12 +10,19 @@ const turnMs = 10;
 export class ReadingTurns {
   readonly #lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #afterTurn: () => void;
   readonly #underWay = new Set<Promise<unknown>>();
   #ending = false;
 
-  constructor(lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
+  /** @param afterTurn called after every turn */
+  constructor(
+    lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>,
+    clock: Pick<Clock, 'monotonic'>,
+    afterTurn: () => void = () => {},
+  ) {
     this.#lmdb = lmdb;
     this.#clock = clock;
+    this.#afterTurn = afterTurn;
   }
 
   /**
@@ -41,6 +48,7 @@ export class ReadingTurns {
   async #run<T>(reading: Reading<T>): Promise<Awaited<T>> {
     while (!this.#ending) {
       const step = this.#turn(reading);
+      this.#afterTurn();
       if (step.done) return await step.value;
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -8,11 +8,11 @@ import { openMappedPages } from '../storage/lmdb/mapped-pages.ts';
 const collectEveryMs = 5000;
 
 /** Minimum interval between two releases of mapped pages, ms. */
-const unmapEveryMs = 250;
+const unmapEveryMs = 100;
 
 /**
  * Returns a function that releases the memory of finished reports: their garbage, and the pages of the data files that they read.
- * Reports of large stores leave a lot of both, and the runtime would keep them. Call it after each report.
+ * Reports of large stores leave a lot of both, and the runtime would keep them. Call it often, during long reports as well.
  */
 export async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Promise<() => void> {
   const unmap = await openMappedPages();

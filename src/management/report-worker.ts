@@ -36,8 +36,7 @@ const { data, delays } = workerData as ReportWorkerStart;
 watchLoop(new Histogram(undefined, delays), systemClock);
 const store = openUsageTables(data);
 const reports = createReports(store);
-const releaseMemory = await memoryReleaser(data, systemClock);
-const turns = new ReadingTurns(store.lmdb, systemClock);
+const turns = new ReadingTurns(store.lmdb, systemClock, await memoryReleaser(data, systemClock));
 
 /** The exports in progress. They hold no snapshot between two chunks. */
 const underWay = new Map<number, Chunks>();
@@ -46,11 +45,9 @@ const underWay = new Map<number, Chunks>();
 export function opened(): void {}
 
 /** Creates a report, in turns with others. */
-export async function make({ name, task }: ReportRequest): Promise<Outcome> {
+export function make({ name, task }: ReportRequest): Promise<Outcome> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
-  const outcome = await outcomeOf(() => turns.finish(start(task)));
-  releaseMemory();
-  return outcome;
+  return outcomeOf(() => turns.finish(start(task)));
 }
 
 /** Reads a chunk of an export. The last chunk or a failure ends it. */

@@ -22,7 +22,7 @@ export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unf
  */
 export async function startSpoolCommitter(
   { lmdb }: SpoolStore,
-  { workerFile, data, randomBytes, ...deps }: Omit<CommittersStart, 'workers' | 'maxIdentities'>,
+  { workerFile, data, randomBytes, producers, ...deps }: Omit<CommittersStart, 'workers' | 'maxIdentities'>,
   limits: SpoolLimits,
 ): Promise<SpoolCommitter> {
   const lanes = { own: [lane], found: spoolLanes(data) };
@@ -32,7 +32,7 @@ export async function startSpoolCommitter(
   const folding = new WorkerThread<SpoolActions>(workerFile('replication/spool-worker'), start);
   const committer = new JournaledCommitter({
     ...deps,
-    journal: new JournalThread(workerFile('storage/commit/journal-worker'), journal),
+    journal: new JournalThread(workerFile('storage/commit/journal-worker'), journal, producers),
     folding,
   });
   await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);
@@ -46,6 +46,7 @@ export async function startSpoolCommitter(
     },
     collect: () => committer.collect(),
     delays: committer.delays,
+    producers: committer.producers,
     journal: committer,
     get unfolded() {
       return committer.unfolded;

@@ -3,11 +3,16 @@ import {
   getLedgerTotal,
   type LedgerLine,
   type LedgerTotal,
+  ledgerEntries,
   ledgerKey,
   ledgerLifeHours,
+  otherSenders,
   putLedgerRow,
+  subjectOf,
+  subjectText,
 } from '../lmdb/ledger.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
+import { LedgerBound, ofOtherSenders } from './ledger-bound.ts';
 import { mergeLedgerTotal } from './merge.ts';
 
 /** Maximum number of rows in memory: about 10 MB. */
@@ -27,16 +32,20 @@ export class HotLedger {
   readonly #store: UsageTables;
   readonly #rows = new Map<string, HotRow>();
   readonly #touched = new Set<HotRow>();
+  readonly #isBounded: boolean;
+  /** By application and hour. */
+  readonly #bounds = new Map<string, LedgerBound>();
 
-  constructor(store: UsageTables) {
+  /** @param isBounded whether the rows of an hour are bounded here: several threads may each have opened as many as they may */
+  constructor(store: UsageTables, isBounded = false) {
     this.#store = store;
+    this.#isBounded = isBounded;
   }
 
   /** Adds lines to their rows; call it inside the transaction. */
   add(lines: readonly LedgerLine[]): void {
     for (const line of lines) {
-      const name = `${line.application} ${line.hour} ${line.subject}`;
-      const row = this.#rows.get(name) ?? this.#open(name, line);
+      const row = this.#rowOf(line);
       mergeLedgerTotal(row.totals, line);
       this.#touched.add(row);
     }
@@ -46,21 +55,55 @@ export class HotLedger {
   put(): void {
     for (const { key, subject, totals } of this.#touched) putLedgerRow(this.#store, key, subject, totals);
     this.#touched.clear();
-    if (this.#rows.size > hotRowLimit) this.#rows.clear();
+    if (this.#rows.size > hotRowLimit) this.#clear();
   }
 
   /** Drops everything. After a failed commit, the store is the truth. */
   forget(): void {
-    this.#rows.clear();
+    this.#clear();
     this.#touched.clear();
   }
 
-  #open(name: string, line: LedgerLine): HotRow {
+  #clear(): void {
+    this.#rows.clear();
+    this.#bounds.clear();
+  }
+
+  #rowOf(line: LedgerLine): HotRow {
+    const name = `${line.application} ${line.hour} ${line.subject}`;
+    const known = this.#rows.get(name);
+    if (known !== undefined) return known;
     const key = ledgerKey(line);
-    const stored = getLedgerTotal(this.#store, key);
-    if (stored === undefined) deleteLedger(this.#store, line.application, line.hour - ledgerLifeHours, 2);
-    const row = { key, subject: line.subject, totals: stored ?? { count: 0, lastAt: 0, example: null } };
+    const totals = getLedgerTotal(this.#store, key);
+    const other = totals === undefined && this.#isBounded ? this.#otherThan(line) : undefined;
+    const row = other === undefined ? this.#open(key, line, totals) : this.#rowOf(other);
     this.#rows.set(name, row);
     return row;
+  }
+
+  /** The line that counts a new row beyond the bound; `undefined` if there is room. */
+  #otherThan(line: LedgerLine): LedgerLine | undefined {
+    const subject = subjectOf(line.subject);
+    const bound = this.#boundOf(line);
+    if (subject.userAgent !== otherSenders && !bound.admits(subject))
+      return { ...line, subject: subjectText(ofOtherSenders(subject)) };
+    bound.add(subject);
+    return undefined;
+  }
+
+  /** The bound of an hour, with the rows that are stored or were opened since. */
+  #boundOf({ application, hour }: LedgerLine): LedgerBound {
+    const name = `${application} ${hour}`;
+    const known = this.#bounds.get(name);
+    if (known !== undefined) return known;
+    const bound = new LedgerBound();
+    for (const { subject } of ledgerEntries(this.#store, application, hour, hour + 1)) bound.add(subject);
+    this.#bounds.set(name, bound);
+    return bound;
+  }
+
+  #open(key: Buffer, { application, hour, subject }: LedgerLine, stored: LedgerTotal | undefined): HotRow {
+    if (stored === undefined) deleteLedger(this.#store, application, hour - ledgerLifeHours, 2);
+    return { key, subject, totals: stored ?? { count: 0, lastAt: 0, example: null } };
   }
 }

@@ -2,6 +2,7 @@ import type { Histogram } from '../../runtime/histogram.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import { journalFailed } from '../journal/errors.ts';
 import type { Envelope } from './envelope.ts';
+import type { ProducerMemory } from './frame-slot.ts';
 
 /** Makes the batches of a lane durable. */
 export interface Committer {
@@ -19,6 +20,8 @@ export interface Committer {
   collect(): void;
   /** Time that calls waited for the journal's thread, in seconds. */
   readonly delays?: Histogram;
+  /** For each other thread that commits to the same journal, the memory to pass to it: see `ProducerCommitter`. */
+  readonly producers?: readonly ProducerMemory[];
   /** State of the journal, if there is one. */
   readonly journal?: JournalFigures;
   /** Stops the threads. All durable data is in the store then, unless the disk failed. */

@@ -6,7 +6,14 @@ import { permanentAt } from '../lmdb/messages.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { Total } from '../lmdb/totals.ts';
-import { eachRecord, type RecordRange, type SealedRecords, sealedFrom, wholeOf } from './record-buffer.ts';
+import {
+  eachRecord,
+  joinWholes,
+  type RecordRange,
+  type SealedRecords,
+  sealedFrom,
+  wholeOf,
+} from './record-buffer.ts';
 
 /** An identity whose data is to be deleted. */
 export interface Forgotten {
@@ -83,17 +90,73 @@ const packr = new Packr({ useRecords: false });
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   const isLater = envelope.cumulative !== undefined || envelope.totals.length > 0 || hasImported(envelope);
   const written = isLater ? version : 1;
-  const head = Buffer.alloc(4 * (1 + kindsOf(written).length));
+  const sections = kindsOf(written).map((kind) => [wholeOf(envelope[kind], envelope.batch)]);
+  const { batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals } = envelope;
+  const rest = [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals];
+  return encodeBody(written, sections, rest);
+}
+
+/** @param sections parts of the records of each kind */
+function encodeBody(
+  written: number,
+  sections: readonly Uint8Array[][],
+  rest: readonly unknown[],
+): Uint8Array[] {
+  const head = Buffer.alloc(4 * (1 + sections.length));
   head.writeUInt32LE(written, 0);
   const parts: Uint8Array[] = [head];
-  for (const [index, kind] of kindsOf(written).entries()) {
-    const records = wholeOf(envelope[kind], envelope.batch);
-    head.writeUInt32LE(records.byteLength, 4 * (index + 1));
-    if (records.byteLength > 0) parts.push(records);
+  for (const [index, records] of sections.entries()) {
+    head.writeUInt32LE(lengthOf(records), 4 * (index + 1));
+    parts.push(...records);
   }
-  const { batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals } = envelope;
-  parts.push(packr.pack([batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals]));
+  parts.push(packr.pack(rest));
   return parts;
+}
+
+const lengthOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, part) => sum + part.length, 0);
+
+/**
+ * Joins the bodies of batches to one, as if one batch had their contents in this order. Only the first may have messages, whose
+ * extents refer to the records of their batch.
+ */
+export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {
+  const opened = bodies.map(openBody);
+  // Copied, because text in shared memory cannot be decoded.
+  const rests = opened.map(({ rest }): Rest => packr.unpack(Buffer.from(rest)));
+  const [batch, ...lists] = rests[0]!;
+  const written = Math.max(...opened.map((body) => body.written));
+  const sections = kindsOf(written).map((_, index) =>
+    joinWholes(
+      opened.map(({ sections }) => sections[index]).filter((each) => each !== undefined),
+      batch,
+    ),
+  );
+  const joined = lists.map((_, index) => rests.flatMap((rest) => rest[index + 1] as unknown[]));
+  return encodeBody(written, sections, [batch, ...joined]);
+}
+
+/** The number of the batch, and lists of everything that is not a record. */
+type Rest = readonly [batch: number, ...lists: unknown[][]];
+
+/** Whether the batch of a body has messages. */
+export function hasMessages(body: Uint8Array): boolean {
+  return openBody(body).sections[kinds.indexOf('messages')]!.length > 0;
+}
+
+/** The sections of a body, in the order of `kinds`. */
+function openBody(body: Uint8Array) {
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  const written = view.getUint32(0, true);
+  if (written > version) throw new Error(`a later version of flagmeter wrote it, in version ${written}`);
+  const count = kindsOf(written).length;
+  let at = 4 * (1 + count);
+  const sections = Array.from({ length: count }, (_, index) => {
+    const from = at;
+    at += view.getUint32(4 * (index + 1), true);
+    return body.subarray(from, at);
+  });
+  assert(at < body.length, 'a frame is whole');
+  return { written, sections, rest: body.subarray(at) };
 }
 
 /** Whether it has parts of imports, whose records earlier releases misread. */
@@ -110,21 +173,12 @@ function hasImported({ messages, batch }: Envelope): boolean {
  * @throws {Error} if a later version wrote it
  */
 export function decodeEnvelope(body: Uint8Array): Envelope {
-  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
-  const found = view.getUint32(0, true);
-  if (found > version) throw new Error(`a later version of flagmeter wrote it, in version ${found}`);
-  let at = 4 * (1 + kindsOf(found).length);
-  const records: Partial<Record<(typeof kinds)[number], SealedRecords>> = {};
-  for (const [index, kind] of kindsOf(found).entries()) {
-    const end = at + view.getUint32(4 * (index + 1), true);
-    if (end > at) records[kind] = sealedFrom(body.subarray(at, end));
-    at = end;
-  }
-  assert(at < body.length, 'a frame is whole');
-  const [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals = []] = packr.unpack(
-    body.subarray(at),
+  const { sections, rest } = openBody(body);
+  const [counts, measurements, users, exposures, messages, cumulative] = sections.map((records) =>
+    records.length > 0 ? sealedFrom(records) : undefined,
   );
-  const { counts, measurements, users, exposures, messages, cumulative } = records;
+  const [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals = []] =
+    packr.unpack(rest);
   return {
     ...{ batch, counts, measurements, users, exposures, messages, cumulative },
     ...{ series, mints, uses, forgotten, unresolved, senders, ledger, totals },

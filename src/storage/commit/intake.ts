@@ -1,10 +1,11 @@
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
 import { CommitWatch, type SlowCommits } from '../lmdb/commit-watch.ts';
+import type { NewSeries } from '../lmdb/series.ts';
 import type { StoreHealth } from '../lmdb/store-health.ts';
 import type { Committer } from './committer.ts';
 import { Lane, type LaneLimits, type LaneTime } from './lane.ts';
-import { QueueMonitor } from './queue-monitor.ts';
+import { type OtherQueues, QueueMonitor } from './queue-monitor.ts';
 
 /** Limits on packets that wait for the disk; see the settings of the same names. */
 export interface IntakeLimits extends LaneLimits {
@@ -22,10 +23,21 @@ export interface IntakeLimits extends LaneLimits {
  */
 const collectEvery = 128;
 
-export interface CommitLogs {
+export interface IntakeOptions {
   /** Counts every commit. */
   readonly log?: Pick<Log, 'debug'> | undefined;
   readonly slow?: SlowCommits;
+  /** The queues of other threads. */
+  readonly others?: OtherQueues | undefined;
+}
+
+/** What another thread has committed. */
+export interface TakenCommits {
+  readonly commits: number;
+  readonly packets: number;
+  readonly failed: number;
+  readonly sizes: Float64Array;
+  readonly times: Float64Array;
 }
 
 /** Buckets up to the largest batch: see `--batch-packets`. */
@@ -44,24 +56,26 @@ export class Intake {
   readonly #watch: CommitWatch;
   readonly #committers: readonly Committer[];
   readonly #lanes: readonly Lane[];
-  readonly #health: StoreHealth;
+  readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
+  readonly #durable: ((series: readonly NewSeries[]) => void)[] = [];
 
   /** @param committers one for each worker; they are closed with the intake */
   constructor(
     committers: readonly Committer[],
-    health: StoreHealth,
+    health: Pick<StoreHealth, 'ready' | 'failed'>,
     time: LaneTime,
     limits: IntakeLimits,
-    { log, slow }: CommitLogs = {},
+    { log, slow, others }: IntakeOptions = {},
   ) {
     this.#watch = new CommitWatch('usage', slow);
     this.#committers = committers;
     this.#health = health;
-    this.monitor = new QueueMonitor({
+    const marks = {
       packets: { high: limits.queueHighPackets, low: limits.queueLowPackets },
       bytes: { high: limits.queueHighBytes, low: limits.queueLowBytes },
       age: { high: limits.queueHighAge, low: limits.queueLowAge },
-    });
+    };
+    this.monitor = new QueueMonitor(marks, others);
     const listener = {
       committed: (packets: number, ms: number) => {
         this.commits += 1;
@@ -74,6 +88,9 @@ export class Intake {
         this.failedCommits += 1;
         health.failed(error);
       },
+      durable: (series: readonly NewSeries[]) => {
+        for (const listen of this.#durable) listen(series);
+      },
     };
     this.#lanes = committers.map((committer) => new Lane(committer, this.monitor, time, limits, listener));
   }
@@ -83,9 +100,30 @@ export class Intake {
     return this.#watch.times;
   }
 
+  /** Returns the figures of commits since the last call, and sets them to zero. */
+  take(): TakenCommits {
+    const { commits, committedPackets: packets, failedCommits: failed } = this;
+    this.commits = this.committedPackets = this.failedCommits = 0;
+    return { commits, packets, failed, sizes: this.batchSizes.take(), times: this.commitTimes.take() };
+  }
+
+  /** Adds what another thread has committed. */
+  add({ commits, packets, failed, sizes, times }: TakenCommits): void {
+    this.commits += commits;
+    this.committedPackets += packets;
+    this.failedCommits += failed;
+    this.batchSizes.add(sizes);
+    this.commitTimes.add(times);
+  }
+
   /** The lane of an application. All its packets use the same lane, so they are committed in order of arrival. */
   laneOf(applicationNumber: number): Lane {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
+  }
+
+  /** @param listener called with the new series of each commit, before its senders are answered */
+  onDurable(listener: (series: readonly NewSeries[]) => void): void {
+    this.#durable.push(listener);
   }
 
   /** Settles finished commits while packets keep the event loop from delivering the workers' messages. */
@@ -96,6 +134,11 @@ export class Intake {
 
   flushLedger(): void {
     if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();
+  }
+
+  /** Resolves when all earlier packets are on disk or refused. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.settled()));
   }
 
   async close(): Promise<void> {

@@ -1,42 +1,84 @@
 import type { Histogram } from '../../runtime/histogram.ts';
+import { signals } from '../../runtime/thread-calls.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
-import { CommitFailed } from './committer.ts';
-import { type Envelope, encodeEnvelope } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
 import type { JournalPlace } from './fold.ts';
-import { type Appended, FrameMemory } from './frame-memory.ts';
+import { FrameSlot, type ProducerMemory } from './frame-slot.ts';
+import { JournalState, type Tail } from './journal-state.ts';
 import type { JournalActions, JournalStart } from './journal-worker.ts';
+import { ProducerCommitter } from './producer-committer.ts';
 
 /** The service's handle to the thread that appends to a journal: see journal-worker.ts. */
 export class JournalThread {
   /** Time that calls waited for the thread, in seconds. */
   readonly delays: Histogram;
+  /** One for each of the other threads that append to the journal. */
+  readonly producers: readonly ProducerMemory[];
   readonly #thread: WorkerThread<JournalActions>;
-  readonly #memory: FrameMemory;
+  readonly #state = new JournalState();
+  readonly #own: ProducerCommitter;
+  #isClosed = false;
 
-  /** @param file path of the compiled journal-worker.ts */
-  constructor(file: string, place: JournalPlace) {
-    this.#memory = new FrameMemory(place.segmentSize);
-    this.#thread = new WorkerThread(file, { ...place, memory: this.#memory.shared } satisfies JournalStart);
+  /**
+   * @param file path of the compiled journal-worker.ts
+   * @param producers number of other threads that append
+   */
+  constructor(file: string, place: JournalPlace, producers = 0) {
+    const slots = Array.from({ length: 1 + producers }, () => new FrameSlot(place.segmentSize));
+    const memory = { slots: slots.map(({ shared }) => shared), state: this.#state.shared };
+    this.#thread = new WorkerThread(file, { ...place, ...memory } satisfies JournalStart);
     this.delays = this.#thread.delays;
+    const [own, ...others] = slots.map(({ shared }) => ({
+      ...{ slot: shared, state: memory.state, bell: this.#thread.bell, bellAt: signals.calls },
+    }));
+    this.#own = new ProducerCommitter(own!);
+    this.producers = others;
+    void this.#thread.ended.then(() => {
+      for (const slot of slots) slot.end();
+    });
   }
 
+  get tail(): Tail {
+    return this.#state.tail;
+  }
+
+  /** Sets the last frame of the journal, before the first batch. */
   begin(last: number): void {
-    this.#thread.call('begin', last).catch(() => {}); // The thread has failed, and so does each append.
+    this.#state.publish({ sequence: last, bytes: 0, segment: 0, used: 0 });
   }
 
-  /** Resolves when the batch is on disk. Nothing else may be appended meanwhile. @throws {CommitFailed} */
-  async append(envelope: Envelope): Promise<Appended> {
-    this.#memory.put(encodeEnvelope(envelope));
-    const outcome = await this.#thread.ring();
-    if (!outcome.ok) throw new CommitFailed(outcome.failure.message, outcome.failure.code);
-    return this.#memory.appended;
+  /** Resolves when the batch is on disk. Nothing else may be appended by this thread meanwhile. @throws {CommitFailed} */
+  append(envelope: Envelope): Promise<void> {
+    return this.#own.commit(envelope);
+  }
+
+  /** Calls back after frames of other threads, now and then, and after the first one since the last `expectFrame`. */
+  async watch(appended: () => void): Promise<void> {
+    if (this.producers.length === 0) return;
+    for (let seen = this.#state.wakes; !this.#isClosed; ) {
+      await this.#state.woken(seen);
+      seen = this.#state.wakes;
+      appended();
+    }
+  }
+
+  expectFrame(): void {
+    if (this.producers.length > 0) this.#state.arm();
+  }
+
+  /** Records how many bytes are folded, for all threads. */
+  setFolded(bytes: number): void {
+    this.#state.setFolded(bytes);
   }
 
   collect(): void {
+    this.#own.collect();
     this.#thread.collect();
   }
 
-  close(): Promise<void> {
-    return this.#thread.close();
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#state.wake();
+    await this.#thread.close();
   }
 }

@@ -6,12 +6,14 @@ import type { Maintenance } from '../aggregate/maintain.ts';
 import { CommitFailed, type Committer, type JournalFigures } from './committer.ts';
 import type { Envelope } from './envelope.ts';
 import type { FoldActions, Replayed } from './fold.ts';
+import type { ProducerMemory } from './frame-slot.ts';
+import type { Tail } from './journal-state.ts';
 import type { JournalThread } from './journal-thread.ts';
 import type { UnfoldedPeople } from './unfolded-people.ts';
 import type { PeopleFreshness } from './usage-store.ts';
 
 export interface JournaledCommitterDeps {
-  readonly journal: Pick<JournalThread, 'append' | 'begin' | 'close' | 'collect' | 'delays'>;
+  readonly journal: JournalThread;
   readonly folding: WorkerThread<FoldActions>;
   readonly people?: UnfoldedPeople;
   readonly clock: Pick<TimerClock, 'after' | 'monotonic'>;
@@ -46,10 +48,10 @@ export class JournaledCommitter implements Committer, JournalFigures {
   #noFold = false;
   replay = { frames: 0, seconds: 0 };
   readonly people: UnfoldedPeople | undefined;
+  readonly producers: readonly ProducerMemory[];
   readonly #deps: JournaledCommitterDeps;
-  /** The last frame on disk, and the last frame of each group in the store. */
-  #durable: Place = { sequence: 0, bytes: 0 };
-  readonly #folded: { prompt: Place; people: Place } = { prompt: this.#durable, people: this.#durable };
+  /** The last frame of each group in the store. */
+  readonly #folded: { prompt: Place; people: Place };
   /** Deletions before which everything was folded. */
   readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready or being prepared. */
@@ -69,6 +71,8 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.people = deps.people;
     this.delays = deps.journal.delays;
     this.foldDelays = deps.folding.delays;
+    this.producers = deps.journal.producers;
+    this.#folded = { prompt: this.#durable, people: this.#durable };
   }
 
   get journal(): JournalFigures {
@@ -76,8 +80,13 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   get unfolded(): JournalFigures['unfolded'] {
-    const { people } = this.#folded;
-    return { frames: this.#durable.sequence - people.sequence, bytes: this.#durable.bytes - people.bytes };
+    const [{ people }, durable] = [this.#folded, this.#durable];
+    return { frames: durable.sequence - people.sequence, bytes: durable.bytes - people.bytes };
+  }
+
+  /** The last frame on disk, whichever thread appended it. */
+  get #durable(): Tail {
+    return this.#deps.journal.tail;
   }
 
   /**
@@ -90,9 +99,11 @@ export class JournaledCommitter implements Committer, JournalFigures {
     const opened = this.#ask('open', known !== undefined);
     opened.catch(() => {}); // It is awaited below.
     const last = known ?? (await this.#replayed(opened));
-    this.#deps.journal.begin(last);
-    this.#durable = { sequence: last, bytes: 0 };
+    const { journal } = this.#deps;
+    journal.begin(last);
     this.#folded.prompt = this.#folded.people = this.#durable;
+    journal.expectFrame();
+    void journal.watch(() => this.#followTail());
     await opened;
   }
 
@@ -113,12 +124,9 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async commit(envelope: Envelope): Promise<void> {
-    const { sequence, bytes, segment, used } = await this.#deps.journal.append(envelope);
-    this.#durable = { sequence, bytes: this.#durable.bytes + bytes };
+    await this.#deps.journal.append(envelope);
     this.#rememberPeople(envelope);
-    if (used > prepareFrom && segment !== this.#preparedFor) this.#prepareFor(segment);
-    if (this.#waiting('prompt') >= foldBytes) void this.#requestFold(false);
-    else this.#foldLater();
+    this.#followTail();
   }
 
   /**
@@ -175,6 +183,15 @@ export class JournaledCommitter implements Committer, JournalFigures {
     }
   }
 
+  /** Prepares a segment and folds, if the tail is far enough for it. */
+  #followTail(): void {
+    if (this.#isClosed) return;
+    const { segment, used } = this.#durable;
+    if (used > prepareFrom && segment !== this.#preparedFor) this.#prepareFor(segment);
+    if (this.#waiting('prompt') >= foldBytes) void this.#requestFold(false);
+    else this.#foldLater();
+  }
+
   /** Prepares the successor of the current segment, so that no commit waits for it. */
   #prepareFor(segment: number): void {
     this.#preparedFor = segment;
@@ -210,6 +227,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#isTimed = true;
     this.#deps.clock.after(foldEveryMs, () => {
       this.#isTimed = false;
+      this.#deps.journal.expectFrame(); // First: a frame after the check must not go unnoticed.
       if (this.#isClosed || this.unfolded.frames === 0) return;
       void this.fold(this.#areDue() ? 'now' : 'any').catch(() => {});
       this.#foldLater();
@@ -261,13 +279,13 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#noFold = false;
     this.foldTimes.observe((this.#deps.clock.monotonic() - this.#beganAt) / 1000);
     this.#folded.prompt = durable;
-    if (people) this.#folded.people = durable;
+    if (people) {
+      this.#folded.people = durable;
+      this.#deps.journal.setFolded(durable.bytes);
+    }
     endFold?.();
   }
 }
 
-/** A position in the journal: a frame, and the bytes that this process has written up to its end. */
-interface Place {
-  readonly sequence: number;
-  readonly bytes: number;
-}
+/** A position in the journal: a frame, and the bytes that this process has appended up to its end. */
+type Place = Pick<Tail, 'sequence' | 'bytes'>;

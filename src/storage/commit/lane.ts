@@ -4,13 +4,14 @@
  * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer for
  * each kind of record (records.ts). When the disk is free, the lane seals the batch into an Envelope and passes it to its
  * Committer (journaled-committer.ts). The journal's thread (journal-worker.ts) appends it as one frame. When the frame is
- * on disk, the batch's promise resolves for all its senders. About once a second another thread (worker.ts) folds the new
+ * on disk, the batch's promise resolves for all its senders. About once a second another thread (fold-worker.ts) folds the new
  * frames (fold.ts): the Aggregator writes them to the usage store in one transaction, Section by Section.
  */
 
 import { ApiError, storeUnavailable } from '../../contract/errors.ts';
 import type { TimerClock } from '../../runtime/clock.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
+import type { NewSeries } from '../lmdb/series.ts';
 import { Batch, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
 import { LedgerTotals } from './ledger-totals.ts';
@@ -21,6 +22,8 @@ export interface CommitListener {
   /** @param ms duration of the commit */
   committed(packets: number, ms: number): void;
   failed(error: unknown): void;
+  /** Takes the new series of a commit, before its senders are answered. */
+  durable?(series: readonly NewSeries[]): void;
 }
 
 /** Limits on the commits of a lane; see the settings of the same names. */
@@ -237,7 +240,9 @@ export class Lane {
     const began = this.#time.monotonic();
     const riding = this.ledger.take();
     try {
-      await this.#committer.commit(batch.seal(this.#unkept, riding.lines()));
+      const envelope = batch.seal(this.#unkept, riding.lines());
+      await this.#committer.commit(envelope);
+      if (envelope.series.length > 0) this.#listener.durable?.(envelope.series);
       this.#unkept = nothingUnkept;
       this.#monitor.leave(waiting);
       this.#listener.committed(batch.packets, this.#time.monotonic() - began);

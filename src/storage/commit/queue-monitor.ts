@@ -32,17 +32,35 @@ export interface Waiting {
 /** Period for which applications are held to their share of the queue after two of them sent packets, ms. */
 const mixedForMs = 10_000;
 
+/** The queues of the other threads of a process; see `SharedQueues`. */
+export interface OtherQueues {
+  /** Number of threads that share an application's half of the queue equally. */
+  readonly parts: number;
+  readonly packets: number;
+  readonly bytes: number;
+  /** Packets whose commit has not started. */
+  readonly next: number;
+  /** When the oldest group was opened, in this thread's time. */
+  readonly since: number;
+  /** Reads these figures again if they are older than a millisecond. */
+  read(now: number): void;
+  /** Writes the figures of this thread, for the other ones. */
+  write(packets: number, bytes: number, next: number, since: number): void;
+}
+
 /**
  * Watches the packets that wait for the disk and decides when to refuse more (backpressure), with hysteresis to prevent
  * flapping. Time is passed in (monotonic milliseconds).
  */
 export class QueueMonitor {
-  packets = 0;
-  bytes = 0;
+  #packets = 0;
+  #bytes = 0;
   /** Packets whose commit has not started. */
   #next = 0;
   /** In order of arrival: the first is the oldest. */
   readonly #groups = new Set<Waiting>();
+  /** When the oldest group was opened; infinite when none waits. */
+  #since = Number.POSITIVE_INFINITY;
   readonly #marks: QueueMarks;
   #closed = false;
   readonly #shares = new Map<number, Share>();
@@ -50,14 +68,28 @@ export class QueueMonitor {
   /** Time when a packet last came from another application than the packet before it. */
   #mixedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(marks: QueueMarks) {
+  readonly #others: OtherQueues | undefined;
+
+  /** @param others the queues of other threads, which count towards the marks */
+  constructor(marks: QueueMarks, others?: OtherQueues) {
     this.#marks = marks;
+    this.#others = others;
+  }
+
+  get packets(): number {
+    return this.#packets + (this.#others?.packets ?? 0);
+  }
+
+  get bytes(): number {
+    return this.#bytes + (this.#others?.bytes ?? 0);
   }
 
   admits(now: number): boolean {
+    this.#others?.read(now);
     if (this.packets === 0) this.#closed = false;
     else if (this.#isOver('high', now)) this.#closed = true;
-    else if (this.#closed) this.#closed = this.#next > 0 && this.#isOver('low', now);
+    else if (this.#closed)
+      this.#closed = this.#next + (this.#others?.next ?? 0) > 0 && this.#isOver('low', now);
     return !this.#closed;
   }
 
@@ -69,7 +101,8 @@ export class QueueMonitor {
     if (now - this.#mixedAt > mixedForMs) return true;
     const own = this.#shares.get(application);
     const { packets, bytes } = this.#marks;
-    return own === undefined || (own.packets * 2 < packets.high && own.bytes * 2 < bytes.high);
+    const parts = 2 * (this.#others?.parts ?? 1);
+    return own === undefined || (own.packets * parts < packets.high && own.bytes * parts < bytes.high);
   }
 
   /** Seconds after which a refused sender may retry: the age of the oldest batch, at least one. */
@@ -80,6 +113,8 @@ export class QueueMonitor {
   open(now: number): Waiting {
     const group = { since: now, packets: 0, bytes: 0, shares: new Map(), begun: false };
     this.#groups.add(group);
+    if (this.#groups.size === 1) this.#since = now;
+    this.#write();
     return group;
   }
 
@@ -92,24 +127,28 @@ export class QueueMonitor {
     addTo(this.#shares, application, 1, bytes);
     group.packets += 1;
     group.bytes += bytes;
-    this.packets += 1;
+    this.#packets += 1;
     this.#next += 1;
-    this.bytes += bytes;
+    this.#bytes += bytes;
+    this.#write();
   }
 
   begin(group: Waiting): void {
     group.begun = true;
     this.#next -= group.packets;
+    this.#write();
   }
 
   leave(group: Waiting): void {
     if (!this.#groups.delete(group)) return;
     if (!group.begun) this.begin(group);
+    this.#since = this.#groups.values().next().value?.since ?? Number.POSITIVE_INFINITY;
     for (const [application, { packets, bytes }] of group.shares) {
       if (addTo(this.#shares, application, -packets, -bytes).packets === 0) this.#shares.delete(application);
     }
-    this.packets -= group.packets;
-    this.bytes -= group.bytes;
+    this.#packets -= group.packets;
+    this.#bytes -= group.bytes;
+    this.#write();
   }
 
   /** Whether a measure has reached its high mark, or is above its low mark. */
@@ -122,8 +161,13 @@ export class QueueMonitor {
 
   /** Age of the oldest waiting group, milliseconds; 0 when none waits. */
   oldest(now: number): number {
-    for (const group of this.#groups) return now - group.since;
-    return 0;
+    this.#others?.read(now);
+    const since = Math.min(this.#since, this.#others?.since ?? Number.POSITIVE_INFINITY);
+    return since === Number.POSITIVE_INFINITY ? 0 : Math.max(0, now - since);
+  }
+
+  #write(): void {
+    this.#others?.write(this.#packets, this.#bytes, this.#next, this.#since);
   }
 }
 

@@ -128,6 +128,15 @@ export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8
   return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
 }
 
+/** Joins the bytes of the records of a kind from several batches to those of one batch, as parts. */
+export function joinWholes(wholes: readonly Uint8Array[], batch: number): Uint8Array[] {
+  const headerBytes = header * Float64Array.BYTES_PER_ELEMENT;
+  const parts = wholes.filter(({ length }) => length > 0).map((whole) => whole.subarray(headerBytes));
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  if (bytes === 0) return [];
+  return [new Uint8Array(Float64Array.of(batch, bytes / recordBytes).buffer), ...parts];
+}
+
 /** Reads the records of a kind from their bytes, without copying unless they are unaligned. */
 export function sealedFrom(bytes: Uint8Array): SealedRecords {
   const { BYTES_PER_ELEMENT } = Float64Array;

@@ -163,7 +163,7 @@ export function instancesSection(store: UsageTables): Section {
 
 /** Adds the ledger counts of a batch to the ledger. */
 export function ledgerSection(store: UsageTables): Section {
-  const rows = new HotLedger(store);
+  const rows = new HotLedger(store, true);
   return { add: ({ ledger }) => rows.add(ledger), put: () => rows.put(), forget: () => rows.forget() };
 }
 

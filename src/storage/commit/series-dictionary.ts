@@ -1,5 +1,5 @@
 import { isName } from '../../contract/names.ts';
-import { seriesRef } from '../lmdb/blocks.ts';
+import { seriesPerEnvironment, seriesRef } from '../lmdb/blocks.ts';
 import {
   featureItself,
   featureOf,
@@ -50,15 +50,39 @@ export class EnvironmentSeries {
   #nextOrdinal = 0;
   /** The environment as a whole, which has users but no name. */
   readonly whole: number;
+  /** The first ordinal after those of `known`. */
+  readonly stored: number;
 
   constructor(environment: number, limits: SeriesLimits, known: Iterable<NewSeries>) {
     this.#environment = environment;
     this.#limits = limits;
     this.whole = seriesRef(environment, environmentOrdinal);
-    for (const { ordinal, name } of known) {
-      this.#remember(name, ordinal);
-      this.#nextOrdinal = ordinal + 1;
+    for (const series of known) this.learn(series);
+    this.stored = this.#nextOrdinal;
+  }
+
+  /** Adds an existing series. Call it in the order of ordinals. */
+  learn({ name, ordinal }: NewSeries): void {
+    this.#remember(name, ordinal);
+    this.#nextOrdinal = ordinal + 1;
+  }
+
+  /** The series with ordinals below `end`, in their order. */
+  below(end: number): readonly NewSeries[] {
+    const series: NewSeries[] = [];
+    const add = (ref: number, ...name: SeriesName) => {
+      const ordinal = ref % seriesPerEnvironment;
+      if (ordinal < end) series.push({ environment: this.#environment, ordinal, name });
+    };
+    for (const [feature, ref] of this.#itself) add(ref, feature, featureItself);
+    for (const [metric, ref] of this.#metrics) add(ref, metric);
+    for (const [feature, variants] of this.#features)
+      for (const [variant, ref] of variants) add(ref, feature, variant);
+    for (const [pair, variants] of this.#featureMetrics) {
+      const [metric, feature] = pair.split('\n') as [string, string];
+      for (const [variant, ref] of variants) add(ref, metric, feature, variant);
     }
+    return series.sort((a, b) => a.ordinal - b.ordinal);
   }
 
   /** The series of a feature's variant. A new one is created and passed to `sink`. @returns `undefined` if a name is invalid */
@@ -73,7 +97,7 @@ export class EnvironmentSeries {
     const variants = this.#features.get(featureName);
     const variantName = foldOver(variants, variant, this.#limits.variants);
     if (featureName !== feature || variantName !== variant) sink.folded += 1;
-    return variants?.get(variantName) ?? this.#create([featureName, variantName], sink);
+    return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
   }
 
   /** The series of a feature itself, in the same way. */
@@ -83,7 +107,7 @@ export class EnvironmentSeries {
     if (!isName(feature)) return drop(sink);
     const name = foldOver(this.#features, feature, this.#limits.features);
     if (name !== feature) sink.folded += 1;
-    return this.#itself.get(name) ?? this.#create([name, featureItself], sink);
+    return this.#itself.get(name) ?? this.create([name, featureItself], sink);
   }
 
   /** The first series of a feature, by which the feature is known. For a folded feature, that of the surplus. */
@@ -98,7 +122,7 @@ export class EnvironmentSeries {
     if (!isName(metric)) return drop(sink);
     const name = this.#hasRoomForMetric() ? metric : surplusName;
     if (name !== metric) sink.folded += 1;
-    return this.#metrics.get(name) ?? this.#create([name], sink);
+    return this.#metrics.get(name) ?? this.create([name], sink);
   }
 
   /**
@@ -115,7 +139,7 @@ export class EnvironmentSeries {
     const variants = folded ? this.#featureMetrics.get(pairKey(surplusName, surplusName)) : own;
     const variantName = foldOver(variants, variant, this.#limits.variants);
     if (folded || variantName !== variant) sink.folded += 1;
-    return variants?.get(variantName) ?? this.#create([metricName, featureName, variantName], sink);
+    return variants?.get(variantName) ?? this.create([metricName, featureName, variantName], sink);
   }
 
   #hasRoomForMetric(): boolean {
@@ -125,7 +149,7 @@ export class EnvironmentSeries {
     return this.#metrics.size + this.#featureMetrics.size - surplus < this.#limits.metrics;
   }
 
-  #create(name: SeriesName, sink: SeriesSink): number | undefined {
+  protected create(name: SeriesName, sink: SeriesSink): number | undefined {
     const ordinal = this.#nextOrdinal;
     if (ordinal >= environmentOrdinal) return drop(sink); // The environment has a million series.
     this.#nextOrdinal += 1;

@@ -14,16 +14,18 @@ import { type Layout, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { type FoldActions, isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
+import type { WorkerStart } from './fold-worker.ts';
 import { JournalThread } from './journal-thread.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
 import { UnfoldedPeople } from './unfolded-people.ts';
-import type { WorkerStart } from './worker.ts';
 
 export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 'failed'> {
   readonly workerFile: (name: string) => string;
   readonly data: string;
   /** Number of lanes, each with a journal and a thread that folds it. */
   readonly workers: number;
+  /** Number of other threads that commit to each lane: see `Committer.producers`. */
+  readonly producers?: number | undefined;
   /** Maximum number of people per environment whose exposures are kept. */
   readonly maxIdentities?: number;
   readonly randomBytes: (length: number) => Uint8Array;
@@ -38,7 +40,7 @@ export async function startCommitters(
   store: UsageTables,
   parts: CommittersStart,
 ): Promise<JournaledCommitter[]> {
-  const { workerFile, data, workers, maxIdentities = 100_000, ...deps } = parts;
+  const { workerFile, data, workers, producers, maxIdentities = 100_000, ...deps } = parts;
   const own = Array.from({ length: workers }, (_, at) => String(at + 1));
   const found = journalLanes(data);
   const { placeOf, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, parts);
@@ -49,8 +51,8 @@ export async function startCommitters(
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
       ...deps,
-      journal: new JournalThread(workerFile('storage/commit/journal-worker'), journals.journal),
-      folding: new WorkerThread<FoldActions>(workerFile('storage/commit/worker'), start),
+      journal: new JournalThread(workerFile('storage/commit/journal-worker'), journals.journal, producers),
+      folding: new WorkerThread<FoldActions>(workerFile('storage/commit/fold-worker'), start),
       people: new UnfoldedPeople(store),
     });
   });

@@ -74,6 +74,11 @@ export function subjectText(subject: LedgerSubject): string {
   return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
 }
 
+/** The subject of a text by `subjectText`. */
+export function subjectOf(text: string): LedgerSubject {
+  return readSubject(JSON.parse(text));
+}
+
 const digestBytes = 16;
 
 /** The key of a row. */
@@ -149,4 +154,12 @@ type StoredRow = [subject: StoredSubject, count: number, lastAt: number, example
 function readSubject(stored: StoredSubject): LedgerSubject {
   const [environment, transport, route, outcome, status, code, userAgent, instance] = stored;
   return { environment, transport, route, outcome, status, code, userAgent, instance };
+}
+
+/** Messages of an hour may be written a little later. */
+const writtenAfterMs = 120_000;
+
+/** The first hour since the epoch whose ledger may still change. @param now Unix ms */
+export function hoursWritten(now: number): number {
+  return Math.floor((now - writtenAfterMs) / 3_600_000);
 }

@@ -8,6 +8,8 @@ export interface StoreHealthDeps {
   readonly clock: Pick<TimerClock, 'after'>;
   /** Called when the store can no longer be trusted, so the process must end. */
   fatal(reason: string): void;
+  /** Called when data is accepted again, or no longer. */
+  changed?(): void;
 }
 
 const retryMs = 1000;
@@ -38,6 +40,7 @@ export class StoreHealth {
         cause: String(error),
       });
       this.#deps.clock.after(retryMs, () => this.#retry());
+      this.#deps.changed?.();
       return;
     }
     this.#state = 'broken';
@@ -51,6 +54,7 @@ export class StoreHealth {
     if (state === 'writable') {
       this.#state = state;
       this.#deps.log.info('the disk has space again: accepting data');
+      this.#deps.changed?.();
       return;
     }
     this.#deps.clock.after(retryMs, () => this.#retry());

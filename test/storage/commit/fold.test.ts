@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
-import { decodeEnvelope, type Envelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
+import {
+  decodeEnvelope,
+  type Envelope,
+  encodeEnvelope,
+  hasMessages,
+  joinBodies,
+} from '../../../src/storage/commit/envelope.ts';
 import { readCarried } from '../../../src/storage/lmdb/carried.ts';
 import { digestOfInstance } from '../../../src/storage/lmdb/instances.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
@@ -41,20 +47,35 @@ function counted(store: UsageTables) {
   return { rows, carried };
 }
 
-const inFrame = (envelope: Envelope) => decodeEnvelope(Buffer.concat(encodeEnvelope(envelope)));
+const bodyOf = (envelope: Envelope) => Buffer.concat(encodeEnvelope(envelope));
+
+/** The envelopes that a fold reads. Batches of several threads that were written at the same time share a frame. */
+function inFrames(steps: readonly (Step & { readonly joins: boolean })[], envelopes: readonly Envelope[]) {
+  const frames: { bodies: Buffer[]; forgets: boolean }[] = [];
+  for (const [index, { joins, mints, forgets }] of steps.entries()) {
+    const body = bodyOf(envelopes[index]!);
+    const last = frames.at(-1);
+    // Only the first one mints and forgets: that thread's requests are not concurrent.
+    if (joins && !mints && !forgets && !hasMessages(body) && last && !last.forgets) last.bodies.push(body);
+    else frames.push({ bodies: [body], forgets });
+  }
+  return frames.map(({ bodies }) => decodeEnvelope(Buffer.concat(joinBodies(bodies))));
+}
 
 const batches = fc.array(
   fc.record({
     packets: fc.array(packet, { maxLength: 5 }),
     mints: fc.boolean(),
     forgets: fc.boolean(),
+    /** Whether its frame is shared with the batch before. */
+    joins: fc.boolean(),
     /** The outcome of the transaction that begins with this batch, if one does. */
     begins: fc.constantFrom('nothing', 'nothing', 'fold', 'failed fold'),
   }),
   { minLength: 1, maxLength: 8 },
 );
 
-test('folding frames in any groups, with failures, results in the same store as one commit per batch', async () => {
+test('folding frames of one or more batches in any groups, with failures, results in the same store as one commit per batch', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (steps) => {
       const [one, other] = [openUsageTables(temporaryDirectory()), openUsageTables(temporaryDirectory())];
@@ -63,9 +84,11 @@ test('folding frames in any groups, with failures, results in the same store as 
       const envelopes = sealed(steps);
       for (const envelope of envelopes) write(envelope);
       let waiting: Envelope[] = [];
-      for (const [index, { begins }] of steps.entries()) {
-        waiting.push(inFrame(envelopes[index]!));
-        if (begins === 'nothing' && index < steps.length - 1) continue;
+      const frames = inFrames(steps, envelopes);
+      for (const [index, frame] of frames.entries()) {
+        const { begins } = steps[index]!;
+        waiting.push(frame);
+        if (begins === 'nothing' && index < frames.length - 1) continue;
         if (begins === 'failed fold') {
           const fails = () => {
             throw new Error('the disk is full');

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { HourRows } from '../../../src/ingest/ledger/hour-rows.ts';
+import { sendersPerHour } from '../../../src/storage/aggregate/ledger-bound.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { ledgerSection } from '../../../src/storage/commit/sections.ts';
 import {
   type LedgerLine,
   ledgerEntries,
   ledgerLifeHours,
+  otherSenders,
   subjectText,
 } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
@@ -114,4 +117,32 @@ test('new rows evict expired ones of the same application', async () => {
   expect(hoursOf(1)).toEqual([0, 0, 0, -ledgerLifeHours]);
   expect(hoursOf(2)).toEqual(old.toReversed());
   await store.lmdb.close();
+});
+
+test('the rows of an hour stay bounded if each of several threads opens as many as it may', () => {
+  const store = openUsageTables(temporaryDirectory());
+  onTestFinished(() => store.lmdb.close());
+  const threads = Array.from({ length: 3 }, (_, thread) => {
+    const rows = new HourRows(1, now, []);
+    const sent = Array.from({ length: 3 * sendersPerHour }, (_, sender) =>
+      rows.acceptedRow({
+        route: 'telemetry',
+        transport: 'http',
+        environment: 1,
+        userAgent: `thread ${thread}, sender ${sender}`,
+      }),
+    );
+    return sent.map((row) => ({ ...row, count: 1, lastAt: 0, example: null }));
+  });
+  let section = ledgerSection(store);
+  for (const lines of threads) {
+    for (let at = 0; at < lines.length; at += 40) commit(store, section, lines.slice(at, at + 40));
+    section = ledgerSection(store);
+    commit(store, section, lines, true);
+  }
+  const entries = [...ledgerEntries(store, 1, now, now + 1)];
+  const named = entries.filter(({ subject }) => subject.userAgent !== otherSenders);
+  expect(named).toHaveLength(sendersPerHour);
+  expect(entries).toHaveLength(sendersPerHour + 1);
+  expect(entries.reduce((sum, { count }) => sum + count, 0)).toBe(9 * sendersPerHour);
 });

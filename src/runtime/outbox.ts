@@ -1,0 +1,49 @@
+import type { TimerClock } from './clock.ts';
+
+/** Time within which collected changes are sent, ms. */
+const periodMs = 1000;
+
+/**
+ * Sends changes that its owner collects: at once, but if there are too many, the others together with later ones. So a busy
+ * thread does not keep the receiver busy as well.
+ */
+export class Outbox {
+  readonly #clock: TimerClock;
+  readonly #send: () => void;
+  readonly #perSecond: number;
+  #since = Number.NEGATIVE_INFINITY;
+  #sent = 0;
+  #waits = false;
+
+  /** @param send sends everything collected */
+  constructor(clock: TimerClock, send: () => void, perSecond = 1000) {
+    this.#clock = clock;
+    this.#send = send;
+    this.#perSecond = perSecond;
+  }
+
+  /** Sends now, unless there were too many in this second. */
+  send(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#since >= periodMs) {
+      this.#since = now;
+      this.#sent = 0;
+    }
+    if (this.#sent >= this.#perSecond) {
+      this.sendLater();
+      return;
+    }
+    this.#sent += 1;
+    this.#send();
+  }
+
+  /** Sends within a second. */
+  sendLater(): void {
+    if (this.#waits) return;
+    this.#waits = true;
+    this.#clock.after(periodMs, () => {
+      this.#waits = false;
+      this.#send();
+    });
+  }
+}

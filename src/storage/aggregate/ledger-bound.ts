@@ -1,0 +1,33 @@
+import { type LedgerSubject, otherSenders } from '../lmdb/ledger.ts';
+
+/** Senders per application and hour that are shown by name. All others count as `otherSenders`. */
+export const sendersPerHour = 50;
+/** Rows per application and hour. Beyond them, new senders count as `otherSenders`. */
+const rowsPerHour = 1000;
+
+/** The bound on the ledger rows of one application in one hour, because unauthenticated senders choose their content. */
+export class LedgerBound {
+  #rows = 0;
+  readonly #senders = new Set<string>();
+
+  /** Counts an existing row. */
+  add(subject: LedgerSubject): void {
+    this.#rows += 1;
+    if (subject.userAgent !== otherSenders) this.#senders.add(senderText(subject));
+  }
+
+  /** Whether there is room for a new row of a sender, other than the row of `otherSenders`, which always has room. */
+  admits(subject: LedgerSubject): boolean {
+    if (this.#rows >= rowsPerHour) return false;
+    return this.#senders.size < sendersPerHour || this.#senders.has(senderText(subject));
+  }
+}
+
+/** The subject that counts a sender beyond the bound. */
+export function ofOtherSenders(subject: LedgerSubject): LedgerSubject {
+  return { ...subject, userAgent: otherSenders, instance: null };
+}
+
+function senderText({ userAgent, instance }: LedgerSubject): string {
+  return JSON.stringify([userAgent, instance]);
+}

@@ -1,0 +1,91 @@
+import { JournalFull } from '../journal/errors.ts';
+import type { Journal } from '../journal/segment.ts';
+import { prepareSpare } from '../journal/spares.ts';
+import { JournalWriter } from '../journal/writer.ts';
+import { hasMessages, joinBodies } from './envelope.ts';
+import type { FrameSlot, SlotFailure } from './frame-slot.ts';
+import type { JournalState } from './journal-state.ts';
+
+/** Approximate maximum bytes of a frame that joins batches of several threads. */
+const joinedBytes = 1024 * 1024;
+
+/** Appends the batches of several threads to a journal. Every call is synchronous: run it on a separate thread. */
+export class FrameAppender {
+  readonly #journal: Journal;
+  readonly #slots: readonly FrameSlot[];
+  readonly #state: JournalState;
+  /** The segment is created with the first batch, so a start does not wait for the disk. */
+  #writer: JournalWriter | undefined;
+
+  /** @param slots one for each thread, in the order of their batches in a frame */
+  constructor(journal: Journal, slots: readonly FrameSlot[], state: JournalState) {
+    this.#journal = journal;
+    this.#slots = slots;
+    this.#state = state;
+  }
+
+  /**
+   * Appends the batches of all threads that wait, and answers them once they are on disk.
+   * @param observe called with the time at which each batch was passed
+   */
+  appendWaiting(observe: (at: number) => void): void {
+    let group: FrameSlot[] = [];
+    let bytes = 0;
+    for (const slot of this.#slots) {
+      const rungAt = slot.take();
+      if (rungAt === undefined) continue;
+      observe(rungAt);
+      const { frame } = slot;
+      if (group.length > 0 && (bytes + frame.length > joinedBytes || hasMessages(frame))) {
+        this.#append(group);
+        [group, bytes] = [[], 0];
+      }
+      group.push(slot);
+      bytes += frame.length;
+    }
+    if (group.length > 0) this.#append(group);
+  }
+
+  close(): void {
+    this.#writer?.close();
+  }
+
+  /**
+   * Appends the batches of some threads as one frame, with one write and one flush: all of them are kept, or none. In one write,
+   * frames of their own could be torn by a power loss, the first one but not the second, which looks like damage.
+   */
+  #append(group: readonly FrameSlot[]): void {
+    let failure: SlotFailure | undefined;
+    try {
+      const bodies = group.map(({ frame }) => frame);
+      this.#appendFrame(bodies.length === 1 ? bodies : joinBodies(bodies));
+    } catch (error) {
+      const { message, code } = error as Error & { code?: unknown };
+      failure = { message, code };
+    }
+    for (const slot of group) slot.answer(failure);
+  }
+
+  #appendFrame(parts: readonly Uint8Array[]): void {
+    const { sequence: last, bytes: before } = this.#state.tail;
+    this.#writer ??= new JournalWriter(this.#journal, last);
+    const writer = this.#writer;
+    const sequence = this.#appendTo(writer, parts);
+    const bytes = parts.reduce((sum, part) => sum + part.length, before);
+    this.#state.publish({ sequence, bytes, segment: writer.position.generation, used: writer.used });
+  }
+
+  /**
+   * The folding thread prepares spares ahead. If none is ready because a fold takes long, this thread fills one itself. The batch
+   * waits for one segment of zeros, never for a fold.
+   */
+  #appendTo(writer: JournalWriter, parts: readonly Uint8Array[]): number {
+    try {
+      return writer.append(parts);
+    } catch (error) {
+      if (!(error instanceof JournalFull)) throw error;
+      for (const _ of prepareSpare(this.#journal, 'urgent.tmp'));
+      return writer.append(parts);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { foldJournals } from '../../src/storage/commit/fold-journals.ts';
+import { bucketWidth, scanCells } from '../../src/storage/lmdb/blocks.ts';
+import { countsCodec } from '../../src/storage/lmdb/cells.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
+import { cleanUp } from '../support/binary.ts';
+import { type DiskFault, failingDisk } from '../support/failing-disk.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+afterAll(cleanUp);
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const threads = 4;
+const maxMinute = 1_000_000;
+
+/** What a process printed, by thread. */
+interface Answers {
+  readonly kept: number[];
+  readonly refused: { readonly number: number; readonly error: string }[];
+}
+
+/**
+ * Commits from several threads to one journal, until the process ends.
+ * @param first the number of each thread's first batch
+ * @param strike called once every thread has kept some batches
+ */
+function commit(
+  data: string,
+  first: number,
+  strike: (child: ChildProcess) => void,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Answers[]> {
+  const args = ['test/faults/producers-process.ts', data, `${threads}`, `${first}`];
+  const child = spawn(join(root, 'node_modules/.bin/bun'), args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const answers = Array.from({ length: threads }, (): Answers => ({ kept: [], refused: [] }));
+  let rest = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) {
+      const [thread, number, outcome] = line.split(' ') as [string, string, string];
+      const { kept, refused } = answers[Number(thread)]!;
+      if (outcome === 'kept') kept.push(Number(number));
+      else refused.push({ number: Number(number), error: outcome });
+    }
+    if (Math.min(...answers.map(({ kept }) => kept.length)) >= 20) strike(child);
+  });
+  return new Promise((resolve) => child.on('close', () => resolve(answers)));
+}
+
+/** The numbers of each thread's batches that the next start finds. Each was counted once. */
+async function countedIn(data: string): Promise<number[][]> {
+  await foldJournals(data, 100);
+  const store = openUsageTables(data);
+  const counted = Array.from({ length: threads }, (): number[] => []);
+  for (const cell of scanCells(store.counts, countsCodec, 1, bucketWidth.minute, 0, maxMinute)) {
+    expect(cell.value.checks).toBe(1);
+    counted[cell.ordinal]!.push(cell.minute);
+  }
+  await store.lmdb.close();
+  return counted;
+}
+
+test('batches that several threads committed are each counted once after kills at any time', async () => {
+  const data = temporaryDirectory();
+  const kept = Array.from({ length: threads }, (): number[] => []);
+  for (let first = 0; first < maxMinute; first += maxMinute / 2) {
+    const answers = await commit(data, first, (child) => child.kill('SIGKILL'));
+    const counted = await countedIn(data);
+    for (const [thread, answer] of answers.entries()) {
+      kept[thread]!.push(...answer.kept);
+      const next = 1 + answer.kept.at(-1)!; // It may be on disk without an answer.
+      if (counted[thread]!.at(-1) === next) kept[thread]!.push(next);
+    }
+    expect(counted).toEqual(kept);
+  }
+});
+
+test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_FRAME'])(
+  'after %s every thread is refused, and the next start counts what was acknowledged before',
+  async (fault) => {
+    const data = temporaryDirectory();
+    const { env, fail } = failingDisk(fault);
+    const answers = await commit(data, 0, fail, env);
+    for (const { kept, refused } of answers)
+      expect(refused).toEqual([{ number: 1 + kept.at(-1)!, error: 'CommitFailed' }]);
+    expect(await countedIn(data)).toEqual(answers.map(({ kept }) => kept));
+  },
+);

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
+import { FrameAppender } from '../../../src/storage/commit/frame-appender.ts';
+import { FrameSlot } from '../../../src/storage/commit/frame-slot.ts';
+import { JournalState } from '../../../src/storage/commit/journal-state.ts';
+import { eachCount } from '../../../src/storage/commit/records.ts';
+import { JournalReader } from '../../../src/storage/journal/reader.ts';
+import { recycle } from '../../../src/storage/journal/spares.ts';
+import { seededRandom } from '../../support/random.ts';
+import { type Fault, LossyDisk, type Operation } from '../journal/lossy-disk.ts';
+
+const threads = [0, 1, 2, 3];
+const segmentSize = 12_288;
+const bell = new Int32Array(new SharedArrayBuffer(4));
+
+/** Some threads pass a batch each, and the journal's thread appends them. */
+interface Step {
+  readonly batches: readonly { readonly thread: number; readonly size: number }[];
+  /** What happens to one of the next operations of the file system, and whether the power fails then. */
+  readonly trouble: { readonly fault: Fault; readonly at: number; readonly losesPower: boolean } | undefined;
+}
+
+const step = fc.record<Step>({
+  batches: fc.uniqueArray(fc.record({ thread: fc.constantFrom(...threads), size: fc.nat(60) }), {
+    selector: ({ thread }) => thread,
+    minLength: 1,
+  }),
+  trouble: fc.option(
+    fc.record({
+      fault: fc.constantFrom<Fault>('EIO', 'ENOSPC', 'short', 'kill', 'kill'),
+      at: fc.integer({ min: 1, max: 9 }),
+      losesPower: fc.boolean(),
+    }),
+    { nil: undefined, freq: 3 },
+  ),
+});
+
+/** A process that is killed and starts again, and what each of its threads knows of the batches that it passed. */
+class Schedule {
+  readonly #disk: LossyDisk;
+  readonly #lies: (operation: Operation) => boolean;
+  /** The numbers of each thread's batches that must be read, in order, and of one that may be. */
+  readonly #kept = threads.map((): number[] => []);
+  readonly #unknown = threads.map((): number | undefined => undefined);
+  readonly #read = threads.map((): number[] => []);
+  #frames = 0;
+  #slots: FrameSlot[] = [];
+  #appender!: FrameAppender;
+  #number = 0;
+
+  constructor(seed: number, lies: (operation: Operation) => boolean) {
+    this.#disk = new LossyDisk(seededRandom(seed));
+    this.#lies = lies;
+  }
+
+  run(steps: readonly Step[]): void {
+    this.#start();
+    for (const each of steps) this.#step(each);
+    this.#disk.losePower();
+    this.#start();
+  }
+
+  get #journal() {
+    return { files: this.#disk, id: Buffer.alloc(16, 1), segmentSize };
+  }
+
+  #step({ batches, trouble }: Step): void {
+    let left = trouble?.at ?? 0;
+    this.#disk.fault = (operation) => {
+      if (trouble !== undefined && operation.kind !== 'read' && --left === 0) return trouble.fault;
+      return this.#lies(operation) ? 'lie' : undefined;
+    };
+    for (const { thread, size } of batches) this.#pass(thread, size);
+    this.#appender.appendWaiting(() => {});
+    const isKilled = trouble?.fault === 'kill' && left <= 0;
+    const hasFailed = batches.map(({ thread }) => this.#settle(thread, isKilled)).includes(true);
+    this.#disk.fault = (operation) => (this.#lies(operation) ? 'lie' : undefined);
+    if (!isKilled && !hasFailed) return;
+    if (trouble?.losesPower) this.#disk.losePower();
+    else this.#disk.restart();
+    this.#start();
+  }
+
+  #pass(thread: number, size: number): void {
+    const batch = new Batch();
+    this.#unknown[thread] = ++this.#number;
+    for (let record = 0; record <= size; record++) batch.counts.add(thread, this.#number, 1, 0, 0);
+    const slot = this.#slots[thread]!;
+    slot.put(encodeEnvelope(batch.seal()));
+    slot.ring(bell, 0);
+  }
+
+  /** Records an answer, unless the process was killed. @returns whether the journal rejects all later frames */
+  #settle(thread: number, isKilled: boolean): boolean {
+    const { failure } = this.#slots[thread]!;
+    if (failure !== undefined && isKilled) return true;
+    const mayBeRead = failure?.message.includes('The next start may count the frame');
+    if (failure === undefined) this.#kept[thread]!.push(this.#unknown[thread]!);
+    if (!mayBeRead) this.#unknown[thread] = undefined;
+    return failure?.code === 'journal_failed';
+  }
+
+  /** Reads what the store lacks, as a start does, and compares it with what the threads know. */
+  #start(): void {
+    const reader = new JournalReader(this.#journal, this.#frames);
+    for (const { sequence, body } of reader.frames()) {
+      const found = new Set<string>();
+      eachCount(decodeEnvelope(body), (thread, number) => void found.add(`${thread} ${number}`));
+      for (const each of found) {
+        const [thread, number] = each.split(' ').map(Number) as [number, number];
+        this.#read[thread]!.push(number);
+      }
+      this.#frames = sequence;
+    }
+    reader.close();
+    for (const thread of threads) {
+      const [kept, unknown] = [this.#kept[thread]!, this.#unknown[thread]];
+      if (unknown !== undefined && this.#read[thread]!.at(-1) === unknown) kept.push(unknown);
+      this.#unknown[thread] = undefined;
+    }
+    expect(this.#read).toEqual(this.#kept);
+    recycle(this.#journal, this.#frames, this.#frames);
+    this.#slots = threads.map(() => new FrameSlot(segmentSize));
+    const state = new JournalState();
+    state.publish({ sequence: this.#frames, bytes: 0, segment: 0, used: 0 });
+    this.#appender = new FrameAppender(this.#journal, this.#slots, state);
+  }
+}
+
+const seed = Number(process.env['JOURNAL_SEED'] ?? 1);
+const numRuns = Number(process.env['JOURNAL_SCHEDULES'] ?? 150);
+
+function check(lies: (operation: Operation) => boolean = () => false) {
+  const schedules = fc.tuple(fc.nat(), fc.array(step, { maxLength: 30, size: 'max' }));
+  return fc.check(
+    fc.property(schedules, ([disk, steps]) => new Schedule(disk, lies).run(steps)),
+    { seed, numRuns },
+  );
+}
+
+describe('batches of several threads in random schedules of appends, crashes and failures', () => {
+  it('are read once and in the order of each thread if acknowledged, and never if refused', {
+    timeout: 120_000 + 20 * numRuns,
+  }, () => {
+    const details = check();
+    expect(details.failed, fc.defaultReportMessage(details)).toBe(false);
+  });
+
+  it('are lost by a journal without fdatasync', () => {
+    expect(check(({ kind, name }) => kind === 'sync' && name.endsWith('.segment')).failed).toBe(true);
+  });
+});

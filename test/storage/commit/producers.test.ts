@@ -1,0 +1,92 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { CommitFailed } from '../../../src/storage/commit/committer.ts';
+import { ProducerCommitter } from '../../../src/storage/commit/producer-committer.ts';
+import type { CommittersStart } from '../../../src/storage/commit/start-committers.ts';
+import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { startTestCommitters } from '../../support/committers.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { dump } from '../../support/whole-batch.ts';
+
+function batchOf(checks: number) {
+  const batch = new Batch();
+  if (checks === 0) batch.series.push({ environment: 1, ordinal: 0, name: ['feature', 'on'] });
+  batch.counts.add(seriesRef(1, 0), 4, checks, 0, 0);
+  return batch.seal();
+}
+
+/** A lane whose journal the service's thread shares with two others, and the name of its series. */
+async function openShared(parts: Partial<CommittersStart> = {}) {
+  const data = temporaryDirectory();
+  const store = openUsageTables(data);
+  const [committer] = await startTestCommitters(store, data, { producers: 2, ...parts });
+  const producers = committer!.producers.map((memory) => new ProducerCommitter(memory));
+  const close = async () => {
+    await Promise.all(producers.map((producer) => producer.close()));
+    await committer!.close();
+    await store.lmdb.close();
+  };
+  return { data, store, committer: committer!, all: [committer!, ...producers], close };
+}
+
+test('batches of several threads are each counted once, and fewer frames hold them', async () => {
+  const { store, committer, all, close } = await openShared();
+  await committer.commit(batchOf(0));
+  const rounds = 50;
+  for (let round = 0; round < rounds; round++)
+    await Promise.all(all.map((each, at) => each.commit(batchOf(100 ** at))));
+  expect(committer.unfolded.frames).toBeLessThan(1 + rounds * all.length);
+  await committer.fold();
+  expect(committer.unfolded).toEqual({ frames: 0, bytes: 0 });
+  const alone = openUsageTables(temporaryDirectory());
+  const { write } = createAggregator(alone);
+  for (const checks of [0, rounds, 100 * rounds, 10_000 * rounds]) write(batchOf(checks));
+  store.lmdb.resetReadTxn();
+  expect(dump(store)).toEqual(dump(alone));
+  await alone.lmdb.close();
+  await close();
+});
+
+test('frames that only another thread appends are folded, after each pause as well', async () => {
+  let now = 0;
+  const after = (_: number, callback: () => void) => {
+    now += 30_000; // People are folded this often.
+    setImmediate(callback);
+  };
+  const clock = { ...systemClock, monotonic: () => now, after };
+  const { committer, all, close } = await openShared({ clock });
+  const [, producer] = all as [unknown, ProducerCommitter];
+  await committer.commit(batchOf(0));
+  for (let round = 0; round < 3; round++) {
+    await vi.waitFor(() => expect(committer.unfolded.frames).toBe(0), 30_000);
+    await producer.commit(batchOf(1));
+    expect(producer.unfoldedBytes).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(producer.unfoldedBytes).toBe(0), 30_000);
+  }
+  await close();
+});
+
+test('a failed append refuses the batches of all threads that waited for it, and later ones succeed', async () => {
+  const { data, all, close } = await openShared();
+  const inTheWay = join(data, 'journal/1/first.tmp'); // The temporary name of the first segment.
+  mkdirSync(inTheWay);
+  const outcomes = await Promise.allSettled(all.map((each) => each.commit(batchOf(0))));
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: expect.stringMatching(/^E/) } });
+    expect((outcome as PromiseRejectedResult).reason).toBeInstanceOf(CommitFailed);
+  }
+  rmSync(inTheWay, { recursive: true });
+  await Promise.all(all.map((each) => each.commit(batchOf(0))));
+  await close();
+});
+
+test('a batch is refused once the journal is closed', async () => {
+  const { all, close } = await openShared();
+  await close();
+  for (const each of all) await expect(each.commit(batchOf(0))).rejects.toThrow('the thread has ended');
+});

@@ -76,6 +76,11 @@ export class HttpExchange implements Request, WatchedStream {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  headers(): Iterable<readonly [string, string]> {
+    const names = Object.keys(this.#headers).filter((name) => !name.startsWith(':'));
+    return [...new Set(['host', ...names])].map((name) => [name, this.header(name) ?? '']);
+  }
+
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     return this.#inbox.read(limit, this.header('content-length'), budget);
   }

@@ -10,6 +10,8 @@ export interface ExpositionDeps {
   readonly metrics: readonly ServiceMetric[];
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly mayRead: (request: Request) => boolean;
+  /** Resolves when the metrics are current. */
+  readonly settle?: () => Promise<void>;
 }
 
 /** Prometheus' text format. */
@@ -39,8 +41,8 @@ export const exposition: Group<ExpositionDeps> = {
         credential: 'None',
         who: 'Everybody who reaches the listener of --ops-listen; without it, clients on the same machine at the base host',
       },
-      bind({ metrics, clock, mayRead }) {
-        const textNow = shared(() => expositionText(metrics), clock);
+      bind({ metrics, clock, mayRead, settle = async () => {} }) {
+        const textNow = shared(() => settle().then(() => expositionText(metrics)), clock);
         return async (request) =>
           mayRead(request) ? { status: 200, headers, body: await textNow() } : elsewhere;
       },

@@ -11,6 +11,14 @@ export interface RouteTotals {
   readonly durations: Histogram;
 }
 
+/** What another thread has counted. */
+export interface TakenTotals {
+  readonly routes: readonly (Pick<RouteTotals, 'method' | 'route' | 'statuses'> & {
+    readonly durations: Float64Array;
+  })[];
+  readonly codes: ReadonlyMap<RefusalCode, number>;
+}
+
 /** Counts requests by route and status, and refusals by code. Unauthenticated senders cannot add rows. */
 export class RequestTotals {
   readonly codes = new Map<RefusalCode, number>();
@@ -36,7 +44,34 @@ export class RequestTotals {
   /** @param ms duration until the answer */
   count({ statuses, durations }: RouteTotals, { status, code }: Reply, ms: number): void {
     durations.observe(ms / 1000);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    if (code !== undefined) this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
+    increase(statuses, status, 1);
+    if (code !== undefined) increase(this.codes, code, 1);
   }
+
+  /** Returns the counts since the last call, and sets them to zero. */
+  take(): TakenTotals {
+    const used = [...this.#rows.values()].filter(({ statuses }) => statuses.size > 0);
+    const routes = used.map(({ method, route, statuses, durations }) => {
+      const taken = { method, route, statuses: new Map(statuses), durations: durations.take() };
+      statuses.clear();
+      return taken;
+    });
+    const codes = new Map(this.codes);
+    this.codes.clear();
+    return { routes, codes };
+  }
+
+  /** Adds what another thread has counted. */
+  add({ routes, codes }: TakenTotals): void {
+    for (const { method, route, statuses, durations } of routes) {
+      const row = this.row(method, route);
+      for (const [status, count] of statuses) increase(row.statuses, status, count);
+      row.durations.add(durations);
+    }
+    for (const [code, count] of codes) increase(this.codes, code, count);
+  }
+}
+
+function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
 }

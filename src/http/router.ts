@@ -78,6 +78,7 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   }
 
   function finish(request: Request, { totals: row }: Endpoint, began: number, reply: Reply): Reply {
+    if (reply.isRelayed) return reply;
     const ms = clock.monotonic() - began;
     totals.count(row, reply, ms);
     const isSlow = slow !== undefined && ms >= slow.fromMs;

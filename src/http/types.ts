@@ -15,6 +15,8 @@ export interface Request {
   readonly remoteAddress: string;
   /** A header's value by its lower-case name; repeated headers are joined with `, `. */
   header(name: string): string | undefined;
+  /** All headers, by lower-case name. */
+  headers(): Iterable<readonly [string, string]>;
   /**
    * Reads the body as sent (not decompressed). Call it once.
    * @param limit maximum length in bytes; a longer body is refused, and the HTTP engine closes the connection after the reply
@@ -46,6 +48,8 @@ export interface Reply {
   readonly pieces?: Pieces;
   /** The code of a refusal, for the service's metrics and log; HTTP engines ignore it. */
   readonly code?: RefusalCode;
+  /** Another thread has answered, counted and named the request. */
+  readonly isRelayed?: true;
   /** This object answers many requests, so an HTTP engine may cache data derived from it. */
   readonly isReused?: true;
 }
@@ -88,8 +92,10 @@ export interface ListenOptions {
   /** 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsFiles;
-  /** Whether another TLS listener of this process uses the address. Both share it until that one is closed. */
-  readonly takesOver?: true;
+  /** Whether other listeners of this process may join this one. With TLS they always may, to take over. */
+  readonly isShared?: true;
+  /** Whether another listener of this process uses the address and is shared. Both get connections, until one is closed. */
+  readonly joins?: true;
   readonly dispatch: Dispatch;
   /** Headers of every reply, including the HTTP engine's own refusals. */
   readonly headers?: Readonly<Record<string, string>>;

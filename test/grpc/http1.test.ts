@@ -4,7 +4,7 @@ import type { HttpEngine } from '../../src/http/types.ts';
 import { bodies } from '../http/conformance/bodies.ts';
 import { heads } from '../http/conformance/heads.ts';
 import { listeners } from '../http/conformance/listeners.ts';
-import { replies } from '../http/conformance/replies.ts';
+import { pipelining, replies } from '../http/conformance/replies.ts';
 import { startWith } from '../http/support/servers.ts';
 import { openTarget } from '../http/support/target.ts';
 import { openGrpc } from '../support/open-grpc.ts';
@@ -15,5 +15,5 @@ const throughGrpc: HttpEngine = { ...engine, listen: (options) => openGrpc({ ...
 /** The conformance tests of the HTTP engines. The listener passes HTTP/1.1 on to one. */
 describe.concurrent('HTTP/1.1 on the gRPC listener', () => {
   const target = openTarget(startWith(throughGrpc));
-  for (const suite of [heads, bodies, replies, listeners]) suite(target);
+  for (const suite of [heads, bodies, replies, listeners, pipelining]) suite(target);
 });

@@ -3,14 +3,22 @@ import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import { bodies, slowBodies } from './conformance/bodies.ts';
 import { heads } from './conformance/heads.ts';
 import { listeners } from './conformance/listeners.ts';
-import { replies } from './conformance/replies.ts';
+import { pipelining, replies } from './conformance/replies.ts';
+import { relayed } from './support/relayed.ts';
 import { startWith } from './support/servers.ts';
 import { openTarget } from './support/target.ts';
 
 const engine = await loadHttpEngine();
+const suites = [heads, bodies, slowBodies, replies, listeners];
 
 /** The conformance tests run on Node and on Bun, each with its own engine. */
 describe.concurrent(engine.name, () => {
   const target = openTarget(startWith(engine));
-  for (const suite of [heads, bodies, slowBodies, replies, listeners]) suite(target);
+  for (const suite of [...suites, pipelining]) suite(target);
+});
+
+/** The same for listeners that forward their requests to another thread. Their replies are never ready at once. */
+describe.concurrent(`${engine.name}, forwarding`, () => {
+  const target = openTarget(startWith(relayed(engine)));
+  for (const suite of suites) suite(target);
 });

@@ -80,7 +80,7 @@ export class ConnectionLimiter {
     const connections = peers.map((peer) => ({ ...peer, from: sources.get(peer.address) }));
     const room = { perAddress: this.#perAddress, total: Math.max(0, most - others) };
     const surplus = surplusOf(connections, room);
-    for (const { descriptor } of surplus) descriptors.shutDown(descriptor);
+    for (const connection of surplus) descriptors.shutDown(connection);
     this.closed += surplus.length;
     this.#unsaid += surplus.length;
   }
@@ -112,6 +112,7 @@ export class ConnectionLimiter {
 export interface Peer {
   readonly descriptor: number;
   readonly address: string;
+  readonly port: number;
   readonly answered: boolean;
   /** Time since the last data was sent to it, or since it was opened, ms. */
   readonly quietMs: number;
@@ -126,11 +127,14 @@ export interface Descriptors {
    * a few microseconds per file.
    */
   peersAt(ports: ReadonlySet<number>): { readonly peers: readonly Peer[]; readonly others: number };
-  /** Shuts a connection down: its owner reads the end of file and closes it. */
-  shutDown(descriptor: number): void;
+  /**
+   * Shuts a connection down: its owner reads the end of file and closes it. Does nothing if another thread has closed it, and
+   * the descriptor belongs to another file.
+   */
+  shutDown(peer: Peer): void;
 }
 
-export interface OpenConnection extends Omit<Peer, 'address'> {
+export interface OpenConnection extends Omit<Peer, 'address' | 'port'> {
   /** Its client; `undefined` for a trusted proxy, which serves many clients. */
   readonly from: string | undefined;
 }
@@ -146,7 +150,10 @@ interface Room {
  * request were never answered, so they go first. If the rest still exceeds `total`, the addresses with the most connections
  * lose theirs first.
  */
-export function surplusOf(open: readonly OpenConnection[], { perAddress, total }: Room): OpenConnection[] {
+export function surplusOf<Each extends OpenConnection>(
+  open: readonly Each[],
+  { perAddress, total }: Room,
+): Each[] {
   const ranked = rank(open);
   const surplus = ranked.filter((each) => each.rank >= perAddress);
   const rest = ranked.filter((each) => each.rank < perAddress);
@@ -154,13 +161,13 @@ export function surplusOf(open: readonly OpenConnection[], { perAddress, total }
   return [...surplus, ...rest.slice(0, Math.max(0, rest.length - total))].map(({ connection }) => connection);
 }
 
-interface Ranked {
-  readonly connection: OpenConnection;
+interface Ranked<Each> {
+  readonly connection: Each;
   /** Number of its address's connections that were answered later; 0 for each of a trusted proxy. */
   readonly rank: number;
 }
 
-function rank(open: readonly OpenConnection[]): Ranked[] {
+function rank<Each extends OpenConnection>(open: readonly Each[]): Ranked<Each>[] {
   const ranks = new Map<string, number>();
   return open.toSorted(answeredFirst).map((connection) => {
     const { from } = connection;

@@ -22,39 +22,7 @@ export function openDescriptors(): Descriptors | undefined {
   const limit = openFilesLimit();
   const libc = limit === undefined ? undefined : openLibc();
   if (limit === undefined || libc === undefined) return undefined;
-  // Each has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when one is created later.
-  const address = new Uint8Array(new ArrayBuffer(28));
-  const length = new Uint32Array(new ArrayBuffer(4));
-  const info = new Uint32Array(new ArrayBuffer(256));
-  const [addressAt, lengthAt, infoAt] = [ptr(address), ptr(length), ptr(info)];
-  // Listing the open files needs a descriptor, reserved here in case all others are taken.
-  let spare = libc.eventfd(0, 0);
-
-  const openFiles = () => {
-    libc.close(spare);
-    try {
-      return readdirSync('/proc/self/fd').map(Number);
-    } finally {
-      spare = libc.eventfd(0, 0);
-    }
-  };
-
-  /** The local port of a socket; 0 once its connection is closed. */
-  const portOf = (descriptor: number): number | undefined => {
-    length[0] = address.length;
-    if (libc.getsockname(descriptor, addressAt, lengthAt) !== 0) return undefined;
-    const family = address[0]! | (address[1]! << 8);
-    return family === ipv4 || family === ipv6 ? (address[2]! << 8) | address[3]! : undefined;
-  };
-  const peerOf = (descriptor: number): Peer | undefined => {
-    length[0] = address.length;
-    if (libc.getpeername(descriptor, addressAt, lengthAt) !== 0) return undefined; // The listener itself.
-    const from = textOf(address);
-    info.fill(0);
-    length[0] = info.byteLength;
-    libc.getsockopt(descriptor, tcp, tcpInfo, infoAt, lengthAt);
-    return { descriptor, address: from, answered: info[dataSegmentsOut]! > 0, quietMs: info[lastDataSent]! };
-  };
+  const { portOf, senderOf, peerOf } = socketsOf(libc);
   return {
     limit,
     next() {
@@ -66,7 +34,7 @@ export function openDescriptors(): Descriptors | undefined {
     peersAt(ports) {
       const peers: Peer[] = [];
       let others = 0;
-      for (const descriptor of openFiles()) {
+      for (const descriptor of openFiles(limit)) {
         const port = portOf(descriptor);
         const peer = port !== undefined && ports.has(port) ? peerOf(descriptor) : undefined;
         if (peer !== undefined) peers.push(peer);
@@ -74,9 +42,55 @@ export function openDescriptors(): Descriptors | undefined {
       }
       return { others, peers };
     },
-    shutDown: (descriptor) => void libc.shutdown(descriptor, bothWays),
+    shutDown({ descriptor, address, port }) {
+      const now = senderOf(descriptor);
+      if (now?.address === address && now.port === port) libc.shutdown(descriptor, bothWays);
+    },
   };
 }
+
+/** Reads the addresses of sockets. */
+function socketsOf(libc: Libc) {
+  // Each has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when one is created later.
+  const address = new Uint8Array(new ArrayBuffer(28));
+  const length = new Uint32Array(new ArrayBuffer(4));
+  const info = new Uint32Array(new ArrayBuffer(256));
+  const [addressAt, lengthAt, infoAt] = [ptr(address), ptr(length), ptr(info)];
+
+  /** The local port of a socket; 0 once its connection is closed. */
+  const portOf = (descriptor: number): number | undefined => {
+    length[0] = address.length;
+    if (libc.getsockname(descriptor, addressAt, lengthAt) !== 0) return undefined;
+    const family = address[0]! | (address[1]! << 8);
+    return family === ipv4 || family === ipv6 ? portIn(address) : undefined;
+  };
+  /** @returns `undefined` for the listener itself */
+  const senderOf = (descriptor: number): { readonly address: string; readonly port: number } | undefined => {
+    length[0] = address.length;
+    if (libc.getpeername(descriptor, addressAt, lengthAt) !== 0) return undefined;
+    return { address: textOf(address), port: portIn(address) };
+  };
+  const peerOf = (descriptor: number): Peer | undefined => {
+    const sender = senderOf(descriptor);
+    if (sender === undefined) return undefined;
+    info.fill(0);
+    length[0] = info.byteLength;
+    libc.getsockopt(descriptor, tcp, tcpInfo, infoAt, lengthAt);
+    return { ...sender, descriptor, answered: info[dataSegmentsOut]! > 0, quietMs: info[lastDataSent]! };
+  };
+  return { portOf, senderOf, peerOf };
+}
+
+/** Listing them needs a descriptor. If none is left, every number below the limit is open. */
+function openFiles(limit: number): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number);
+  } catch {
+    return Array.from({ length: limit }, (_, descriptor) => descriptor);
+  }
+}
+
+type Libc = NonNullable<ReturnType<typeof openLibc>>;
 
 function openLibc() {
   try {
@@ -101,6 +115,11 @@ function openFilesLimit(): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The port in a `sockaddr_in` or `sockaddr_in6`. */
+function portIn(bytes: Uint8Array): number {
+  return (bytes[2]! << 8) | bytes[3]!;
 }
 
 /** The address in a `sockaddr_in` or `sockaddr_in6`. */

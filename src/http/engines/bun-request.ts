@@ -57,6 +57,10 @@ export class BunRequest implements Request {
     return this.#headers.get(name) ?? undefined;
   }
 
+  headers(): Iterable<readonly [string, string]> {
+    return this.#headers;
+  }
+
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     const declared = this.#contentLength === undefined ? undefined : Number(this.#contentLength);
     if (declared === undefined && this.#headers.has('transfer-encoding'))

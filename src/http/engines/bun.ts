@@ -37,11 +37,12 @@ interface Life {
 
 /** @param life the mutable state of the server */
 async function serve(
-  { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
+  { host, port, tls, isShared, joins, dispatch, busyPaths = [] }: ListenOptions,
   life: Shared & Life,
 ): Promise<Server> {
   const pair = tls && readTls(tls);
-  const own = tls !== undefined && takesOver !== true ? await freePort(host, port) : port;
+  const reusePort = tls !== undefined || isShared === true || joins === true;
+  const own = reusePort && joins !== true ? await freePort(host, port) : port;
   const answer: Answer = (raw, server, path) => {
     const request = new BunRequest(raw, server, path ?? '', life);
     const fault = path === undefined ? resolvable : request.fault();
@@ -59,7 +60,7 @@ async function serve(
       development: false,
       // Outside development mode Bun would share the port with any other listener. With TLS it must be shared: renewed files
       // need a new listener on the same port, because `reload` ignores `tls`.
-      reusePort: tls !== undefined,
+      reusePort,
       // We enforce both limits: Bun would answer 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Within this time Bun requires 16 kB a second or the end of the body. At 4 kB/s, 48 KiB arrive in 30 s.

@@ -65,6 +65,10 @@ export class UwsExchange implements Request, Arriving {
     return this.#headers.get(name);
   }
 
+  headers(): Iterable<readonly [string, string]> {
+    return this.#headers;
+  }
+
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     const body = this.#inbox.read(limit, this.#headers.get('content-length'), budget);
     if (!this.#inbox.complete) this.#server.deadlines.begin(this);

@@ -16,8 +16,8 @@ export const uwsEngine: HttpEngine = {
   async listen(options) {
     const uws = loadUws();
     const server = new Server(createApp(uws, options.tls), options);
-    const { host, tls, takesOver } = options;
-    const shares = tls !== undefined && takesOver !== true;
+    const { host, tls, joins } = options;
+    const shares = tls !== undefined && joins !== true;
     const port = shares ? await freePort(host, options.port) : options.port;
     return server.listen(uws, { ...options, port });
   },

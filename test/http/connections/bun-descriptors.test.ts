@@ -50,10 +50,23 @@ test.runIf(onBun)('a connection that is shut down is closed, and the others stay
   const { descriptors, peers, sockets } = await open(['127.0.0.1', half], ['::1', half]);
   const closed = new Promise((resolve) => sockets[1]!.once('close', resolve));
   sockets[1]!.resume();
-  descriptors.shutDown(peers().find(({ address }) => address === '::1')!.descriptor);
+  descriptors.shutDown(peers().find(({ address }) => address === '::1')!);
   await closed;
   await vi.waitUntil(() => peers().length === 1);
   expect(peers()[0]!.address).toBe('127.0.0.1');
+});
+
+test.runIf(onBun)('a descriptor that another connection has now is not shut down', async () => {
+  const half = 'GET / HTTP/1.1\r\nHost: ';
+  const { descriptors, peers, sockets } = await open(['127.0.0.1', half]);
+  const [peer] = peers();
+  descriptors.shutDown({ ...peer!, port: peer!.port - 1 });
+  descriptors.shutDown({ ...peer!, address: '127.0.0.2' });
+  const closed = new Promise((resolve) => sockets[0]!.once('close', resolve));
+  sockets[0]!.write('x\r\nConnection: close\r\n\r\n');
+  const answer = await new Promise<Buffer>((resolve) => sockets[0]!.once('data', resolve));
+  expect(answer.toString()).toContain('HTTP/1.1 204');
+  await closed;
 });
 
 test.runIf(onBun)('the next descriptor is below the limit', async () => {

@@ -14,7 +14,7 @@ function limiterOf(peers: Peer[], perAddress?: number) {
         state.now += state.lookMs;
         return { others: 10, peers: state.peers };
       },
-      shutDown: (descriptor) => void state.shut.push(descriptor),
+      shutDown: ({ descriptor }) => void state.shut.push(descriptor),
     },
     ports: new Set([8080]),
     trusted: new IpNetworks(['192.0.2.0/24']),
@@ -33,6 +33,7 @@ const peers = (count: number, address: (at: number) => string): Peer[] =>
   Array.from({ length: count }, (_, at) => ({
     descriptor: at,
     address: address(at),
+    port: 1_024 + at,
     answered: true,
     quietMs: at,
   }));

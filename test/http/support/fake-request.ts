@@ -14,6 +14,7 @@ export function fakeRequest(
     query: parts.query ?? '',
     remoteAddress: '192.0.2.1',
     header: (name) => headers[name],
+    headers: () => Object.entries(headers),
     body: () => Promise.resolve(body),
   };
 }

@@ -1,0 +1,66 @@
+import type { RefusalCode } from '../../contract/refusals.ts';
+import type { Failure } from '../../runtime/thread-calls.ts';
+
+/**
+ * src/http/relay: requests that a front-end thread forwards to the main thread. messages.ts declares what the two send each
+ * other. Messages without bytes have only strings and numbers, because Bun clones such objects several times faster.
+ */
+
+export type ToMain = ForwardedHead | ({ readonly id: number } & (BodyNews | Demand));
+
+/** A new request. Its id is unique among those of the thread. */
+export interface ForwardedHead {
+  readonly kind: 'request';
+  readonly id: number;
+  /** Index of the listener that accepted it. */
+  readonly listener: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Address of the connection: the main thread evaluates the headers of proxies. */
+  readonly connected: string;
+  /** JSON of the names and values. */
+  readonly headers: string;
+  /** The body, if the thread has read it already. */
+  readonly body?: Uint8Array;
+}
+
+/** Progress of a body that the main thread reads. */
+type BodyNews =
+  | { readonly kind: 'charge'; readonly bytes: number }
+  | { readonly kind: 'body'; readonly body: Uint8Array }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  /** The client has disconnected. */
+  | { readonly kind: 'gone' };
+
+/** The next chunk of a reply in pieces, or its end. */
+type Demand = { readonly kind: 'next' } | { readonly kind: 'stop' };
+
+export type ToThread = { readonly id: number } & (
+  | AnsweredHead
+  /** Asks for the body. `free` is that of its budget. */
+  | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
+  /** The budget of the body is used up. */
+  | { readonly kind: 'refuse'; readonly failure: Failure }
+  /** Without a piece at the end. */
+  | { readonly kind: 'piece'; readonly piece?: Uint8Array }
+  | { readonly kind: 'broken' }
+);
+
+export interface AnsweredHead {
+  readonly kind: 'reply';
+  readonly status: number;
+  /** JSON, like `cookies`. */
+  readonly headers?: string;
+  readonly cookies?: string;
+  readonly body?: string | Uint8Array;
+  readonly isInPieces: boolean;
+  readonly code?: RefusalCode;
+}
+
+/** Bytes in memory of their own: cloning a view would also clone the memory around it. */
+export function ownMemory(bytes: Uint8Array): Uint8Array {
+  const { buffer, byteLength } = bytes;
+  const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
+  return isWhole ? bytes : new Uint8Array(bytes);
+}

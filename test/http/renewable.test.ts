@@ -1,0 +1,46 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
+import { listenRenewably, type RenewableListener, reopenAll } from '../../src/http/renewable.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, import.meta.url));
+
+/** A TLS listener with its own copy of the files. */
+async function open() {
+  const folder = temporaryDirectory();
+  const tls = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
+  copyFileSync(pem('cert'), tls.certFile);
+  copyFileSync(pem('key'), tls.keyFile);
+  const options = { host: '127.0.0.1', port: 0, tls, dispatch: () => ({ status: 204 }) };
+  const listener = await listenRenewably(await loadHttpEngine(), options);
+  onTestFinished(() => listener.close(0));
+  return { listener, tls };
+}
+
+/** The serial number of the certificate that new connections get. */
+function certificateOf({ port }: RenewableListener): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerX509Certificate()!.serialNumber);
+      socket.destroy();
+    }).on('error', reject);
+  });
+}
+
+test('listeners keep their files if one of them cannot use its own', async () => {
+  const [one, other] = [await open(), await open()];
+  const before = await certificateOf(one.listener);
+  copyFileSync(pem('other-cert'), one.tls.certFile);
+  copyFileSync(pem('other-key'), one.tls.keyFile);
+  writeFileSync(other.tls.certFile, 'broken');
+  await expect(reopenAll([one.listener, other.listener])).rejects.toThrow('Cannot use the certificate');
+  expect(await certificateOf(one.listener)).toBe(before);
+
+  copyFileSync(pem('cert'), other.tls.certFile);
+  const renewal = await reopenAll([one.listener, other.listener]);
+  await renewal.finish(0);
+  expect(await certificateOf(one.listener)).not.toBe(before);
+});

@@ -1,0 +1,30 @@
+import { MessageChannel } from 'node:worker_threads';
+import { Forwarder } from '../../../src/http/relay/forwarder.ts';
+import { Receiver } from '../../../src/http/relay/receiver.ts';
+import type { HttpEngine } from '../../../src/http/types.ts';
+
+/** An HTTP engine whose listeners forward every request, as a front-end thread does, but within this thread. */
+export function relayed(engine: HttpEngine): HttpEngine {
+  return {
+    name: engine.name,
+    async listen({ dispatch, addressOf, ...options }) {
+      const { port1, port2 } = new MessageChannel();
+      new Receiver(port1, [{ dispatch, ...(addressOf && { addressOf }) }]);
+      const forwarder = new Forwarder(port2);
+      const stop = () => {
+        port1.close();
+        port2.close();
+      };
+      try {
+        const listener = await engine.listen({
+          ...options,
+          dispatch: (request) => forwarder.forward(0, request),
+        });
+        return { ...listener, close: (graceMs) => listener.close(graceMs).finally(stop) };
+      } catch (error) {
+        stop();
+        throw error;
+      }
+    },
+  };
+}

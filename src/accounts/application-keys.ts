@@ -117,3 +117,11 @@ export function deleteKey(directory: Directory, applicationId: string, keyId: st
 function targetOf({ id, name }: ApplicationKey): AuditEntry['target'] {
   return { type: 'key', id, name };
 }
+
+/** The Backend keys of an application that were seen in a packet. */
+export function leakedKeysOf(
+  { keysOf, leakedAt }: Pick<Directory, 'keysOf' | 'leakedAt'>,
+  applicationId: string,
+): readonly ApplicationKey[] {
+  return keysOf(applicationId).filter((key) => leakedAt(key) !== null);
+}

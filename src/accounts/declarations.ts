@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { AccountRecords } from '../storage/lmdb/accounts.ts';
-import type { Application, AuditEntry } from '../storage/lmdb/records.ts';
+import type { Application, AuditEntry, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { checkPathName } from './checks.ts';
 import type { Write } from './store/account-store.ts';
@@ -12,6 +12,11 @@ type DeclarationTable = 'features' | 'metrics' | 'codeScans';
 /** The key of a team's declaration of a feature or metric. */
 export function declarationKey(applicationId: string, name: string): string {
   return `${applicationId} ${name}`;
+}
+
+/** Identifies a state of the declarations of an application: every change of them results in another one. */
+export function declarationsVersion(declared: readonly FeatureDeclaration[]): string {
+  return `${declared.length} ${declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0)}`;
 }
 
 /** A feature or metric, as named in the audit log. */

@@ -10,7 +10,8 @@ import { completeFeature } from './feature-settings.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
-import { type AccountStore, type MemoryTable, memoryTables, type Write } from './store/account-store.ts';
+import { type AccountStore, asWrites, memoryTables, type Write } from './store/account-store.ts';
+import type { ThreadKeyMarks } from './thread-keys.ts';
 
 /** The directory's sources of time and randomness. */
 export interface DirectorySources {
@@ -40,6 +41,8 @@ export interface Directory extends DirectorySources, Accounts {
   markLeaked(holder: KeyHolder): void;
   /** Records that a message with a key was refused, in memory until the next `flush`. */
   markRefused(holder: KeyHolder, code: RefusalCode): void;
+  /** Adds the marks of another thread, as if they had been recorded here. */
+  addMarks(marks: ThreadKeyMarks): void;
   /** The last use of an API key, including uses not on disk yet; `undefined` if it was never used. */
   lastUseOf(apiKey: ApiKey): Use | undefined;
   /** Records a use of an API key, in memory until a later `flush`. @param subject of the workload that uses it */
@@ -111,12 +114,10 @@ export function openDirectory(
     markUsed: ({ key }) => marks.used(key.hash),
     markLeaked: ({ key }) => void marks.leaked(key.hash),
     markRefused: ({ key }, code) => marks.refused(key.hash, code),
+    addMarks: (added) => marks.add(added),
     lastUseOf: (apiKey) => apiKeyMarks.lastUse(apiKey),
     markApiKeyUsed: (clientId, subject) => apiKeyMarks.used(clientId, subject),
-    flush: async () => {
-      await marks.flush();
-      await apiKeyMarks.flush();
-    },
+    flush: () => marks.flush().then(() => apiKeyMarks.flush()),
     change: changeUnder(actor, checks),
     under: ({ address, id, check }) =>
       directoryOf(
@@ -139,8 +140,4 @@ function accountsIn(accountStore: AccountStore) {
     identityProviders: accountStore.records('identityProviders'),
     deletions: accountStore.records('deletions'),
   };
-}
-
-function asWrites(accountStore: AccountStore, table: MemoryTable): Write[] {
-  return Array.from(accountStore.records(table), ([key, value]) => ({ table, key, value }) as Write);
 }

@@ -3,6 +3,7 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { plus, UnwrittenRefusals } from './key-refusals.ts';
+import type { ThreadKeyMarks } from './thread-keys.ts';
 
 export interface KeyMarksDeps {
   readonly now: () => number;
@@ -29,6 +30,13 @@ export class KeyMarks {
 
   refused(hash: string, code: RefusalCode): void {
     this.#refusals.add(hash, code, this.#deps.now());
+  }
+
+  /** Adds the marks of another thread. */
+  add({ uses, leaks, refusals }: ThreadKeyMarks): void {
+    for (const [hash, at] of uses) this.#uses.set(hash, Math.max(at, this.#uses.get(hash) ?? 0));
+    this.#refusals.addAll(refusals);
+    for (const hash of leaks) void this.leaked(hash);
   }
 
   refusalsOf(key: ApplicationKey): KeyRefusals | undefined {

@@ -46,14 +46,18 @@ export class UnwrittenRefusals {
 
   giveBack(taken: RefusalTallies): void {
     this.#taken.delete(taken);
-    for (const [hash, before] of taken) {
-      const since = this.#tallies.get(hash);
-      for (const [code, count] of since?.reasons ?? []) {
-        before.reasons.set(code, (before.reasons.get(code) ?? 0) + count);
+    this.addAll(taken);
+  }
+
+  addAll(tallies: RefusalTallies): void {
+    for (const [hash, added] of tallies) {
+      const own = this.#tallies.get(hash);
+      for (const [code, count] of own?.reasons ?? []) {
+        added.reasons.set(code, (added.reasons.get(code) ?? 0) + count);
       }
-      before.count += since?.count ?? 0;
-      before.lastAt = since?.lastAt ?? before.lastAt;
-      this.#tallies.set(hash, before);
+      added.count += own?.count ?? 0;
+      added.lastAt = Math.max(added.lastAt, own?.lastAt ?? 0);
+      this.#tallies.set(hash, added);
     }
   }
 }

@@ -16,7 +16,7 @@ export interface AdmissionDeps {
   readonly rates: RateLimits;
   /** For large bodies without a known key. */
   readonly unknown: UnknownSenders;
-  readonly health: StoreHealth;
+  readonly health: Pick<StoreHealth, 'ready'>;
   readonly usage: Pick<UsageStore, 'refusal'>;
   readonly bodies: LargeBodies;
   /** Settles finished commits, which may free room in the queue. */

@@ -49,7 +49,7 @@ export function countOnce(
 
 export interface CountingDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
-  readonly dictionary: SeriesDictionary;
+  readonly dictionary: Pick<SeriesDictionary, 'of' | 'forget'>;
   readonly senders: Senders;
   readonly messages: SeenMessages;
   readonly ledger: Ledger;

@@ -6,6 +6,7 @@ import { type AdmissionDeps, admit, admitOf, chargeSmall, Payer } from './admiss
 import type { KeyFinder } from './count-once.ts';
 import type { Ledger, LedgerSource } from './ledger/ledger.ts';
 import { checkIdempotencyKey } from './message-identity.ts';
+import { NotHere } from './not-here.ts';
 import { beginningOf } from './peek.ts';
 
 export interface PipelineDeps extends AdmissionDeps {
@@ -27,8 +28,8 @@ export interface Counted<Answer> {
 }
 
 /** A counted or refused message, and the answer to send once it is durable. */
-interface Taken<Answer> extends Partial<Counted<Answer>> {
-  readonly answer: Answer;
+interface Taken<Answer> extends Pick<Partial<Counted<Answer>>, 'durable'> {
+  readonly answer: Answer | Promise<Answer>;
   readonly claimed?: ClaimedSender | undefined;
 }
 
@@ -86,6 +87,11 @@ export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> 
   resolve(message: Message, incoming: Incoming): Sender;
   /** Adds the whole message to a batch, before it returns. @param key the `Idempotency-Key`, checked */
   count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): Counted<Answer>;
+  /**
+   * Passes a message on to the thread that owns what it needs. Called if one of the other steps throws `NotHere`.
+   * @param body if it was read
+   */
+  passOn?(incoming: Incoming, body: Uint8Array | undefined): Promise<Answer>;
   /** @param holder of the claimed key, if that key exists */
   refuse(refusal: ApiError, incoming: Incoming, holder: KeyHolder | undefined): Answer;
   claimedSender(message: Message, incoming: Incoming): ClaimedSender;
@@ -253,7 +259,14 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     }
   }
 
-  #refuse(incoming: Incoming, error: unknown, body?: Uint8Array, claimed?: ClaimedSender): Answer {
+  #refuse(
+    incoming: Incoming,
+    error: unknown,
+    body?: Uint8Array,
+    claimed?: ClaimedSender,
+  ): Answer | Promise<Answer> {
+    if (error instanceof NotHere && this.#handler.passOn !== undefined)
+      return this.#handler.passOn(incoming, body);
     if (!(error instanceof ApiError)) throw error;
     const sender = claimed ?? this.#handler.peek(incoming, body && beginningOf(body));
     const holder = recordRefusal(this.#deps, this.#handler, incoming, error, sender);

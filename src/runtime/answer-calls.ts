@@ -12,7 +12,6 @@ import {
   signals,
 } from './thread-calls.ts';
 import { logThreadConsole } from './worker-log.ts';
-import { rung } from './worker-thread.ts';
 
 /** The data with which a `WorkerThread` started this thread. Its console output goes to the log from then on. */
 export function threadStart<Start extends object>(): Start & { readonly channel: CallChannel } {
@@ -23,12 +22,12 @@ export function threadStart<Start extends object>(): Start & { readonly channel:
 /**
  * Answers calls in order, one at a time, until one named `close` was answered. Between calls the thread sleeps: no timer or
  * other event fires in it.
- * @param onRing action called by `WorkerThread.ring`
+ * @param onWake called after the calls of each wake; `observe` counts a delay since a time (`threadTime`)
  */
 export function answerCalls(
-  { port, signal, rungAt, delays }: CallChannel,
+  { port, signal, delays }: CallChannel,
   actions: Actions,
-  onRing = () => {},
+  onWake = (_observe: (at: number) => void) => {},
 ): void {
   const waited = new Histogram(undefined, delays);
   const observe = (at: number) => waited.observe(Math.max(0, threadTime() - at) / 1000);
@@ -46,19 +45,9 @@ export function answerCalls(
       open &&= name !== closing;
       received = receiveMessageOnPort(port);
     }
-    if (Atomics.exchange(signal, signals.rings, 0) === 1) {
-      observe(rungAt[0]!);
-      const outcome = outcomeNow(onRing);
-      if (outcome.ok) notifyDone(signal);
-      else answer({ id: rung, outcome });
-    }
+    if (open) onWake(observe);
   }
   port.close();
-}
-
-function notifyDone(signal: Int32Array): void {
-  Atomics.add(signal, signals.done, 1);
-  Atomics.notify(signal, signals.done);
 }
 
 function outcomeNow(action: () => unknown): Outcome {

@@ -45,6 +45,18 @@ export class Histogram {
     this.#cells[bounds.length + 1]! += value;
   }
 
+  /** The cells, which are set to zero: see `add`. */
+  take(): Float64Array {
+    const taken = this.#cells.slice();
+    this.#cells.fill(0);
+    return taken;
+  }
+
+  /** Adds what another histogram with the same bounds has counted. */
+  add(taken: Float64Array): void {
+    for (const [at, value] of taken.entries()) this.#cells[at]! += value;
+  }
+
   read(): Totals {
     const counts = [...this.#cells.subarray(0, -1)];
     return { counts, count: counts.reduce((sum, count) => sum + count, 0), sum: this.#cells.at(-1)! };

@@ -65,19 +65,14 @@ export interface Answer {
   readonly outcome: Outcome;
 }
 
-/**
- * Indexes of the counters in shared memory: items each thread has put into the channel, successful rings, and whether the
- * doorbell is rung.
- */
-export const signals = { calls: 0, answers: 1, rings: 2, done: 3 } as const;
+/** Indexes of the counters in shared memory: items that each thread has put into the channel. */
+export const signals = { calls: 0, answers: 1 } as const;
 
 /** Data with which a thread is started. */
 export interface CallChannel {
   readonly port: MessagePort;
   /** See `signals`. */
   readonly signal: Int32Array;
-  /** Time of the last ring: `threadTime`. */
-  readonly rungAt: Float64Array;
   /** Memory of the histogram in which the thread counts its delays, seconds. */
   readonly delays: ArrayBufferLike;
 }
@@ -116,15 +111,10 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   protected request(name: string, task?: unknown): Promise<Outcome> {
     this.#calls += 1;
     const id = this.#calls;
-    return this.sent(id, () => this.#port.postMessage({ id, name, task, at: threadTime() } satisfies Call));
-  }
-
-  /** Resolves with the answer to what `send` sends. */
-  protected sent(id: number, send: () => void): Promise<Outcome> {
     return new Promise((resolve) => {
       if (this.#ended !== undefined) return resolve(this.#ended);
       this.#pending.set(id, resolve);
-      send();
+      this.#port.postMessage({ id, name, task, at: threadTime() } satisfies Call);
       Atomics.add(this.#signal, signals.calls, 1);
       Atomics.notify(this.#signal, signals.calls);
     });

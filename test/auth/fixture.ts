@@ -35,6 +35,7 @@ export function requestOf(
     query,
     remoteAddress: '127.0.0.1',
     header: (name) => headers[name],
+    headers: () => Object.entries(headers),
     body: async (limit) => {
       if (bytes.length > limit) throw new ApiError('body_too_large', 'Too large');
       return bytes;

@@ -4,7 +4,8 @@ import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
-import { slotMs } from '../../src/storage/lmdb/senders.ts';
+import { transact } from '../../src/storage/lmdb/lmdb.ts';
+import { putSights, readSenders, slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -67,4 +68,23 @@ test('forgets a deleted environment', () => {
   send({ a: counted }, 'app/1');
   senders.forget(1);
   expect(send({ a: counted }, 'app/1')).toHaveLength(2);
+});
+
+test('a sender whose packets several threads count is stored once, as if one thread had counted them', () => {
+  const store = openUsageTables(temporaryDirectory());
+  onTestFinished(() => store.lmdb.close());
+  const series = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 }).of(1);
+  const packet = checkPacket({ k: 'k', e: 'e', f: { a: counted } });
+  const threads = [new Senders(), new Senders()];
+  for (const slot of [0, 1, 0]) {
+    for (const senders of threads) {
+      const batch = new Batch();
+      const now = slot * slotMs;
+      addPacket(packet, series, batch, now, undefined, senders.ofPacket(batch, 1, 'app/1', now));
+      transact(store.lmdb, () => putSights(store, batch.senders));
+    }
+  }
+  const once = [{ name: 'app', version: '1', transport: 'http', route: 'telemetry', first: 0, last: 1 }];
+  expect(readSenders(store, 1, 0)).toEqual(once);
+  expect(readSenders(store, 1, environmentOrdinal)).toEqual(once);
 });

@@ -28,6 +28,11 @@ export interface Write<Name extends TableName = TableName> {
   readonly value: AccountRecords[Name] | undefined;
 }
 
+/** The records of a table as the writes that make them. */
+export function asWrites(store: Pick<Reader, 'records'>, table: MemoryTable): Write[] {
+  return Array.from(store.records(table), ([key, value]) => ({ table, key, value }) as Write);
+}
+
 /** Keys from `start` up to, but not including, `end`. */
 export interface KeyRange {
   readonly start: string;

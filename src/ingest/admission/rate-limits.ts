@@ -19,9 +19,14 @@ export function tokensFor(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / bytesPerToken));
 }
 
+export type Bucket = Pick<TokenBucket, 'rate' | 'burst' | 'take' | 'owe' | 'wait'>;
+
+/** The limits of an application in effect. */
+export type EffectiveLimits = Pick<Bucket, 'rate' | 'burst'>;
+
 /** A token bucket for each application that has sent something. */
 export class RateLimits {
-  readonly #buckets = new Map<number, TokenBucket>();
+  readonly #buckets = new Map<number, Bucket>();
   #rate = 0;
   #burst = 0;
 
@@ -51,24 +56,28 @@ export class RateLimits {
     return this.#bucketOf(application, now).wait(now, tokensFor(bytes));
   }
 
-  #bucketOf(application: RateLimited, now: number): TokenBucket {
-    const { rate, burst } = this.#limitsOf(application);
+  forget(applicationNumber: number): void {
+    this.#buckets.delete(applicationNumber);
+  }
+
+  protected open(_applicationNumber: number, { rate, burst }: EffectiveLimits, now: number): Bucket {
+    return new TokenBucket(rate, burst, now);
+  }
+
+  #bucketOf(application: RateLimited, now: number): Bucket {
+    const limits = this.limitsOf(application);
     const bucket = this.#buckets.get(application.number);
-    if (bucket !== undefined && bucket.rate === rate && bucket.burst === burst) return bucket;
-    const fresh = new TokenBucket(rate, burst, now);
+    if (bucket !== undefined && bucket.rate === limits.rate && bucket.burst === limits.burst) return bucket;
+    const fresh = this.open(application.number, limits, now);
     this.#buckets.set(application.number, fresh);
     return fresh;
   }
 
   /** The limits of an application: those of the service unless its own are lower. */
-  #limitsOf({ rate, burst }: RateLimited): { readonly rate: number; readonly burst: number } {
+  protected limitsOf({ rate, burst }: RateLimited): EffectiveLimits {
     const own = { rate: rate ?? this.#rate, burst: burst ?? (rate === null ? this.#burst : rate * 2) };
     if (this.#rate === 0) return own;
     if (rate === 0) return { rate: this.#rate, burst: this.#burst };
     return { rate: Math.min(own.rate, this.#rate), burst: Math.min(own.burst, this.#burst) };
-  }
-
-  forget(applicationNumber: number): void {
-    this.#buckets.delete(applicationNumber);
   }
 }

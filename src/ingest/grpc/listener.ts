@@ -7,9 +7,9 @@ import { reflectionMethods } from '../../grpc/reflection.ts';
 import { Sessions } from '../../grpc/sessions.ts';
 import { streamServer } from '../../grpc/stream-server.ts';
 import { headersOfEveryReply } from '../../http/engines/reply-headers.ts';
-import type { RenewableListener } from '../../http/renewable.ts';
+import type { RenewableListener, Renewal } from '../../http/renewable.ts';
 import type { SlowRequests } from '../../http/slow-requests.ts';
-import { readTls } from '../../http/tls.ts';
+import { readTls, type TlsPair } from '../../http/tls.ts';
 import type { HttpEngine, ListenOptions } from '../../http/types.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
@@ -118,9 +118,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
     unread: () => guard.unread,
-    async renew() {
-      if (tls !== undefined) acceptor.renewTls(readTls(tls));
-    },
+    reopen: async () => renewalOf(acceptor, tls && readTls(tls)),
     async close(graceMs) {
       health.close();
       acceptor.close();
@@ -129,5 +127,14 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
       clearInterval(sweep);
       clearInterval(clean);
     },
+  };
+}
+
+function renewalOf(acceptor: GrpcAcceptor, pair: TlsPair | undefined): Renewal {
+  return {
+    async finish() {
+      if (pair !== undefined) acceptor.renewTls(pair);
+    },
+    async undo() {},
   };
 }

@@ -1,18 +1,25 @@
 import type { RandomBytes } from '../../accounts/secrets.ts';
-import { hashIdentity, type UserHash } from '../../storage/aggregate/user-hash.ts';
+import { hashIdentity } from '../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { Forgotten } from '../../storage/commit/envelope.ts';
-import { type Digest, digestWords } from '../../storage/commit/records.ts';
+import { digestWords } from '../../storage/commit/records.ts';
 import type { UsageStore } from '../../storage/commit/usage-store.ts';
 import {
   digestIdentity,
   digestOfInstance,
   findInstance,
-  type InstanceUse,
   type Mint,
   newInstanceId,
 } from '../../storage/lmdb/instances.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
+import {
+  type FoundPerson,
+  type InstanceThreads,
+  type Known,
+  KnownInstances,
+  nameOf,
+  type Person,
+} from './known-instances.ts';
 
 /** Dependencies of instance ids. Times are milliseconds. */
 export interface InstanceDeps {
@@ -22,6 +29,7 @@ export interface InstanceDeps {
   readonly ttlMs: number;
   /** Grace period of an id after another was minted for the same identity. */
   readonly graceMs: number;
+  readonly threads?: InstanceThreads;
 }
 
 /** The user to mint an id for, as described by the application. */
@@ -37,36 +45,16 @@ interface Minted {
   readonly durable: Promise<void>;
 }
 
-interface Known {
-  readonly application: number;
-  readonly person: Person;
-  readonly replaced: boolean;
-  /** Both Unix ms. */
-  expiresAt: number;
-  readonly readAt: number;
-}
-
-/** Cached ids: about 20 MB. */
-const maxKnown = 50_000;
-/** Time until a cached id is read again. */
-const knownMs = 60_000;
-const dayMs = 86_400_000;
-
 /** Mints instance ids, resolves them to people, and forgets people. */
 export class Instances {
   readonly #parts: InstanceDeps;
-  /** Only valid ids, so made-up ones take no memory. */
-  readonly #known = new Map<string, Known>();
-  /** The cached ids by person, so that minting and forgetting take effect at once. */
-  readonly #idsOf = new Map<string, string[]>();
+  readonly #known: KnownInstances;
   /** People being forgotten. Packets received before that is on disk must not bring them back. */
   readonly #leaving = new Map<string, number>();
-  /** Minimum extension of an id's expiry, so that most uses need no write. */
-  readonly #strideMs: number;
 
   constructor(parts: InstanceDeps) {
     this.#parts = parts;
-    this.#strideMs = Math.min(dayMs, parts.ttlMs / 10);
+    this.#known = new KnownInstances(parts.ttlMs);
   }
 
   /** The digest under which a person's records are stored: see `digestIdentity`. */
@@ -75,7 +63,7 @@ export class Instances {
   }
 
   personOf(application: number, identity: string): Person {
-    return { ...hashIdentity(identity), digest: digestWords(this.digestOf(application, identity)) };
+    return personOf(this.#parts.usage.digestSecret, application, identity);
   }
 
   /**
@@ -101,15 +89,9 @@ export class Instances {
 
   /** Finds the person of an id. Returns none if the id is unknown, expired, or of another application. @param now Unix ms */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
-    const known = this.#recall(instanceId, now) ?? this.#read(instanceId, application, now);
-    if (known === undefined || known.application !== application || known.expiresAt <= now) return undefined;
-    if (this.#leaving.size > 0 && this.#leaving.has(nameOf(application, known.person))) return undefined;
-    const expiresAt = now + this.#parts.ttlMs;
-    if (known.replaced || expiresAt - known.expiresAt < this.#strideMs) {
-      return { person: known.person, use: undefined };
-    }
-    known.expiresAt = expiresAt;
-    return { person: known.person, use: { application, instanceId, expiresAt } };
+    const known = this.#known.recall(instanceId, now) ?? this.#read(instanceId, application, now);
+    if (known?.application !== application || this.#isLeaving(known)) return undefined;
+    return this.#known.use(instanceId, known, now);
   }
 
   /** Whether an id without a person may still get one: another machine may have minted it a moment ago. An expired id may not. */
@@ -122,7 +104,7 @@ export class Instances {
   /** Clears the cache: another machine may have minted ids or forgotten people. */
   readAgain(): void {
     this.#known.clear();
-    this.#idsOf.clear();
+    this.#parts.threads?.publish({ cleared: true });
   }
 
   /**
@@ -133,6 +115,10 @@ export class Instances {
     const name = nameOf(number, hashIdentity(identity));
     this.#leaving.set(name, (this.#leaving.get(name) ?? 0) + 1);
     try {
+      if (this.#parts.threads !== undefined) {
+        this.#drop(name);
+        await this.#parts.threads.barrier(number);
+      }
       const numbers = environments.map((environment) => environment.number);
       const digest = this.digestOf(number, identity).toString('hex');
       const entry: Forgotten = { application: number, environments: numbers, digest };
@@ -145,11 +131,6 @@ export class Instances {
     }
   }
 
-  #recall(instanceId: string, now: number): Known | undefined {
-    const known = this.#known.get(instanceId);
-    return known !== undefined && Math.abs(now - known.readAt) < knownMs ? known : undefined;
-  }
-
   #read(instanceId: string, application: number, now: number): Known | undefined {
     const digest = digestOfInstance(instanceId);
     if (digest === undefined) return undefined; // Never minted, so not looked up.
@@ -158,38 +139,25 @@ export class Instances {
     const { high, low, replaced, expiresAt } = instance;
     const person: Person = { high, low, digest: digestWords(digest) };
     const known = { application, person, replaced, expiresAt, readAt: now };
-    this.#remember(instanceId, known);
+    this.#known.remember(instanceId, known);
+    if (!this.#isLeaving(known)) this.#parts.threads?.publish({ instanceId, known });
     return known;
   }
 
-  #remember(instanceId: string, known: Known): void {
-    if (this.#known.size >= maxKnown) this.readAgain();
-    this.#known.set(instanceId, known);
-    const name = nameOf(known.application, known.person);
-    const ids = this.#idsOf.get(name);
-    if (ids === undefined) this.#idsOf.set(name, [instanceId]);
-    else if (!ids.includes(instanceId)) ids.push(instanceId);
+  #isLeaving({ application, person }: Known): boolean {
+    return this.#leaving.size > 0 && this.#leaving.has(nameOf(application, person));
   }
 
   #drop(name: string): void {
-    for (const instanceId of this.#idsOf.get(name) ?? []) this.#known.delete(instanceId);
-    this.#idsOf.delete(name);
+    this.#known.drop(name);
+    this.#parts.threads?.publish({ dropped: name });
   }
 }
 
-function nameOf(application: number, { high, low }: UserHash): string {
-  return `${application}/${high}/${low}`;
-}
-
-/** A user of an application. The hash counts unique users; the digest finds the person's exposures. */
-export interface Person extends UserHash {
-  readonly digest: Digest;
-}
-
-export interface FoundPerson {
-  readonly person: Person;
-  /** Set if this use extends the id. */
-  readonly use: InstanceUse | undefined;
+/** The person with an identity. @param secret see `UsageStore.digestSecret` */
+export function personOf(secret: Buffer, application: number, identity: string): Person {
+  const digest = digestIdentity(secret, application, identity);
+  return { ...hashIdentity(identity), digest: digestWords(digest) };
 }
 
 /** 1 to 256 characters (code points) without control characters or lone surrogates. */

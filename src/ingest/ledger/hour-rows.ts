@@ -1,11 +1,8 @@
+import { LedgerBound, ofOtherSenders } from '../../storage/aggregate/ledger-bound.ts';
 import type { LedgerRow } from '../../storage/commit/ledger-totals.ts';
-import { type LedgerSubject, otherSenders, subjectText } from '../../storage/lmdb/ledger.ts';
+import { type LedgerSubject, subjectText } from '../../storage/lmdb/ledger.ts';
 import { ledgerText } from './text.ts';
 
-/** Senders per application and hour that are shown by name. All others count as `otherSenders`. */
-export const sendersPerHour = 50;
-/** Rows per application and hour. Beyond them, new senders count as `otherSenders`. */
-const rowsPerHour = 1000;
 /** Limits of the index of accepted senders, which finds a row without building its text: entries, and length of a User-Agent. */
 const maxRecent = 300;
 const maxRecentAgent = 300;
@@ -29,7 +26,7 @@ export class HourRows {
   readonly application: number;
   readonly hour: number;
   readonly #rows = new Map<string, LedgerRow>();
-  readonly #senders = new Set<string>();
+  readonly #bound = new LedgerBound();
   /** Accepted senders, by instance or else by User-Agent. */
   readonly #recent = new Map<string | undefined, RecentSender[]>();
   #recentSize = 0;
@@ -38,10 +35,7 @@ export class HourRows {
   constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
     this.application = application;
     this.hour = hour;
-    for (const subject of known) {
-      this.#open(subjectText(subject));
-      if (subject.userAgent !== otherSenders) this.#senders.add(senderText(subject));
-    }
+    for (const subject of known) this.#open(subject, subjectText(subject));
   }
 
   get size(): number {
@@ -54,9 +48,10 @@ export class HourRows {
     const text = subjectText(subject);
     const known = this.#rows.get(text);
     if (known !== undefined) return known;
-    if (this.#hasRoomFor(subject)) return this.#open(text);
-    const other = subjectText({ ...rest, userAgent: otherSenders, instance: null });
-    return this.#rows.get(other) ?? this.#open(other);
+    if (this.#bound.admits(subject)) return this.#open(subject, text);
+    const other = ofOtherSenders(subject);
+    const otherText = subjectText(other);
+    return this.#rows.get(otherText) ?? this.#open(other, otherText);
   }
 
   /** The row of an accepted message. Found without building the subject's text, because this runs once a packet. */
@@ -78,17 +73,10 @@ export class HourRows {
     else recent.push(sender);
   }
 
-  #hasRoomFor(subject: LedgerSubject): boolean {
-    if (this.#rows.size >= rowsPerHour) return false;
-    const sender = senderText(subject);
-    if (this.#senders.size >= sendersPerHour && !this.#senders.has(sender)) return false;
-    this.#senders.add(sender);
-    return true;
-  }
-
-  #open(subject: string): LedgerRow {
-    const row = { application: this.application, hour: this.hour, subject };
-    this.#rows.set(subject, row);
+  #open(subject: LedgerSubject, text: string): LedgerRow {
+    const row = { application: this.application, hour: this.hour, subject: text };
+    this.#rows.set(text, row);
+    this.#bound.add(subject);
     return row;
   }
 }
@@ -108,10 +96,6 @@ function isSameSender(a: AcceptedSender, b: AcceptedSender): boolean {
     a.instance === b.instance &&
     a.transport === b.transport
   );
-}
-
-function senderText({ userAgent, instance }: LedgerSubject): string {
-  return JSON.stringify([userAgent, instance]);
 }
 
 function orNull(text: string | undefined): string | null {

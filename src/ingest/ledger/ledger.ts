@@ -8,6 +8,7 @@ import type { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Outbox } from '../../runtime/outbox.ts';
 import type { LedgerRow, LedgerTotals } from '../../storage/commit/ledger-totals.ts';
 import {
   type LedgerExample,
@@ -20,7 +21,7 @@ import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from './hour-rows.ts';
 import { ledgerText } from './text.ts';
-import { type Claim, LatestUnattributed } from './unattributed.ts';
+import { type Claim, LatestUnattributed, type UnattributedRefusal } from './unattributed.ts';
 
 export interface LedgerSource {
   readonly route: LedgerRoute;
@@ -41,9 +42,20 @@ export interface Refused {
   readonly origin?: string | undefined;
 }
 
+/** What a ledger has in memory only. */
+export interface LedgerFigures {
+  readonly unattributed: ReadonlyMap<RefusalCode, number>;
+  readonly attributed: ReadonlyMap<RefusalCode, number>;
+  /** Latest last. */
+  readonly latestUnattributed: readonly UnattributedRefusal[];
+}
+
 interface LedgerDeps {
-  readonly store: UsageTables;
+  /** Rows of earlier runs. Absent in a thread without the store: `HotLedger` bounds the rows of all threads. */
+  readonly store?: UsageTables;
   readonly clock: Clock;
+  /** In a thread besides the main one: sends the result of `takeFigures`. */
+  readonly outbox?: Pick<Outbox, 'send' | 'sendLater'>;
   /** Where an application's counts wait for the next commit. */
   laneOf(applicationNumber: number): LedgerBatch;
 }
@@ -100,22 +112,39 @@ export class Ledger {
     batch.ledger.add(this.#rowOf(source.application, subject, at), at);
   }
 
+  /** Takes what was counted in memory since the last call. */
+  takeFigures(): LedgerFigures {
+    const [unattributed, attributed] = [new Map(this.unattributed), new Map(this.attributed)];
+    this.unattributed.clear();
+    this.attributed.clear();
+    return { unattributed, attributed, latestUnattributed: this.latestUnattributed.take() };
+  }
+
+  /** Adds what another thread has counted. */
+  addFigures({ unattributed, attributed, latestUnattributed }: LedgerFigures): void {
+    for (const [code, count] of unattributed) increase(this.unattributed, code, count);
+    for (const [code, count] of attributed) increase(this.attributed, code, count);
+    for (const each of latestUnattributed) this.latestUnattributed.merge(each);
+  }
+
   /** Counts a refusal with no information about its sender. */
   refusedUnread({ code }: ApiError): void {
-    this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
+    increase(this.unattributed, code);
+    this.#deps.outbox?.send();
   }
 
   /** Counts a refusal of a sender without a known application. Only process-wide counters show it. */
   refusedUnattributed(refusal: ApiError, source: LedgerSource, claim: Claim): void {
-    this.refusedUnread(refusal);
     this.latestUnattributed.add(refusal.code, source, claim, this.#deps.clock.now());
+    this.refusedUnread(refusal);
   }
 
   /** Counts a refusal in the ledger of its application. */
   refused(refusal: ApiError, source: LedgerSource, refused: Refused): void {
     const { holder, environment = '' } = refused;
     const { code, status } = refusal;
-    this.attributed.set(code, (this.attributed.get(code) ?? 0) + 1);
+    increase(this.attributed, code);
+    this.#deps.outbox?.sendLater();
     const { application } = holder;
     const number = holder.environments.get(environment)?.number ?? null;
     const at = this.#deps.clock.now();
@@ -166,7 +195,16 @@ export class Ledger {
   }
 }
 
-function* subjectsOf(store: UsageTables, application: number, hour: number): Generator<LedgerSubject> {
+function increase(counts: Map<RefusalCode, number>, code: RefusalCode, by = 1): void {
+  counts.set(code, (counts.get(code) ?? 0) + by);
+}
+
+function* subjectsOf(
+  store: UsageTables | undefined,
+  application: number,
+  hour: number,
+): Generator<LedgerSubject> {
+  if (store === undefined) return;
   for (const { subject } of ledgerEntries(store, application, hour, hour + 1)) yield subject;
 }
 

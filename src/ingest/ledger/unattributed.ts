@@ -60,11 +60,24 @@ export class LatestUnattributed {
       userAgent: orNull(userAgent),
       environment: orNull(claim.environment),
     };
+    this.merge({ ...kind, count: 1, at });
+  }
+
+  /** Adds refusals of one kind to the latest. */
+  merge({ count, at, ...kind }: UnattributedRefusal): void {
     const text = JSON.stringify(Object.values(kind));
-    const count = (this.#kinds.get(text)?.count ?? 0) + 1;
+    const before = this.#kinds.get(text);
     this.#kinds.delete(text);
-    this.#kinds.set(text, { ...kind, count, at });
+    const sum = { ...kind, count: count + (before?.count ?? 0), at: Math.max(at, before?.at ?? 0) };
+    this.#kinds.set(text, sum);
     if (this.#kinds.size > maxKinds) this.#kinds.delete(this.#kinds.keys().next().value as string);
+  }
+
+  /** Removes and returns all, latest last. */
+  take(): readonly UnattributedRefusal[] {
+    const taken = [...this.#kinds.values()];
+    this.#kinds.clear();
+    return taken;
   }
 }
 

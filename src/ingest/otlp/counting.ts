@@ -1,9 +1,7 @@
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import { digestBytes } from '../../storage/commit/records.ts';
-import type { SeriesDictionary } from '../../storage/commit/series-dictionary.ts';
 import { seriesPerEnvironment, seriesRef } from '../../storage/lmdb/blocks.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
@@ -11,18 +9,16 @@ import type { SenderSight } from '../../storage/lmdb/senders.ts';
 import type { NewSeries } from '../../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
 import { freshMs, type Total } from '../../storage/lmdb/totals.ts';
+import type { CountingDeps } from '../count-once.ts';
 import { countedAt } from '../counted-at.ts';
-import { type Instances, isIdentity, type Person } from '../identities/instances.ts';
-import type { Senders } from '../senders.ts';
+import { type Instances, isIdentity } from '../identities/instances.ts';
+import type { Person } from '../identities/known-instances.ts';
 import { checkWidth, noText, noTime, type OtlpRequest, type Texts, totalWidth } from './request.ts';
 
 /** Entries per step: about a millisecond of work. */
 const entriesPerStep = 1000;
 
-export interface CountingParts {
-  readonly clock: Clock;
-  readonly dictionary: SeriesDictionary;
-  readonly senders: Senders;
+export interface CountingParts extends Pick<CountingDeps, 'clock' | 'dictionary' | 'senders'> {
   readonly instances: Pick<Instances, 'personOf'>;
   readonly retention: Retention;
 }

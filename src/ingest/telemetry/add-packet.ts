@@ -4,7 +4,8 @@ import type { EnvironmentSeries } from '../../storage/commit/series-dictionary.t
 import { bucketOf, bucketWidth } from '../../storage/lmdb/blocks.ts';
 import type { InstanceUse } from '../../storage/lmdb/instances.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
-import { type Instances, isIdentity, type Person } from '../identities/instances.ts';
+import { type Instances, isIdentity } from '../identities/instances.ts';
+import type { Person } from '../identities/known-instances.ts';
 import type { Asker } from '../senders.ts';
 import type { Packet } from './packet.ts';
 
@@ -61,6 +62,8 @@ export interface Attribution {
   readonly instanceDropped: boolean;
 }
 
+export type PeopleFinder = Pick<Instances, 'find' | 'personOf' | 'mayResolve'>;
+
 const unattributed: Attribution = {
   person: undefined,
   use: undefined,
@@ -75,7 +78,7 @@ const unattributed: Attribution = {
  * @param now Unix ms
  */
 export function attribute(
-  instances: Instances,
+  instances: PeopleFinder,
   { i, u }: Packet,
   application: Application,
   environment: number,

@@ -5,30 +5,34 @@ import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
-import type { Environment } from '../../storage/lmdb/records.ts';
 import { type CountingDeps, countOnce, type KeyFinder } from '../count-once.ts';
-import type { Instances } from '../identities/instances.ts';
-import type { AttributedSource } from '../ledger/ledger.ts';
 import { identityOfKey } from '../message-identity.ts';
 import { peekerOf } from '../peek.ts';
 import type { MessageHandler } from '../pipeline.ts';
-import { addPacket, attribute } from './add-packet.ts';
+import { addPacket, attribute, type PeopleFinder } from './add-packet.ts';
 import { allowOrigin } from './cors.ts';
 import { checkPacket, hasUnknownField, isRepaired, type Packet } from './packet.ts';
+import type { PacketSender } from './packet-sender.ts';
+import { type Owner, packetsHere } from './packets-here.ts';
 
 export interface TelemetryDeps extends CountingDeps {
-  readonly instances: Instances;
+  readonly instances: PeopleFinder;
   readonly maxBody: number;
+  /** Set in a thread that forwards some packets: see packets-here.ts. */
+  readonly owner?: Owner;
 }
 
-interface PacketSender extends AttributedSource {
-  readonly holder: KeyHolder;
-  readonly environment: Environment;
-  readonly origin: string | undefined;
-}
+type PacketHandler = MessageHandler<Request, Packet, PacketSender, Reply>;
 
 /** Handles packets, in the steps of `Pipeline`. */
-export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Packet, PacketSender, Reply> {
+export function packetHandler(deps: TelemetryDeps): PacketHandler {
+  const handler = ownPackets(deps);
+  return deps.owner === undefined
+    ? handler
+    : packetsHere(handler, deps.owner, deps.maxBody, deps.bodies.free);
+}
+
+function ownPackets(deps: TelemetryDeps): PacketHandler {
   const acceptances = new Acceptances();
   return {
     route: 'telemetry',

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
+import { queuesMemory, SharedQueues } from '../../../src/storage/commit/shared-queues.ts';
 
 const marks = {
   packets: { high: 4, low: 2 },
@@ -101,4 +102,43 @@ test('an application that has sent alone for ten seconds may fill the queue', ()
   monitor.leave(fill(monitor, 1, 1, 5, 2));
   expect(monitor.admitsOf(1, 10_005)).toBe(false);
   expect(monitor.admitsOf(1, 10_006)).toBe(true);
+});
+
+describe('queues of several threads', () => {
+  /** The monitors of a main thread and two others, whose clocks started 100 ms later each. */
+  function openQueues() {
+    const memory = queuesMemory(3);
+    return [0, 1, 2].map((thread) => new QueueMonitor(marks, new SharedQueues(memory, thread, 100 * thread)));
+  }
+
+  test('count towards the marks together', () => {
+    const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
+    const group = fill(one, 2, 10);
+    fill(two, 2, 10);
+    expect([main.admits(0), one.admits(0), two.admits(0)]).toEqual([false, false, false]);
+    expect([main.packets, main.bytes]).toEqual([4, 40]);
+    one.begin(group);
+    one.leave(group);
+    expect(main.admits(0.5)).toBe(false);
+    expect(main.admits(1)).toBe(true);
+  });
+
+  test('are as old as the oldest batch of any thread', () => {
+    const [main, one] = openQueues() as [QueueMonitor, QueueMonitor];
+    expect(main.admits(0)).toBe(true);
+    fill(one, 1, 1, 50);
+    expect(main.admits(150)).toBe(true);
+    expect(main.oldest(250)).toBe(100);
+    expect(main.retryAfter(3149)).toBe(3);
+    expect(main.admits(5151)).toBe(false);
+  });
+
+  test('give an application at most half of the marks in all threads but the main one', () => {
+    const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
+    for (const monitor of [main, one, two]) {
+      fill(monitor, 1, 1, 0, 2);
+      fill(monitor, 1, 1, 0, 1);
+    }
+    expect([main, one, two].map((monitor) => monitor.admitsOf(1, 0))).toEqual([true, false, false]);
+  });
 });

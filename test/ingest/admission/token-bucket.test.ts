@@ -1,14 +1,165 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
+import { describe, expect, test } from 'vitest';
+import { type Bucket, RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
+import {
+  SharedBucket,
+  SharedRateLimits,
+  ThreadRateLimits,
+} from '../../../src/ingest/admission/shared-rate-limits.ts';
 import { TokenBucket } from '../../../src/ingest/admission/token-bucket.ts';
 
-test('a new bucket grants its burst at once and then returns the time to wait', () => {
-  const bucket = new TokenBucket(10, 3, 0);
-  expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0]);
-  expect(bucket.take(0)).toBeCloseTo(0.1);
-  expect(bucket.take(99)).toBeCloseTo(0.001);
-  expect(bucket.take(100)).toBe(0);
+interface Implementation {
+  open(rate: number, burst: number, now: number): Bucket;
+  limits(rate: number, burst: number): RateLimits;
+}
+
+const inMemory: Implementation = {
+  open: (...limit) => new TokenBucket(...limit),
+  limits: (...limit) => new RateLimits(...limit),
+};
+
+/** Origin of another thread's clock in the main thread's, ms. */
+const origin = 5000;
+
+const inSharedMemory: Implementation = {
+  open: (rate, burst) =>
+    new SharedBucket({ application: 1, rate, burst, memory: SharedBucket.memory() }, origin),
+  limits: (...limit) => new SharedRateLimits(...limit, () => {}),
+};
+
+/** The limits of a thread, for which the main thread opens the buckets. */
+class FollowingLimits extends ThreadRateLimits {
+  readonly #main: SharedRateLimits;
+
+  constructor(rate: number, burst: number) {
+    super(rate, burst, origin);
+    this.#main = new SharedRateLimits(rate, burst, (limit) => this.learn(structuredClone(limit)));
+  }
+
+  protected override open(...asked: Parameters<ThreadRateLimits['open']>): Bucket {
+    const [number, { rate, burst }, now] = asked;
+    this.#main.wait({ number, rate, burst }, now, 1);
+    return super.open(...asked);
+  }
+}
+
+const inThread: Implementation = {
+  ...inSharedMemory,
+  limits: (...limit) => new FollowingLimits(...limit),
+};
+
+describe.each([
+  ['in memory', inMemory],
+  ['in shared memory', inSharedMemory],
+  ['in another thread', inThread],
+])('%s', (_, { open, limits: openLimits }) => {
+  test('a new bucket grants its burst at once and then returns the time to wait', () => {
+    const bucket = open(10, 3, 0);
+    expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0]);
+    expect(bucket.take(0)).toBeCloseTo(0.1);
+    expect(bucket.take(99)).toBeCloseTo(0.001);
+    expect(bucket.take(100)).toBe(0);
+  });
+
+  test('a clock that steps back removes no tokens', () => {
+    const bucket = open(1, 2, 1000);
+    expect(bucket.take(500)).toBe(0);
+    expect(bucket.take(500)).toBe(0);
+    expect(bucket.take(500)).toBeGreaterThan(0);
+  });
+
+  test('passes at most burst + rate × time in any period, and the returned wait always suffices', () => {
+    const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 500 }),
+        fc.integer({ min: 1, max: 50 }),
+        gaps,
+        (rate, burst, waits) => {
+          const bucket = open(rate, burst, 0);
+          let now = 0;
+          let passed = 0;
+          for (const wait of waits) {
+            now += wait;
+            const seconds = bucket.take(now);
+            if (seconds > 0) {
+              now += seconds * 1000 + 0.001;
+              expect(bucket.take(now)).toBe(0);
+            }
+            passed += 1;
+            expect(passed).toBeLessThanOrEqual(burst + (rate * now) / 1000 + 1e-6);
+          }
+        },
+      ),
+    );
+  });
+
+  test('each application has its own bucket, with its own rate and burst if set', () => {
+    const limits = openLimits(100, 100);
+    const slow = { number: 1, rate: 1, burst: 1 };
+    const usual = { number: 2, rate: null, burst: 2 };
+    expect([limits.take(slow, 0, 1), limits.take(slow, 0, 1)]).toEqual([0, 1]);
+    expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([
+      0, 0, 0.01,
+    ]);
+  });
+
+  test.each([
+    { rate: 0, burst: null },
+    { rate: 0, burst: 0 },
+    { rate: 1_000, burst: null },
+    { rate: null, burst: 1_000 },
+  ])('an application cannot exceed the limits of the service: %j', (own) => {
+    const limits = openLimits(10, 20);
+    for (let packet = 0; packet < 20; packet += 1) expect(limits.take({ number: 1, ...own }, 0, 1)).toBe(0);
+    expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
+  });
+
+  test('an application may be unlimited if the service is', () => {
+    const limits = openLimits(0, 0);
+    const unlimited = { number: 3, rate: 0, burst: null };
+    for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
+    const limited = { number: 4, rate: 1, burst: 1 };
+    expect([limits.take(limited, 0, 1), limits.take(limited, 0, 1)]).toEqual([0, 1]);
+  });
+
+  test('a changed rate or burst takes effect on the next packet', () => {
+    const limits = openLimits(100, 100);
+    limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1);
+    expect(limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1)).toBeGreaterThan(0);
+    expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0, 1)).toBe(0);
+  });
+
+  test('a debt is paid off before the next packet passes', () => {
+    const limits = openLimits(10, 20);
+    const application = { number: 1, rate: null, burst: null };
+    limits.owe(application, 0, 50);
+    expect(limits.wait(application, 0, 1)).toBeCloseTo(3.1);
+    expect(limits.take(application, 3_000, 1)).toBeCloseTo(0.1);
+    expect(limits.take(application, 3_100, 1)).toBe(0);
+  });
+
+  test.each([
+    { bytes: 0, cost: 1 },
+    { bytes: 4096, cost: 1 },
+    { bytes: 4097, cost: 2 },
+    { bytes: 60_000, cost: 15 },
+  ])('a body of $bytes bytes costs $cost tokens', ({ bytes, cost }) => {
+    const limits = openLimits(100, 100);
+    const application = { number: 1, rate: null, burst: null };
+    let passed = 0;
+    while (limits.take(application, 0, bytes) === 0) passed += 1;
+    expect(passed).toBe(Math.floor(100 / cost));
+  });
+
+  test('a request that costs more than a full bucket passes if the bucket is full, and is paid off before the next', () => {
+    const bucket = open(10, 20, 0);
+    expect(bucket.take(0, 50)).toBe(0);
+    expect(bucket.take(0, 1)).toBeCloseTo(3.1);
+    expect(bucket.take(3000, 1)).toBeCloseTo(0.1);
+    expect(bucket.take(3100, 1)).toBe(0);
+    expect(bucket.take(3100, 50)).toBeCloseTo(2);
+  });
 });
 
 test('a rate of 0 disables the limit', () => {
@@ -16,102 +167,46 @@ test('a rate of 0 disables the limit', () => {
   for (let packet = 0; packet < 1000; packet += 1) expect(bucket.take(0)).toBe(0);
 });
 
-test('a clock that steps back removes no tokens', () => {
-  const bucket = new TokenBucket(1, 2, 1000);
-  expect(bucket.take(500)).toBe(0);
-  expect(bucket.take(500)).toBe(0);
-  expect(bucket.take(500)).toBeGreaterThan(0);
-});
-
-test('passes at most burst + rate × time in any period, and the returned wait always suffices', () => {
-  const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 500 }),
-      fc.integer({ min: 1, max: 50 }),
-      gaps,
-      (rate, burst, waits) => {
-        const bucket = new TokenBucket(rate, burst, 0);
-        let now = 0;
-        let passed = 0;
-        for (const wait of waits) {
-          now += wait;
-          const seconds = bucket.take(now);
-          if (seconds > 0) {
-            now += seconds * 1000 + 0.001;
-            expect(bucket.take(now)).toBe(0);
-          }
-          passed += 1;
-          expect(passed).toBeLessThanOrEqual(burst + (rate * now) / 1000 + 1e-6);
-        }
-      },
-    ),
-  );
-});
-
-test('each application has its own bucket, with its own rate and burst if set', () => {
-  const limits = new RateLimits(100, 100);
-  const slow = { number: 1, rate: 1, burst: 1 };
-  const usual = { number: 2, rate: null, burst: 2 };
-  expect([limits.take(slow, 0, 1), limits.take(slow, 0, 1)]).toEqual([0, 1]);
-  expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([
-    0, 0, 0.01,
-  ]);
-});
-
-test.each([
-  { rate: 0, burst: null },
-  { rate: 0, burst: 0 },
-  { rate: 1_000, burst: null },
-  { rate: null, burst: 1_000 },
-])('an application cannot exceed the limits of the service: %j', (own) => {
-  const limits = new RateLimits(10, 20);
-  for (let packet = 0; packet < 20; packet += 1) expect(limits.take({ number: 1, ...own }, 0, 1)).toBe(0);
-  expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
-});
-
-test('an application may be unlimited if the service is', () => {
-  const limits = new RateLimits(0, 0);
-  const unlimited = { number: 3, rate: 0, burst: null };
-  for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
-  const limited = { number: 4, rate: 1, burst: 1 };
-  expect([limits.take(limited, 0, 1), limits.take(limited, 0, 1)]).toEqual([0, 1]);
-});
-
-test('a changed rate or burst takes effect on the next packet', () => {
-  const limits = new RateLimits(100, 100);
-  limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1);
-  expect(limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1)).toBeGreaterThan(0);
-  expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0, 1)).toBe(0);
-});
-
-test('a debt is paid off before the next packet passes', () => {
-  const limits = new RateLimits(10, 20);
+describe('the limits of a thread', () => {
   const application = { number: 1, rate: null, burst: null };
-  limits.owe(application, 0, 50);
-  expect(limits.wait(application, 0, 1)).toBeCloseTo(3.1);
-  expect(limits.take(application, 3_000, 1)).toBeCloseTo(0.1);
-  expect(limits.take(application, 3_100, 1)).toBe(0);
-});
 
-test.each([
-  { bytes: 0, cost: 1 },
-  { bytes: 4096, cost: 1 },
-  { bytes: 4097, cost: 2 },
-  { bytes: 60_000, cost: 15 },
-])('a body of $bytes bytes costs $cost tokens', ({ bytes, cost }) => {
-  const limits = new RateLimits(100, 100);
-  const application = { number: 1, rate: null, burst: null };
-  let passed = 0;
-  while (limits.take(application, 0, bytes) === 0) passed += 1;
-  expect(passed).toBe(Math.floor(100 / cost));
-});
+  test('cover an application once the main thread has opened its bucket with the same limits', () => {
+    const thread = new ThreadRateLimits(10, 20, 0);
+    const main = new SharedRateLimits(10, 20, (limit) => thread.learn(limit));
+    expect(thread.covers(application)).toBe(false);
+    expect(() => thread.take(application, 0, 1)).toThrow('lacks the rate limit');
+    main.take(application, 0, 1);
+    expect(thread.covers(application)).toBe(true);
+    thread.set(10, 30);
+    expect(thread.covers(application)).toBe(false);
+    main.set(10, 30);
+    main.take(application, 0, 1);
+    expect(thread.covers(application)).toBe(true);
+    expect(thread.covers({ number: 1, rate: 5, burst: 5 })).toBe(false);
+    thread.forget(1);
+    expect(thread.covers(application)).toBe(false);
+  });
 
-test('a request that costs more than a full bucket passes if the bucket is full, and is paid off before the next', () => {
-  const bucket = new TokenBucket(10, 20, 0);
-  expect(bucket.take(0, 50)).toBe(0);
-  expect(bucket.take(0, 1)).toBeCloseTo(3.1);
-  expect(bucket.take(3000, 1)).toBeCloseTo(0.1);
-  expect(bucket.take(3100, 1)).toBe(0);
-  expect(bucket.take(3100, 50)).toBeCloseTo(2);
+  test('cover every application without a limit', () => {
+    const thread = new ThreadRateLimits(0, 0, 0);
+    expect(thread.covers(application)).toBe(true);
+    expect(thread.take(application, 0, 1)).toBe(0);
+  });
+
+  test('and those of the main thread take from one bucket', () => {
+    const thread = new ThreadRateLimits(10, 4, 0);
+    const main = new SharedRateLimits(10, 4, (limit) => thread.learn(limit));
+    expect([main, thread, main, thread].map((each) => each.take(application, 0, 1))).toEqual([0, 0, 0, 0]);
+    expect(thread.take(application, 0, 1)).toBeCloseTo(0.1);
+    thread.owe(application, 0, 10);
+    expect(main.wait(application, 0, 1)).toBeCloseTo(1.1);
+    const started = new ThreadRateLimits(10, 4, 0);
+    for (const limit of main.shared) started.learn(limit);
+    expect(started.take(application, 0, 1)).toBeCloseTo(1.1);
+    main.set(10, 5);
+    expect(main.take(application, 0, 1)).toBe(0);
+    thread.set(10, 5);
+    expect(thread.take(application, 0, 1)).toBe(0);
+    expect(main.shared).toHaveLength(1);
+  });
 });

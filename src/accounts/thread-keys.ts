@@ -1,0 +1,99 @@
+import type { RefusalCode } from '../contract/refusals.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Outbox } from '../runtime/outbox.ts';
+import { type KeyHolder, KeyIndex } from './key-index.ts';
+import { type RefusalTallies, UnwrittenRefusals } from './key-refusals.ts';
+import { type AccountStore, asWrites, type Write } from './store/account-store.ts';
+
+/** The tables from which keys are found. They contain hashes of secrets, and the texts of public keys only. */
+const tables = ['applications', 'applicationKeys'] as const;
+
+/** What a thread has recorded of keys since it was last sent. */
+export interface ThreadKeyMarks {
+  /** Times of last uses by the key's hash, Unix milliseconds. */
+  readonly uses: ReadonlyMap<string, number>;
+  /** Hashes of Backend keys that were seen in packets. */
+  readonly leaks: readonly string[];
+  readonly refusals: RefusalTallies;
+}
+
+/** Interval between messages about the uses of a key, ms. */
+const useEveryMs = 1000;
+
+/** The keys of applications in a thread besides the one with the accounts, which sends the writes and takes the marks. */
+export class ThreadKeys {
+  readonly #clock: Clock;
+  readonly #outbox: Pick<Outbox, 'send' | 'sendLater'>;
+  readonly #index = new KeyIndex();
+  #uses = new Map<string, number>();
+  /** When uses were last sent, by the key's hash; monotonic. */
+  readonly #sentAt = new Map<string, number>();
+  #leaks: string[] = [];
+  /** Hashes of all leaked keys that were sent. */
+  readonly #leaked = new Set<string>();
+  readonly #refusals = new UnwrittenRefusals();
+
+  /** @param outbox sends the result of `take` */
+  constructor(clock: Clock, outbox: Pick<Outbox, 'send' | 'sendLater'>) {
+    this.#clock = clock;
+    this.#outbox = outbox;
+  }
+
+  /** @param writes see `keyWrites` */
+  update(writes: readonly Write[]): void {
+    this.#index.update(writes);
+    for (const { key, value } of writes) {
+      if (value !== undefined) continue;
+      this.#sentAt.delete(key);
+      this.#leaked.delete(key);
+    }
+  }
+
+  findKey(text: string): KeyHolder | undefined {
+    return this.#index.find(text);
+  }
+
+  /** A use is sent at once if none of the key was in the last second. */
+  markUsed({ key: { hash } }: KeyHolder): void {
+    this.#uses.set(hash, this.#clock.now());
+    const now = this.#clock.monotonic();
+    if (now - (this.#sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) < useEveryMs) {
+      this.#outbox.sendLater();
+      return;
+    }
+    this.#sentAt.set(hash, now);
+    this.#outbox.send();
+  }
+
+  markLeaked({ key: { hash, leakedAt } }: KeyHolder): void {
+    if (leakedAt !== null || this.#leaked.has(hash)) return;
+    this.#leaked.add(hash);
+    this.#leaks.push(hash);
+    this.#outbox.send();
+  }
+
+  markRefused({ key: { hash } }: KeyHolder, code: RefusalCode): void {
+    this.#refusals.add(hash, code, this.#clock.now());
+    this.#outbox.send();
+  }
+
+  /** Takes the marks since the last call. */
+  take(): ThreadKeyMarks {
+    const refusals = this.#refusals.take();
+    this.#refusals.written(refusals);
+    const marks = { uses: this.#uses, leaks: this.#leaks, refusals };
+    this.#uses = new Map();
+    this.#leaks = [];
+    return marks;
+  }
+}
+
+/** The writes of the tables from which keys are found. */
+export function keyWrites(writes: readonly Write[]): readonly Write[] {
+  return writes.filter(({ table }) => tables.some((each) => each === table));
+}
+
+/** The records of these tables as writes, for a new thread. */
+export function allKeyWrites(store: Pick<AccountStore, 'records'>): readonly Write[] {
+  return tables.flatMap((table) => asWrites(store, table));
+}

@@ -1,0 +1,140 @@
+import { type Bucket, type EffectiveLimits, type RateLimited, RateLimits } from './rate-limits.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** The bucket of an application in memory that threads share, and the limits that it was opened with. */
+export interface SharedLimit extends EffectiveLimits {
+  readonly application: number;
+  readonly memory: SharedArrayBuffer;
+}
+
+/** Views of one number, to convert it to the bits that threads exchange atomically. */
+const number = new Float64Array(1);
+const bits = new BigInt64Array(number.buffer);
+
+/**
+ * As `TokenBucket`, for several threads. Its state is one number, the time when it was empty or, after a debt, will be. So a
+ * thread takes tokens with one atomic exchange, and no thread waits for another.
+ */
+export class SharedBucket implements Bucket {
+  readonly rate: number;
+  readonly burst: number;
+  readonly #emptyAt: BigInt64Array;
+  /** Origin of this thread's monotonic clock in the time of the bucket, ms. */
+  readonly #origin: number;
+
+  /** @param origin of this thread's monotonic clock, ms from an origin that all threads share */
+  constructor({ rate, burst, memory }: SharedLimit, origin: number) {
+    this.rate = rate;
+    this.burst = burst;
+    this.#emptyAt = new BigInt64Array(memory);
+    this.#origin = origin;
+  }
+
+  /** Memory of a full bucket. */
+  static memory(): SharedArrayBuffer {
+    const memory = new SharedArrayBuffer(8);
+    new Float64Array(memory)[0] = Number.NEGATIVE_INFINITY;
+    return memory;
+  }
+
+  take(now: number, cost = 1): number {
+    return this.#exchange(now, cost, Math.min(cost, Math.max(1, this.burst)));
+  }
+
+  owe(now: number, cost: number): void {
+    this.#exchange(now, cost, Number.NEGATIVE_INFINITY);
+  }
+
+  wait(now: number, cost = 1): number {
+    bits[0] = Atomics.load(this.#emptyAt, 0);
+    return this.#waitFrom(number[0]!, now + this.#origin, Math.min(cost, Math.max(1, this.burst)));
+  }
+
+  /** Takes `cost` tokens if there are `needed`. @returns 0, or the seconds until there are */
+  #exchange(now: number, cost: number, needed: number): number {
+    const at = now + this.#origin;
+    for (;;) {
+      const before = Atomics.load(this.#emptyAt, 0);
+      bits[0] = before;
+      const emptyAt = number[0]!;
+      const wait = this.#waitFrom(emptyAt, at, needed);
+      if (wait > 0) return wait;
+      number[0] = Math.max(emptyAt, at - (this.burst * 1000) / this.rate) + (cost * 1000) / this.rate;
+      if (Atomics.compareExchange(this.#emptyAt, 0, before, bits[0]!) === before) return 0;
+    }
+  }
+
+  #waitFrom(emptyAt: number, at: number, needed: number): number {
+    const tokens = Math.min(this.burst, ((at - emptyAt) * this.rate) / 1000);
+    return tokens >= needed ? 0 : (needed - tokens) / this.rate;
+  }
+}
+
+/** The rate limits of the main thread, which opens all buckets. Their limits hold for all threads together. */
+export class SharedRateLimits extends RateLimits {
+  readonly #shared = new Map<number, SharedLimit>();
+  readonly #publish: (limit: SharedLimit) => void;
+
+  /** @param publish sends an opened bucket to all threads */
+  constructor(rate: number, burst: number, publish: (limit: SharedLimit) => void) {
+    super(rate, burst);
+    this.#publish = publish;
+  }
+
+  /** The open buckets, for a new thread. */
+  get shared(): readonly SharedLimit[] {
+    return [...this.#shared.values()];
+  }
+
+  override forget(applicationNumber: number): void {
+    super.forget(applicationNumber);
+    this.#shared.delete(applicationNumber);
+  }
+
+  protected override open(application: number, limits: EffectiveLimits, now: number): Bucket {
+    this.#shared.delete(application);
+    if (limits.rate === 0) return super.open(application, limits, now);
+    const limit = { application, ...limits, memory: SharedBucket.memory() };
+    this.#shared.set(application, limit);
+    this.#publish(limit);
+    return new SharedBucket(limit, 0);
+  }
+}
+
+/** The rate limits of another thread, which knows the buckets that were published. */
+export class ThreadRateLimits extends RateLimits {
+  readonly #shared = new Map<number, SharedLimit>();
+  readonly #origin: number;
+
+  /** @param origin of this thread's monotonic clock in the main thread's, ms */
+  constructor(rate: number, burst: number, origin: number) {
+    super(rate, burst);
+    this.#origin = origin;
+  }
+
+  learn(limit: SharedLimit): void {
+    this.#shared.set(limit.application, limit);
+    super.forget(limit.application);
+  }
+
+  override forget(applicationNumber: number): void {
+    super.forget(applicationNumber);
+    this.#shared.delete(applicationNumber);
+  }
+
+  /** Whether the bucket of an application is known here. If not, the main thread opens it for a message that it is sent. */
+  covers(application: RateLimited): boolean {
+    const { rate, burst } = this.limitsOf(application);
+    const shared = this.#shared.get(application.number);
+    return rate === 0 || (shared?.rate === rate && shared.burst === burst);
+  }
+
+  /** @throws {Error} for an application that is not covered */
+  protected override open(application: number, limits: EffectiveLimits, now: number): Bucket {
+    if (limits.rate === 0) return new TokenBucket(limits.rate, limits.burst, now);
+    const shared = this.#shared.get(application);
+    if (shared?.rate !== limits.rate || shared.burst !== limits.burst)
+      throw new Error(`The thread lacks the rate limit of application ${application}`);
+    return new SharedBucket(shared, this.#origin);
+  }
+}

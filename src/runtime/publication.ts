@@ -1,0 +1,91 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+
+/** The two ends of a publication. Each can be passed to a thread, with its port in the transfer list. */
+export interface Publication {
+  readonly from: PublicationEnd;
+  readonly to: PublicationEnd;
+}
+
+export interface PublicationEnd {
+  readonly port: MessagePort;
+  /** Number of messages published, in shared memory. */
+  readonly version: Int32Array;
+}
+
+/** Creates a channel from one thread to another. The receiver takes messages when it needs the current state. */
+export function publication(): Publication {
+  const { port1, port2 } = new MessageChannel();
+  const version = new Int32Array(new SharedArrayBuffer(4));
+  return { from: { port: port1, version }, to: { port: port2, version } };
+}
+
+/** Publishes messages. When `publish` has returned, the subscriber's next `catchUp` applies the message. */
+export class Publisher<Message> {
+  readonly #end: PublicationEnd;
+
+  constructor(end: PublicationEnd) {
+    this.#end = end;
+  }
+
+  /** Clones the message, except shared memory. */
+  publish(message: Message): void {
+    const { port, version } = this.#end;
+    port.postMessage(message);
+    Atomics.add(version, 0, 1);
+    Atomics.notify(version, 0);
+  }
+
+  close(): void {
+    this.#end.port.close();
+  }
+}
+
+/**
+ * Applies the messages of a publisher, in order: before `catchUp` returns, and otherwise in a turn of the event loop. The port
+ * has no listener, because the event loop may take several messages at once and deliver them after a call of `catchUp`.
+ */
+export class Subscriber<Message> {
+  readonly #end: PublicationEnd;
+  readonly #apply: (message: Message) => void;
+  #applied = 0;
+  #closed = false;
+
+  constructor(end: PublicationEnd, apply: (message: Message) => void) {
+    this.#end = end;
+    this.#apply = apply;
+    void this.#follow();
+  }
+
+  /** Applies all messages whose `publish` has returned. Without any, this costs one read of shared memory. */
+  catchUp(): void {
+    if (Atomics.load(this.#end.version, 0) !== this.#applied) this.#take();
+  }
+
+  /** Messages that were not applied are dropped. */
+  close(): void {
+    this.#closed = true;
+    Atomics.notify(this.#end.version, 0);
+    this.#end.port.close();
+  }
+
+  #take(): void {
+    const { port, version } = this.#end;
+    while (!this.#closed && Atomics.load(version, 0) !== this.#applied) {
+      const received = receiveMessageOnPort(port);
+      if (received === undefined) {
+        this.close(); // The publisher has closed its end.
+        return;
+      }
+      this.#applied = (this.#applied + 1) | 0; // As the counter in shared memory overflows.
+      this.#apply(received.message as Message);
+    }
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#closed) {
+      this.catchUp();
+      const { async, value } = Atomics.waitAsync(this.#end.version, 0, this.#applied);
+      if (async) await value;
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { createKey, deleteKey } from '../../src/accounts/application-keys.ts';
+import { createEnvironment } from '../../src/accounts/environments.ts';
+import type { KeyHolder } from '../../src/accounts/key-index.ts';
+import { allKeyWrites, keyWrites, ThreadKeys } from '../../src/accounts/thread-keys.ts';
+import { openFixture } from './fixture.ts';
+
+/** The keys of a thread, which follows the accounts and hands its marks over through a copy, as ports do. */
+async function openThread() {
+  const fixture = await openFixture();
+  const { accountStore, directory, clock } = fixture;
+  const later = { waits: false };
+  const send = () => directory.addMarks(structuredClone(keys.take()));
+  const sendLater = () => {
+    later.waits = true;
+  };
+  const keys: ThreadKeys = new ThreadKeys(clock, { send, sendLater });
+  keys.update(structuredClone(allKeyWrites(accountStore)));
+  accountStore.onCommit((writes) => keys.update(structuredClone(keyWrites(writes))));
+  const holderOf = (text: string) => keys.findKey(text) as KeyHolder;
+  return { ...fixture, keys, later, send, holderOf };
+}
+
+test('a thread finds the keys that the accounts have, until they are revoked', async () => {
+  const { directory, application, keys } = await openThread();
+  const made = await createKey(directory, application.id, { type: 'Mobile' });
+  const secret = await createKey(directory, application.id, { type: 'Backend' });
+  for (const { text } of [made, secret])
+    expect(keys.findKey(text)).toMatchObject({ ...directory.findKey(text), allowsOrigin: expect.anything() });
+  await createEnvironment(directory, application.id, 'Test');
+  expect(keys.findKey(made.text)?.environments.has('Test')).toBe(true);
+  await deleteKey(directory, application.id, made.key.id);
+  expect(keys.findKey(made.text)).toBeUndefined();
+});
+
+test('a new thread finds the keys that exist, and receives no other records', async () => {
+  const { directory, application, accountStore, clock } = await openThread();
+  const { text } = await createKey(directory, application.id, { type: 'Mobile' });
+  const writes = allKeyWrites(accountStore);
+  const keys = new ThreadKeys(clock, { send: () => {}, sendLater: () => {} });
+  keys.update(writes);
+  expect(keys.findKey(text)).toBeDefined();
+  expect(new Set(writes.map(({ table }) => table))).toEqual(new Set(['applications', 'applicationKeys']));
+});
+
+test('the first use of a key in a second is recorded at once, and the last one within the next', async () => {
+  const { directory, application, keys, later, send, clock, holderOf } = await openThread();
+  const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
+  const first = clock.now();
+  keys.markUsed(holderOf(text));
+  expect(directory.lastUsedAt(key)).toBe(first);
+  clock.advance(999);
+  keys.markUsed(holderOf(text));
+  expect(directory.lastUsedAt(key)).toBe(first);
+  expect(later.waits).toBe(true);
+  send();
+  expect(directory.lastUsedAt(key)).toBe(first + 999);
+  clock.advance(1);
+  keys.markUsed(holderOf(text));
+  expect(directory.lastUsedAt(key)).toBe(first + 1000);
+});
+
+test('an earlier use in a thread does not replace a later one', async () => {
+  const { directory, application, clock } = await openThread();
+  const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
+  directory.markUsed(directory.findKey(text) as KeyHolder);
+  const marks = { uses: new Map([[key.hash, clock.now() - 1]]), leaks: [], refusals: new Map() };
+  directory.addMarks(marks);
+  expect(directory.lastUsedAt(key)).toBe(clock.now());
+});
+
+test('refusals of several threads add up with those on disk', async () => {
+  const { directory, application, keys, holderOf, clock } = await openThread();
+  const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
+  directory.markRefused(directory.findKey(text) as KeyHolder, 'rate_limited');
+  await directory.flush();
+  keys.markRefused(holderOf(text), 'rate_limited');
+  clock.advance(5);
+  keys.markRefused(holderOf(text), 'origin_not_allowed');
+  const refusals = { count: 3, lastAt: clock.now(), reasons: { rate_limited: 2, origin_not_allowed: 1 } };
+  const current = () => directory.refusalsOf(directory.findKey(text)!.key);
+  expect(current()).toEqual(refusals);
+  expect(directory.refusalsOf(key)?.count).toBe(2); // Those since the record.
+  await directory.flush();
+  expect(current()).toEqual(refusals);
+});
+
+test('a leak that a thread sees is recorded once', async () => {
+  const { directory, application, keys, holderOf, clock } = await openThread();
+  const { text, key } = await createKey(directory, application.id, { type: 'Backend' });
+  const first = clock.now();
+  keys.markLeaked(holderOf(text));
+  expect(directory.leakedAt(key)).toBe(first);
+  clock.advance(1000);
+  keys.markLeaked(holderOf(text));
+  expect(keys.take().leaks).toEqual([]);
+  await directory.flush();
+  expect(holderOf(text).key.leakedAt).toBe(first);
+});

@@ -1,0 +1,29 @@
+import { workerData } from 'node:worker_threads';
+import { SharedBucket, type SharedLimit } from '../../../src/ingest/admission/shared-rate-limits.ts';
+import { type PublicationEnd, Subscriber } from '../../../src/runtime/publication.ts';
+
+export interface BucketThreadStart {
+  readonly runs: PublicationEnd;
+  /** The number of this thread. */
+  readonly number: number;
+  /** The time, ms; -1 ends a run. */
+  readonly time: Int32Array;
+  /** Tokens taken by each thread. */
+  readonly taken: Int32Array;
+  /** The last time for which each thread was refused a token. */
+  readonly refusedAt: Int32Array;
+}
+
+const { runs, number, time, taken, refusedAt } = workerData as BucketThreadStart;
+
+/** Takes tokens as fast as it can. */
+new Subscriber<SharedLimit & { readonly cost: number }>(runs, ({ cost, ...limit }) => {
+  const bucket = new SharedBucket(limit, 0);
+  for (let now = Atomics.load(time, 0); now !== -1; now = Atomics.load(time, 0)) {
+    if (bucket.take(now, cost) === 0) Atomics.add(taken, number, cost);
+    else Atomics.store(refusedAt, number, now);
+  }
+  Atomics.store(refusedAt, number, -1);
+});
+
+setInterval(() => {}, 60_000); // A subscriber does not keep its thread alive.

@@ -1,0 +1,43 @@
+import { workerData } from 'node:worker_threads';
+import { type PublicationEnd, Publisher, Subscriber } from '../../src/runtime/publication.ts';
+
+export interface PublicationStart {
+  readonly news: PublicationEnd;
+  readonly back: PublicationEnd;
+  /** The last message whose `publish` has returned; -1 stops the thread. */
+  readonly published: Int32Array;
+}
+
+export interface Seen {
+  readonly applied: number;
+  /** Messages that did not follow the one before. */
+  readonly disordered: number;
+  /** Messages that were not applied although `published` showed them. */
+  readonly late: number;
+}
+
+const { news, back, published } = workerData as PublicationStart;
+let [applied, disordered, late] = [0, 0, 0];
+const subscriber = new Subscriber<number>(news, (message) => {
+  if (message !== applied + 1) disordered += 1;
+  applied = message;
+});
+const publisher = new Publisher<Seen | 'ready'>(back);
+
+/** Compares many times in a turn of the event loop, as a thread with many packets does. */
+function look(): void {
+  for (let times = 0; times < 200; times += 1) {
+    const last = Atomics.load(published, 0);
+    if (last === -1) {
+      subscriber.close();
+      publisher.publish({ applied, disordered, late });
+      return;
+    }
+    subscriber.catchUp();
+    if (applied < last) late += 1;
+  }
+  setImmediate(look);
+}
+
+publisher.publish('ready');
+look();

@@ -21,6 +21,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   restore: async () => (await import('./commands/restore.ts')).restore,
   verify: async () => (await import('./commands/verify.ts')).verify,
   compact: async () => (await import('./commands/compact.ts')).compact,
+  bench: async () => (await import('./bench/bench.ts')).bench,
   postgres: async () => (await import('./commands/subcommands.ts')).postgres,
   login: () => client(async () => (await import('./cli/login.ts')).login),
   logout: () => client(async () => (await import('./cli/logout.ts')).logout),

@@ -26,6 +26,9 @@ const linkPorts = [6431, 6432] as const;
 /** The node behind the slow link. */
 const linked = 'node3';
 
+/** Front-end threads of the nodes; a node alone has three. */
+const threads: Readonly<Record<string, string>> = { node2: '0', node3: '1' };
+
 const limits = [
   '--rate',
   '0',
@@ -149,7 +152,7 @@ function openLinks(): Promise<Link[]> {
 function argsOf(name: string, database: Database | undefined): string[] {
   const url = `http://${balanced.http}`;
   const urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];
-  return [...limits, ...urls, ...postgresArgs(name, database)];
+  return [...limits, ...urls, '--threads', threads[name] ?? '3', ...postgresArgs(name, database)];
 }
 
 /** The arguments of a node for its database. */

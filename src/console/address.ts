@@ -27,6 +27,13 @@ export function environmentAddress(app: string, environment: string, page: Envir
   return address('apps', app, environment, page);
 }
 
+/** The address of the first page of an application. @param environment its first one; `undefined` if it has none */
+export function applicationAddress(app: string, environment: string | undefined): string {
+  return environment === undefined
+    ? applicationSettingsAddress(app)
+    : environmentAddress(app, environment, 'flags');
+}
+
 /** The address of a flag. @param query of the current page, whose range it keeps */
 export function flagAddress(
   { application, environment, name }: InEnvironment & { readonly name: string },

@@ -3,7 +3,7 @@ import { type Days, type EnvironmentUsers, environmentUsers } from '../storage/a
 import { placeOf } from '../storage/lmdb/blocks.ts';
 import type { Carried } from '../storage/lmdb/carried.ts';
 import type { Counts } from '../storage/lmdb/cells.ts';
-import { ledgerEntries } from '../storage/lmdb/ledger.ts';
+import { hoursWritten, ledgerEntries } from '../storage/lmdb/ledger.ts';
 import { horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
 import { type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
@@ -37,14 +37,10 @@ export interface OverviewBase {
   readonly usersBefore: EnvironmentUsers;
 }
 
-/** Messages of an hour may be written a little later. */
-const writtenAfterMs = 120_000;
-
 /** The complete hours of the ledger. */
 export function hoursOver(wanted: OverviewWanted): Span {
   const { from, to } = hoursAround(wanted);
-  const over = Math.floor((wanted.now - writtenAfterMs) / 3_600_000);
-  return { from, to: Math.max(from, Math.min(to, over)) };
+  return { from, to: Math.max(from, Math.min(to, hoursWritten(wanted.now))) };
 }
 
 /** The complete days of a range, the same number of days to compare with, and the rest of the range. */

@@ -1,5 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import Type from 'typebox';
+import { leakedKeysOf } from '../accounts/application-keys.ts';
+import { declarationsVersion } from '../accounts/declarations.ts';
 import { Overview, OverviewUsers } from '../contract/shapes/overview.ts';
 import type { Answer, JsonBytes } from '../http/answer.ts';
 import { type DeclaredAnswer, type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
@@ -135,13 +137,12 @@ async function makeFresh(
 function declaredBy({ directory }: OverviewDeps, application: Application) {
   const { id } = application;
   const declared = [...directory.featuresOf(id).values()];
-  const leakedKeys = directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null).length;
-  const latest = declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0);
+  const leakedKeys = leakedKeysOf(directory, id).length;
   const scanned = [...directory.scansOf(id).values()].map(({ at }) => at);
   return {
     declared,
     leakedKeys,
-    version: [declared.length, latest, leakedKeys, ...scanned].join(' '),
+    version: [declarationsVersion(declared), leakedKeys, ...scanned].join(' '),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Maintenance } from '../storage/aggregate/maintain.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { Committer } from '../storage/commit/committer.ts';
 import { foldsLate, maxUnfoldedBytes } from '../storage/commit/embedded-usage.ts';
-import type { Envelope, Forgotten } from '../storage/commit/envelope.ts';
+import type { Forgotten } from '../storage/commit/envelope.ts';
 import type { Lane } from '../storage/commit/lane.ts';
 import type {
   Freshness,
@@ -46,7 +46,8 @@ export interface ClusterUsageDeps {
   /** Reports that the thread failed, so nothing more would be shipped. */
   readonly fatal: (reason: string) => void;
   readonly accountsVersion: () => number;
-  laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
+  laneOf(application: number): Pick<Lane, 'submit'>;
+  settled(): Promise<void>;
 }
 
 const storeFails = 'the store cannot take data; see the log';
@@ -77,7 +78,6 @@ export class ClusterUsage implements UsageStore {
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
-  #hasCommitted = false;
   /** The committer is closing: nothing more can be sealed. */
   #isOver = false;
   #onTold: () => void = () => {};
@@ -184,10 +184,9 @@ export class ClusterUsage implements UsageStore {
 
   /** Seals after committing everything that was admitted before the mark. */
   async #seal(request: SealRequest): Promise<SealOutcome> {
-    const { committer, accountsVersion, laneOf } = this.#deps;
+    const { committer, accountsVersion, settled } = this.#deps;
     const mark = { ...request.mark, version: accountsVersion() };
-    // The lanes do not exist before the first commit.
-    if (this.#hasCommitted) await laneOf(0).settled();
+    await settled();
     try {
       return await committer.seal({ ...request, mark });
     } catch (error) {
@@ -213,11 +212,7 @@ export class ClusterUsage implements UsageStore {
       this.#isOver = true;
       await committer.close();
     };
-    const commit = (envelope: Envelope) => {
-      this.#hasCommitted = true;
-      return committer.commit(envelope);
-    };
-    return { ...committer, commit, close };
+    return { ...committer, close };
   }
 
   #end(reason: string): void {

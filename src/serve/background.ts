@@ -44,7 +44,7 @@ export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus)
 
 /** The loops that run until the service stops. */
 function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] {
-  const { config, directory, intake, health, log, audit } = core;
+  const { config, directory, intake, front, health, log, audit } = core;
   const sweeping = () =>
     sweepExpired({
       ...core,
@@ -59,7 +59,11 @@ function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] 
       applications: directory.applications,
       exposureDays: config.exposureDays,
       deletions: directory.deletions,
-      settled: (application) => intake.laneOf(application).barrier(application),
+      settled: async (application) =>
+        void (await Promise.all([
+          intake.laneOf(application).barrier(application),
+          front.barrier(application),
+        ])),
       forget: (deletion) => forgetDeleted(core, deletion),
       finished: (deletion) => finishDeletion(directory, deletion),
       pause: rest,
@@ -109,11 +113,12 @@ function tasksOf(
 }
 
 /** Frees the memory of a deleted application or environment. */
-function forgetDeleted({ counting }: Core, { application, environments, whole }: Deletion): void {
+function forgetDeleted({ counting, front }: Core, { application, environments, whole }: Deletion): void {
   for (const environment of environments) {
     counting.dictionary.forget(environment);
     counting.senders.forget(environment);
   }
+  front.forget({ application, environments, whole });
   if (!whole) return;
   counting.rates.forget(application);
   counting.messages.forget(application);

@@ -3,7 +3,7 @@ import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { clientAddress } from '../http/proxies/client-address.ts';
-import { listenRenewably } from '../http/renewable.ts';
+import { listenRenewably, type Renewable, reopenAll } from '../http/renewable.ts';
 import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
@@ -35,6 +35,8 @@ export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   /** One of them. */
   readonly grpc: GrpcListener;
+  /** Those that front-end threads join. */
+  readonly shared: readonly ListenOptions[];
   /** The proxies whose client addresses are trusted. */
   readonly trusted: IpNetworks;
   /** Expiry of the certificate in use, Unix ms; `undefined` without TLS. */
@@ -49,6 +51,11 @@ export interface BoundListeners {
    * @throws {Error} when they cannot be used; the current ones stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
+  /**
+   * Stops accepting on the addresses that other threads have joined. Call it when they listen.
+   * @param others their listeners, which `renewTls` renews from then on
+   */
+  handOver(others: Renewable): void;
   /** Changes the trusted proxies, from the next request on. */
   trust(config: Pick<Config, 'trustedProxies'>): void;
   close(graceMs: number): Promise<void>;
@@ -71,10 +78,13 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
     http: (options) => listenRenewably(engine, options),
     grpc: (options) => listenReports(parts, options, trusted),
     addressOf,
+    shares: engine.name === 'bun' && config.threads > 0,
     dispatchOf: (hosts) => inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request)),
   });
+  let accepting: readonly HostListener[] = listeners;
+  const joined: Renewable[] = [];
   const closeListeners = (graceMs: number) =>
-    Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
+    Promise.all(accepting.map(({ listener }) => listener.close(graceMs)));
   try {
     grpc.setServing(false);
     warnOfPlainPasswords(publicUrls(config, listeners), log);
@@ -83,6 +93,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
     return {
       listeners,
       grpc,
+      shared: listeners.flatMap(({ shared }) => shared ?? []),
       trusted,
       certificateExpiry: () => tls && expiryOf(tls),
       surplusClosed: () => limiter?.closed,
@@ -91,13 +102,17 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
         grpc.begin(reports);
         grpc.setServing(true);
       },
+      handOver(others) {
+        joined.push(others);
+        accepting = leaveShared(listeners);
+      },
       trust: (wanted) => trusted.become(trustedProxiesOf(wanted)),
       async renewTls(graceMs) {
         if (files === undefined) return false;
         const pair = readValidTls(files, parts.clock);
         warnOfNames(parts, listeners, files, pair);
-        const secured = listeners.filter(({ hosts }) => !hosts.includes('ops'));
-        await Promise.all(secured.map(({ listener }) => listener.renew(graceMs)));
+        const renewal = await reopenAll([...securedOf(accepting), ...joined]);
+        await renewal.finish(graceMs);
         tls = pair;
         return true;
       },
@@ -110,6 +125,19 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
     await closeListeners(0);
     throw error;
   }
+}
+
+function securedOf(listeners: readonly HostListener[]): readonly Renewable[] {
+  return listeners.filter(({ hosts }) => !hosts.includes('ops')).map(({ listener }) => listener);
+}
+
+/** Maximum time for the requests that arrived during the start, ms. */
+const handOverGraceMs = 10_000;
+
+/** Stops accepting on shared addresses, without waiting for busy connections. @returns the other listeners */
+function leaveShared(listeners: readonly HostListener[]): readonly HostListener[] {
+  for (const { listener, shared } of listeners) if (shared) void listener.close(handOverGraceMs);
+  return listeners.filter(({ shared }) => shared === undefined);
 }
 
 function trustedProxiesOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): IpNetworks {

@@ -163,8 +163,11 @@ class ClusterStorage implements Storage {
     return accountStore;
   }
 
-  async openUsage(parts: StorageDeps, { accountStore, health, laneOf }: Opened): Promise<UsageStore> {
-    const { config, workerFile, clock, randomBytes, log, fatal } = parts;
+  async openUsage(
+    parts: StorageDeps,
+    { accountStore, health, laneOf, settled }: Opened,
+  ): Promise<UsageStore> {
+    const { config, workerFile, clock, randomBytes, log, fatal, producers } = parts;
     const spool = this.#openSpool(parts);
     const digestSecret = secretOf(this.#link, spool);
     const store = openUsageTables(config.data);
@@ -174,7 +177,7 @@ class ClusterStorage implements Storage {
     const committer = await startSpoolCommitter(
       spool.store,
       {
-        ...{ data: config.data, workerFile, randomBytes, clock, log },
+        ...{ data: config.data, workerFile, randomBytes, clock, log, producers },
         failed: (error) => health.failed(error),
       },
       { stream, mark, maxIdentities: config.maxIdentities, maxBytes: config.spoolMax },
@@ -200,7 +203,7 @@ class ClusterStorage implements Storage {
         maxSpoolBytes: config.spoolMax,
         logLevel: config.logLevel,
       },
-      ...{ spool, committer, store, digestSecret, health, clock, laneOf, fatal },
+      ...{ spool, committer, store, digestSecret, health, clock, laneOf, settled, fatal },
       setAside: this.#setAsideOf(parts),
       shippingMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => accountStore.version,

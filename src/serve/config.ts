@@ -3,12 +3,13 @@ import { type KnownFlag, readFlags, UsageError } from '../cli/flags.ts';
 import { clientVariables } from '../contract/client-variables.ts';
 import { type Setting, type SettingNames, type Settings, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
+import { usableCores } from '../runtime/cores.ts';
 import { readNetworks } from '../runtime/ip-networks.ts';
 import { parseSize, showSize } from '../runtime/size.ts';
 import { readJsonFile } from './json-file.ts';
 
 /** The server's settings, checked and frozen. */
-export type Config = Readonly<Settings & { burst: number }>;
+export type Config = Readonly<Settings & { burst: number; threads: number }>;
 
 /** Sources of settings, passed in so that loading does not read the process. */
 export interface ConfigSources {
@@ -17,6 +18,8 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a file, or throws. */
   readonly readFile: (path: string) => string;
+  /** Number of cores that the process may use; by default `usableCores`. */
+  readonly cores?: number;
 }
 
 /** A raw value and its source; `by` names the source in a message and is empty for a flag. */
@@ -50,7 +53,7 @@ const flags: readonly KnownFlag[] = settings.map(({ flag: name, formerly, schema
  * Loads the settings. Flags override environment variables, which override the `--config` file, which overrides the defaults.
  * @throws {UsageError} with the setting, its source and the valid values
  */
-export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
+export function loadConfig({ argv, env, readFile, cores = usableCores() }: ConfigSources): Config {
   const named = fromFlags(argv);
   const variables = fromEnvironment(env);
   const path = (named.get('config') ?? variables.get('config'))?.raw;
@@ -61,10 +64,9 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
     const chosen = given ?? { raw: setting.schema.default, by: 'the default' };
     if (chosen.raw !== undefined) checked.set(setting.key, { ...chosen, value: check(setting, chosen) });
   }
-  if (!checked.has('burst')) {
-    const value = 2 * number(checked, 'rate');
-    checked.set('burst', { raw: value, value, by: 'the default' });
-  }
+  const derived = { burst: 2 * number(checked, 'rate'), threads: Math.max(1, Math.floor(cores / 2)) };
+  for (const key of ['burst', 'threads'] as const)
+    if (!checked.has(key)) checked.set(key, { raw: derived[key], value: derived[key], by: 'the default' });
   readPostgresFile(checked, readFile);
   checkRelations(checked);
   return Object.freeze(Object.fromEntries([...checked].map(([key, { value }]) => [key, value]))) as Config;

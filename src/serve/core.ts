@@ -10,9 +10,11 @@ import { resolver } from '../http/outbound/addresses.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
 import { LargeBodies } from '../ingest/admission/large-bodies.ts';
 import { RateLimits } from '../ingest/admission/rate-limits.ts';
+import { SharedRateLimits } from '../ingest/admission/shared-rate-limits.ts';
 import { UnknownSenders } from '../ingest/admission/unknown-senders.ts';
 import type { CountingDeps } from '../ingest/count-once.ts';
 import { Instances } from '../ingest/identities/instances.ts';
+import type { InstanceThreads } from '../ingest/identities/known-instances.ts';
 import { Ledger } from '../ingest/ledger/ledger.ts';
 import { startDecodePool } from '../ingest/reports/decode-pool.ts';
 import { openReportKinds } from '../ingest/reports/kinds.ts';
@@ -23,7 +25,7 @@ import { type ReportPool, startReportPool } from '../management/report-pool.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { Log } from '../runtime/log.ts';
-import { Intake } from '../storage/commit/intake.ts';
+import { Intake, type IntakeOptions } from '../storage/commit/intake.ts';
 import { tracedLane } from '../storage/commit/lane.ts';
 import { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
 import type { UsageStore } from '../storage/commit/usage-store.ts';
@@ -35,7 +37,9 @@ import { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/event-payloads.ts';
 import { send } from '../webhooks/send.ts';
+import type { Config } from './config.ts';
 import { DiskWatch } from './disk-watch.ts';
+import type { FrontThreads } from './front/front-threads.ts';
 import { issuerParts } from './issuer-parts.ts';
 import { limitsOf, retentionOf } from './limits.ts';
 import { scheduleOf } from './scheduled-backups.ts';
@@ -52,29 +56,31 @@ export interface ServiceDeps extends StorageDeps {
   readonly audit?: AuditExport | undefined;
 }
 
+interface CoreDeps extends ServiceDeps {
+  readonly front: FrontThreads;
+}
+
 /** The parts that all listeners share: the stores, the threads, and their state in memory. */
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
-export async function openCore(parts: ServiceDeps) {
-  const { config, log, fatal, clock, storage = embeddedStorage() } = parts;
-  const health = new StoreHealth({ log, fatal, data: config.data, clock });
+export async function openCore(given: CoreDeps) {
+  const parts = { ...given, producers: given.front.count };
+  const { config, log, fatal, clock, front, storage = embeddedStorage() } = parts;
+  const changed = () => front.publishAdmission();
+  const health = new StoreHealth({ log, fatal, data: config.data, clock, changed });
   const accounts = await openAccounts({ ...parts, storage }, health);
-  const laneOf =
-    config.otlpEndpoint === undefined
-      ? (application: number) => intake.laneOf(application)
-      : (application: number) => tracedLane(intake.laneOf(application));
+  const laneOf = laneFinder(config, () => intake);
+  let settledHere = async () => {}; // The lanes do not exist before the usage store is open.
+  const settled = async () => void (await Promise.all([settledHere(), front.settled()]));
   const usageStore = await explainDamage(config.data, 'usage', () =>
-    storage.openUsage(parts, { ...accounts, health, laneOf }),
+    storage.openUsage(parts, { ...accounts, health, laneOf, settled }),
   );
-  const intake = new Intake(usageStore.committers, health, clock, config, {
-    log: debugLog(parts),
-    slow: { fromMs: config.slowCommit, log },
-  });
+  const intake = new Intake(usageStore.committers, health, clock, config, intakeOptions(parts));
+  settledHere = () => intake.settled();
+  const failed = (error: unknown) => health.failed(error);
   const [reports] = await Promise.all([
-    startReportPool(parts.workerFile('management/report-worker'), config.data, (error) =>
-      health.failed(error),
-    ),
+    startReportPool(parts.workerFile('management/report-worker'), config.data, failed),
     storage.ready?.(),
   ]);
   const retention = retentionOf(config);
@@ -82,6 +88,7 @@ export async function openCore(parts: ServiceDeps) {
   const instances = openInstances(parts, usageStore);
   usageStore.onForgotten(() => instances.readAgain());
   const environments = environmentsOf(parts, usageStore);
+  const readers = Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log));
   const decoder = startDecodePool(parts.workerFile('ingest/reports/decode-worker'), log);
   const mainDelays = new Histogram();
   return {
@@ -93,10 +100,10 @@ export async function openCore(parts: ServiceDeps) {
     health,
     /** The LMDB environments of the stores by name, and the watches of their readers. */
     environments,
-    readers: Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log)),
+    readers,
     /** The threads that others wait for, each with its delays of due tasks, seconds. */
     mainDelays,
-    threads: [{ name: 'main', delays: mainDelays }, ...threadsOf(usageStore, reports)],
+    threads: [{ name: 'main', delays: mainDelays }, ...front.delays, ...threadsOf(usageStore, reports)],
     /** The limits of tokens of the management API, and of OAuth clients. */
     apiRates: new KeyedLimits(config.apiRate, 2 * config.apiRate),
     clientRates: new ClientRates(config.tokenRate),
@@ -115,6 +122,17 @@ export async function openCore(parts: ServiceDeps) {
     backups: scheduleOf(parts),
     disks: new DiskWatch(parts),
   };
+}
+
+function intakeOptions(parts: CoreDeps): IntakeOptions {
+  const { config, front, log } = parts;
+  return { log: debugLog(parts), slow: { fromMs: config.slowCommit, log }, others: front.queues };
+}
+
+/** Finds the lane of an application, which requests trace if there is a collector of traces. */
+function laneFinder({ otlpEndpoint }: Config, intake: () => Intake) {
+  const laneOf = (application: number) => intake().laneOf(application);
+  return otlpEndpoint === undefined ? laneOf : (application: number) => tracedLane(laneOf(application));
 }
 
 /** @throws {Error} if they cannot be read; nothing of the storage runs then */
@@ -190,19 +208,29 @@ function openDeliverer(
   return new Deliverer({ accountStore, directory, log, send: (...sent) => send(deps, ...sent) });
 }
 
-function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageStore): Instances {
+function openInstances({ config, randomBytes, front }: CoreDeps, usage: UsageStore): Instances {
   const { instanceTtl, rotationGrace } = config;
+  const threads: InstanceThreads = {
+    publish: (news) => front.shareInstances(news),
+    barrier: (application) => front.barrier(application),
+  };
   return new Instances({
     usage,
     randomBytes,
     ttlMs: instanceTtl * 1000,
     graceMs: rotationGrace * 1000,
+    ...(front.count > 0 && { threads }),
   });
+}
+
+function openRates({ rate, burst }: Config, front: FrontThreads): RateLimits {
+  if (front.count === 0) return new RateLimits(rate, burst);
+  return new SharedRateLimits(rate, burst, (limit) => front.shareLimit(limit));
 }
 
 /** The parts that count packets and reports of every transport. */
 function countingParts(
-  { config, clock }: ServiceDeps,
+  { config, clock, front }: CoreDeps,
   {
     directory,
     usageStore,
@@ -223,7 +251,7 @@ function countingParts(
     usage: usageStore,
     keys: directory,
     monitor: intake.monitor,
-    rates: new RateLimits(config.rate, config.burst),
+    rates: openRates(config, front),
     unknown: new UnknownSenders(clock.monotonic()),
     bodies: new LargeBodies(config.bodyBudget),
     dictionary: new SeriesDictionary(counted, limitsOf(config)),

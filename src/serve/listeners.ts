@@ -16,6 +16,8 @@ export type Served = Host | 'ops';
 export interface HostListener {
   readonly listener: RenewableListener;
   readonly hosts: readonly Served[];
+  /** Its options, if front-end threads join it. */
+  readonly shared?: ListenOptions;
 }
 
 /** The paths of packets and reports. */
@@ -48,6 +50,8 @@ export interface Openers {
   grpc(options: ListenOptions): Promise<GrpcListener>;
   /** The client's address of a request. */
   readonly addressOf: AddressOf;
+  /** Whether front-end threads join the listeners of packets. */
+  readonly shares: boolean;
   dispatchOf(hosts: readonly Served[]): Dispatch;
 }
 
@@ -76,10 +80,18 @@ export async function listen(
     open.push({ listener: grpc, hosts });
     return grpc;
   };
+  const openHttp = async (address: string, hosts: readonly Served[]): Promise<HostListener> => {
+    const options = optionsOf(address, hosts);
+    if (!openers.shares || !hosts.includes('metrics'))
+      return { listener: await openers.http(options), hosts };
+    const shared: ListenOptions = { ...options, isShared: true };
+    const listener = await openers.http(shared);
+    return { listener, hosts, shared: { ...shared, port: listener.port } };
+  };
   try {
     for (const { address, hosts } of assignHosts(config)) {
       if (isOnePort(config, address) && !hosts.includes('ops')) await openGrpc(hosts);
-      else open.push({ listener: await openers.http(optionsOf(address, hosts)), hosts });
+      else open.push(await openHttp(address, hosts));
     }
     return { listeners: open, grpc: grpc ?? (await openGrpc(['metrics'])) };
   } catch (error) {

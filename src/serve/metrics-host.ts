@@ -41,6 +41,15 @@ export function metricsHost({
   return [...forPages, ...forServers, ...prefixed];
 }
 
+/** The endpoints of packets, which front-end threads answer. */
+export function packetRoutes({
+  maxBody,
+  metricsPathPrefix,
+}: Pick<Limits, 'maxBody' | 'metricsPathPrefix'>): readonly Group<TelemetryDeps>[] {
+  const packets = telemetry(maxBody);
+  return metricsPathPrefix === undefined ? [packets] : [packets, under(metricsPathPrefix, packets)];
+}
+
 /** The same endpoints under another path, without operations: the document describes them once. */
 function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
   const endpoints = group.endpoints.map(({ operation, ...each }) => ({

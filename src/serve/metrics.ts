@@ -1,4 +1,5 @@
 import { version } from '../../package.json' with { type: 'json' };
+import { leakedKeysOf } from '../accounts/application-keys.ts';
 import { expiringKeys } from '../accounts/expiring-keys.ts';
 import type { TokenTotals } from '../auth/tokens/token-totals.ts';
 import { expiryDays } from '../contract/health.ts';
@@ -179,9 +180,8 @@ function journalMetrics({ usageStore }: Core): readonly ServiceMetric[] {
   ];
 }
 
-function leakedKeys({ applications, keysOf, leakedAt }: Core['directory']): number {
-  const keys = [...applications.keys()].flatMap((id) => [...keysOf(id)]);
-  return keys.filter((key) => leakedAt(key) !== null).length;
+function leakedKeys(directory: Core['directory']): number {
+  return [...directory.applications.keys()].flatMap((id) => leakedKeysOf(directory, id)).length;
 }
 
 function storeMetrics(core: Core): readonly ServiceMetric[] {

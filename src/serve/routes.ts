@@ -116,9 +116,21 @@ function apiRoutes(
     ...whenCurrent(routesFrom([consoleSession], tokens), accountStore, consoleCannotAnswer),
     ...forClientPages(
       tokens,
-      whenCurrent(managed, accountStore, (refusal) => problem(refusal)),
+      whenCurrent(caughtUp(core, managed), accountStore, (refusal) => problem(refusal)),
     ),
   ];
+}
+
+/** Routes that show what front-end threads have recorded before the request. */
+function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
+  if (front.count === 0) return routes;
+  return routes.map(({ handle, ...route }) => ({
+    ...route,
+    handle: (...sent) => {
+      front.catchUp();
+      return handle(...sent);
+    },
+  }));
 }
 
 function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): ManagementDeps {

@@ -16,6 +16,7 @@ import { startWork } from './background.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config.ts';
 import { type Core, closeCore, debugLog, openCore, type ServiceDeps } from './core.ts';
+import { FrontThreads } from './front/front-threads.ts';
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
 import type { Collector } from './otlp/otlp.ts';
@@ -46,8 +47,10 @@ const lastTracesMs = 500;
 export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
   const { auditExport } = parts.config;
   const audit = auditExport === undefined ? undefined : AuditExport.open(auditExport, parts.log);
-  const core = await openCore({ ...parts, audit }).catch((error) => {
+  const front = new FrontThreads(parts, bound.shared);
+  const core = await openCore({ ...parts, audit, front }).catch(async (error) => {
     audit?.close();
+    await front.close();
     throw error;
   });
   const totals = { requests: new RequestTotals(), calls: bound.grpc.totals, tokens: new TokenTotals(core) };
@@ -56,8 +59,11 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   let collector: Collector | undefined;
   try {
     collector = await collectorOf(core);
+    await front.begin(core, totals.requests);
     bound.serve(routersOf(core, bound, totals, status, collector?.traces), core.reportKinds);
+    if (front.count > 0) bound.handOver(front);
   } catch (error) {
+    await front.close();
     await closeCore(core);
     throw error;
   }
@@ -76,13 +82,15 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     },
     setRates({ rate, burst, apiRate, tokenRate }) {
       core.counting.rates.set(rate, burst);
+      front.set({ rate, burst });
       core.apiRates.set(apiRate, 2 * apiRate);
       core.clientRates.set(tokenRate);
     },
     async stop(graceMs) {
       const worked = stopWork();
       void stopPushing?.();
-      await Promise.all([bound.close(graceMs), worked]);
+      await Promise.all([bound.close(graceMs), front.stopListening(graceMs), worked]);
+      await front.close();
       if (collector !== undefined) await closeSoon(collector);
       await closeCore(core);
     },
@@ -121,6 +129,7 @@ function routersOf(
   const exposed = {
     metrics: serviceMetrics(core, totals, bound),
     clock: core.clock,
+    settle: () => core.front.settle(),
     mayRead: (request: Request) => host === 'ops' || isFromSameMachine(request, bound.trusted),
   };
   const forOperators = [...healthRoutes, ...routesFrom([exposition], exposed)];

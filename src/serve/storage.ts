@@ -34,11 +34,13 @@ export interface StorageDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountTables;
-  /** Path of a compiled worker, such as `storage/commit/worker`. */
+  /** Path of a compiled worker, such as `storage/commit/fold-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: TimerClock;
   readonly randomBytes: (length: number) => Buffer;
   readonly log: Log;
+  /** Number of front-end threads, which append to the journals as well. */
+  readonly producers?: number;
   /** Ends the process with a failure, because the store can no longer be trusted. */
   readonly fatal: (reason: string) => void;
 }
@@ -49,7 +51,9 @@ export interface Opened {
   readonly directory: Directory;
   readonly health: StoreHealth;
   /** Call it only once packets arrive: lanes need the committers of usage. */
-  laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
+  laneOf(application: number): Pick<Lane, 'submit'>;
+  /** Resolves when all earlier packets of all threads are on disk or refused. */
+  settled(): Promise<void>;
 }
 
 /** The storage of a single machine, in the data directory. */
@@ -78,13 +82,13 @@ export function embeddedStorage(): Storage {
 }
 
 async function openAndStart(
-  { config, workerFile, randomBytes, clock, log }: StorageDeps,
+  { config, workerFile, randomBytes, clock, log, producers }: StorageDeps,
   health: StoreHealth,
 ) {
   const store = openUsageTables(config.data);
   const committers = await startCommitters(store, {
     ...{ data: config.data, workers: config.workers, maxIdentities: config.maxIdentities },
-    ...{ workerFile, randomBytes, clock, log },
+    ...{ workerFile, randomBytes, clock, log, producers },
     failed: (error) => health.failed(error),
   });
   return { store, committers };

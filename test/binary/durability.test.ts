@@ -8,7 +8,7 @@ import { openShop, readChecks } from '../support/shop.ts';
 afterAll(cleanUp);
 
 const connections = 8;
-const rounds = 20;
+const rounds = 10;
 
 /** The numbers of packets that a connection sent, and of those answered with 202. */
 interface Totals {
@@ -34,11 +34,14 @@ async function sendUntilKilled(http: string, key: string, connection: number, to
   }
 }
 
-test('a killed server counts packets answered 202, no unsent ones, and none partially', async () => {
+const title = 'a server with %d front-end threads, killed, counts packets answered 202, and none partially';
+
+test.each([0, 3])(title, async (threads) => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const totals = Array.from({ length: connections }, (): Totals => ({ sent: 0, accepted: 0 }));
-  let service = await startBinary({ data });
+  const start = () => startBinary({ data, args: ['--threads', String(threads)] });
+  let service = await start();
   const shop = await openShop(service.http, credentials);
 
   for (let round = 0; round < rounds; round += 1) {
@@ -50,7 +53,7 @@ test('a killed server counts packets answered 202, no unsent ones, and none part
     service.kill('SIGKILL');
     await Promise.all([...senders, service.exit]);
 
-    service = await startBinary({ data });
+    service = await start();
     const counted = await readChecks(service.http, shop);
     totals.forEach(({ sent, accepted }, index) => {
       const first = counted.get(`first-${index}`) ?? 0;

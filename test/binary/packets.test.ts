@@ -4,9 +4,10 @@ import { describePackets } from '../support/packet-suite.ts';
 
 afterAll(cleanUp);
 
-describePackets('the compiled executable', async () => {
-  const data = `${freshDirectory()}/data`;
-  const credentials = await prepare(data);
-  const service = await startBinary({ data });
-  return { http: service.http, credentials, stop: () => stop(service) };
-});
+for (const threads of ['0', '3'])
+  describePackets(`the compiled executable with ${threads} front-end threads`, async () => {
+    const data = `${freshDirectory()}/data`;
+    const credentials = await prepare(data);
+    const service = await startBinary({ data, args: ['--threads', threads] });
+    return { http: service.http, credentials, stop: () => stop(service) };
+  });

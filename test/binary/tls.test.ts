@@ -131,8 +131,17 @@ describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
 describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
 
+  const threads = name === 'Node' ? [] : ['--threads', '2'];
   const serve = (...args: string[]) =>
-    startProcess(command, [...before, 'serve', '--data', `${freshDirectory()}/data`, ...free, ...args]);
+    startProcess(command, [
+      ...before,
+      'serve',
+      '--data',
+      `${freshDirectory()}/data`,
+      ...free,
+      ...threads,
+      ...args,
+    ]);
 
   test('serves the new certificate to new connections, over HTTP and gRPC', async () => {
     const { files, put } = tlsDirectory();

@@ -125,8 +125,9 @@ test('half-sent requests do not close an active connection of the same address',
   await stop(service);
 });
 
-test('an address has --max-connections-per-address connections, unless it is that of a trusted proxy', async () => {
-  const service = await serve(files, '--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2');
+test('an address has --max-connections-per-address connections to all threads, unless it is that of a trusted proxy', async () => {
+  const limits = ['--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2'];
+  const service = await serve(files, '--threads', '2', ...limits);
   const port = portOf(service, 'http');
   const open = (from: string, count: number) =>
     Promise.all(Array.from({ length: count }, () => RawClient.open(port, from)));

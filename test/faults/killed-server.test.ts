@@ -62,22 +62,27 @@ const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   ],
 };
 
+/** Front-end threads of the servers of a data directory. */
+const threads = ['3', '0', '1'];
+
 /** A data directory, and what was sent to its server. */
 interface Scene {
+  readonly args: readonly string[];
   readonly data: string;
   readonly shop: Shop;
   readonly load: ExactLoad;
 }
 
-async function openScene(): Promise<Scene> {
+async function openScene(at: number): Promise<Scene> {
+  const args = ['--threads', threads[at % threads.length]!];
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
-  const service = await startBinary({ data });
+  const service = await startBinary({ data, args });
   const shop = await openShop(service.http, credentials);
   await acceptIdentities(service.http, shop);
   service.kill('SIGKILL');
   await service.exit;
-  return { data, shop, load: new ExactLoad() };
+  return { args, data, shop, load: new ExactLoad() };
 }
 
 /** The actions of a round, drawn from its seed. */
@@ -131,19 +136,20 @@ async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Roun
 /** Starts the service, checks its counts, and kills it. @returns whether it was killed at its event */
 async function playRound(scene: Scene, seed: number): Promise<boolean> {
   const round = draw(seed);
-  const { env, arm } = killedAt(scene.data, round.point);
+  const { data, args } = scene;
+  const { env, arm } = killedAt(data, round.point);
   if (round.phase === 'replay') {
     arm();
-    const service = await startBinary({ data: scene.data, env }).catch(() => undefined);
+    const service = await startBinary({ data, args, env }).catch(() => undefined);
     if (service === undefined) return true;
     await verify(service, scene, seed);
     await loadUntilGone(service, scene, round, seed);
     return false;
   }
-  const service = await startBinary({ data: scene.data, env });
+  const service = await startBinary({ data, args, env });
   await verify(service, scene, seed);
   if (round.removesSpares) {
-    const journal = join(scene.data, 'journal/1');
+    const journal = join(data, 'journal/1');
     for (const name of readdirSync(journal)) if (name.startsWith('spare-')) rmSync(join(journal, name));
   }
   if (round.phase !== 'stop') arm();
@@ -159,7 +165,7 @@ test(
     let accepted = 0;
     for (let index = 0; index < rounds; index += 1) {
       const seed = firstSeed * 1_000_000 + index;
-      if (index % roundsOfDirectory === 0) scene = await openScene();
+      if (index % roundsOfDirectory === 0) scene = await openScene(index / roundsOfDirectory);
       const { phase } = draw(seed);
       const isHit = await playRound(scene!, seed);
       if (isHit) hits[phase] = (hits[phase] ?? 0) + 1;

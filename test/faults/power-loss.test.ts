@@ -36,7 +36,7 @@ function filesIn(data: string): Map<string, Buffer> {
 }
 
 /** Records a server that commits, folds and begins segments, until it is stopped. */
-async function record(name: string): Promise<Run> {
+async function record(name: string, threads: string): Promise<Run> {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const first = await startBinary({ data });
@@ -46,7 +46,7 @@ async function record(name: string): Promise<Run> {
   await first.exit;
   const base = filesIn(data);
   const { env, file, length } = recorded(data);
-  const service = await startBinary({ data, env });
+  const service = await startBinary({ data, env, args: ['--threads', threads] });
   const load = new ExactLoad(length);
   const left = { large: 90, small: 200 };
   const send = (at: number, kind: keyof typeof left) =>
@@ -91,7 +91,8 @@ let runs: Run[];
 
 beforeAll(async () => {
   runs = [];
-  for (let at = 0; at * imagesOfRun < images; at += 1) runs.push(await record(`${seed}-${at}`));
+  for (let at = 0; at * imagesOfRun < images; at += 1)
+    runs.push(await record(`${seed}-${at}`, at % 2 === 0 ? '3' : '0'));
 });
 
 test(

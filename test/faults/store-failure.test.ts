@@ -166,10 +166,12 @@ describe.runIf(canMount())('on a full disk', () => {
 
     service.free();
     while ((await isReady(service.http)) !== 200) await pause(50);
-    expect(await sendCheck(service.http, shop.key, 'after')).toBe(202);
+    // Each connection may belong to another thread.
+    const after = Array.from({ length: 12 }, () => sendCheck(service.http, shop.key, 'after'));
+    expect(new Set(await Promise.all(after))).toEqual(new Set([202]));
     const checks = await readChecks(service.http, shop);
     expect(checks.get('before')).toBe(1);
-    expect(checks.get('after')).toBe(1);
+    expect(checks.get('after')).toBe(after.length);
     expect(checks.has('refused')).toBe(false);
     const filling = [...checks].filter(([feature]) => feature.startsWith('filling-'));
     expect(filling.reduce((sum, [, count]) => sum + count, 0)).toBe(accepted);

@@ -42,7 +42,8 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     database = await Postgres.start();
     postgresUrl = await database.database();
     credentials = await preparePostgres(postgresUrl);
-    for (const name of ['one', 'two', 'three']) nodes.push(await startNode(name));
+    for (const [name, threads] of Object.entries({ one: 0, two: 1, three: 3 }))
+      nodes.push(await startNode(name, threads));
     bearer = await token(nodes[0]!.http, credentials);
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
     for (const type of ['Frontend', 'Backend'] as const)
@@ -176,8 +177,9 @@ function nodeArgs(name: string): string[] {
   return ['--postgres', postgresUrl, '--node-name', name, ...urls];
 }
 
-function startNode(name: string): Promise<Binary> {
-  return startBinary({ data: join(freshDirectory(), name), args: nodeArgs(name) });
+function startNode(name: string, threads = 1): Promise<Binary> {
+  const args = [...nodeArgs(name), '--threads', String(threads)];
+  return startBinary({ data: join(freshDirectory(), name), args });
 }
 
 async function sendPacket({ http }: Binary, more: object = {}): Promise<void> {

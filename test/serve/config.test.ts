@@ -13,6 +13,7 @@ describe('loadConfig', () => {
       grpcListen: '127.0.0.1:8081',
       serviceScope: 'flagmeter',
       signingAlg: 'ES256',
+      threads: 1,
       workers: 1,
       spoolMax: 4 * 1024 ** 3,
       rate: 10_000,
@@ -126,6 +127,16 @@ describe('loadConfig', () => {
   ])('reads %s as %i bytes', (text, bytes) => {
     expect(load(['--queue-high-bytes', text]).queueHighBytes).toBe(bytes);
     expect(load(['--config', 'f.json'], {}, { queueHighBytes: text }).queueHighBytes).toBe(bytes);
+  });
+
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [16, 8],
+  ])('defaults to half of %i cores as front-end threads, but at least one', (cores, threads) => {
+    expect(loadConfig({ argv: [], env: {}, readFile: () => '', cores }).threads).toBe(threads);
   });
 
   it('defaults the burst to twice the rate', () => {

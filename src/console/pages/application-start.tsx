@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { Application } from '../../contract/shapes/application.ts';
-import { applicationSettingsAddress, environmentAddress, flagAddress, useQuery } from '../address.ts';
+import { applicationAddress, flagAddress, useQuery } from '../address.ts';
 import { withQuery } from '../api/client.ts';
 import { applications } from '../applications.tsx';
 import { NotFound } from './not-found.tsx';
@@ -23,13 +22,7 @@ export function ApplicationStart({
   const shown = environment ?? found.environments[0]?.name;
   if (flag !== undefined && shown !== undefined)
     return <Forward to={flagAddress({ application: found.id, environment: shown, name: flag }, query)} />;
-  return <Forward to={environment ? environmentAddress(found.id, environment, 'flags') : startOf(found)} />;
-}
-
-/** The first page of an application. */
-export function startOf({ id, environments }: Application): string {
-  const [first] = environments;
-  return first === undefined ? applicationSettingsAddress(id) : environmentAddress(id, first.name, 'flags');
+  return <Forward to={applicationAddress(found.id, shown)} />;
 }
 
 /** Leads to another address. The query, such as a range, is kept; the address of settings has its own query. */

@@ -14,6 +14,13 @@ export const store = {
     default: false,
     must: 'be true or false',
   }),
+  threads: Type.Optional(
+    whole(
+      'Store',
+      'Number of front-end threads, which accept connections and answer telemetry in place of the main thread (0: none)',
+      { minimum: 0, maximum: 64, defaultText: '1 on up to two cores, otherwise half of the cores' },
+    ),
+  ),
   workers: whole('Store', 'Number of threads that count and commit usage; each application belongs to one', {
     minimum: 1,
     maximum: 64,

@@ -1,3 +1,4 @@
+import { leakedKeysOf } from '../../accounts/application-keys.ts';
 import type { Directory } from '../../accounts/directory.ts';
 import { experimentsOf } from '../../accounts/experiments.ts';
 import { expiringKeys } from '../../accounts/expiring-keys.ts';
@@ -56,7 +57,7 @@ export function accountFindings(
   const { id, teamId } = application;
   const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
   return {
-    leaked: directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null),
+    leaked: leakedKeysOf(directory, id),
     done: recentlyDone(directory, application),
     expiring: isTheirs ? expiringKeys(directory).filter((apiKey) => apiKey.teamId === teamId) : [],
   };

@@ -1,3 +1,4 @@
+import { declarationsVersion } from '../../accounts/declarations.ts';
 import type { Directory } from '../../accounts/directory.ts';
 import type { Application, FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import type { FreshnessDeps } from '../freshly.ts';
@@ -125,6 +126,5 @@ export class SharedFindings {
 
 /** Changes with the declarations and environments of an application. */
 function versionOf({ environments }: Application, declared: readonly FeatureDeclaration[]): string {
-  const latest = declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0);
-  return [declared.length, latest, ...environments.map(({ number }) => number)].join(' ');
+  return [declarationsVersion(declared), ...environments.map(({ number }) => number)].join(' ');
 }

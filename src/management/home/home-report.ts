@@ -1,4 +1,4 @@
-import { ledgerEntries } from '../../storage/lmdb/ledger.ts';
+import { hoursWritten, ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 
@@ -32,8 +32,6 @@ export interface Rate {
 export const hoursShown = 24;
 
 const hourMs = 3_600_000;
-/** Messages of an hour may be written a little later. */
-const writtenAfterMs = 120_000;
 /** Complete hours are read again after this time: another node may have been away. */
 const againMs = 600_000;
 /** Maximum number of applications whose complete hours one report reads again. */
@@ -102,7 +100,7 @@ export class HomeFigures {
       sum[outcome] += count;
       if (outcome === 'accepted') sum.lastAt = Math.max(sum.lastAt, lastAt);
     });
-    const complete = Math.floor((now - writtenAfterMs) / hourMs);
+    const complete = hoursWritten(now);
     for (let hour = firstUnknown; hour < complete; hour += 1) over.set(hour, fresh.get(hour) ?? none());
     for (const hour of over.keys()) if (hour < first) over.delete(hour);
     const hours = Array.from({ length: hoursShown }, (_, index) => {

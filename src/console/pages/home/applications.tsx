@@ -1,5 +1,10 @@
 import type { HomeApplication } from '../../../contract/shapes/home.ts';
-import { applicationSettingsAddress, environmentAddress, useQuery } from '../../address.ts';
+import {
+  applicationAddress,
+  applicationSettingsAddress,
+  environmentAddress,
+  useQuery,
+} from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
@@ -32,7 +37,7 @@ const columns: readonly Column<HomeApplication>[] = [
     value: ({ name }) => name,
     cell: (application) => (
       <div>
-        <a class="home-name" href={startOf(application)}>
+        <a class="home-name" href={applicationAddress(application.id, application.environments[0])}>
           {application.name}
         </a>
         <span class="home-environments">
@@ -141,7 +146,3 @@ const statusWords = {
   ok: 'no issues',
   unknown: 'checking …',
 } as const;
-
-function startOf({ id, environments: [first] }: HomeApplication): string {
-  return first === undefined ? applicationSettingsAddress(id) : environmentAddress(id, first, 'flags');
-}

@@ -1,0 +1,293 @@
+/*
+ * src/serve/front: the front-end threads, which let the service use more than one core. Each listens on the port that the main
+ * thread has bound, and the kernel distributes the connections. A front-end thread (front-thread.ts) answers packets itself, with the
+ * same pipeline as the main thread, and forwards everything else to it. The main thread remains the one owner of accounts, series
+ * numbers and repeated messages, and publishes its changes (messages.ts) before it answers them. This file is its end.
+ */
+import { MessageChannel } from 'node:worker_threads';
+import type { Directory } from '../../accounts/directory.ts';
+import type { AccountStore, Write } from '../../accounts/store/account-store.ts';
+import { allKeyWrites, keyWrites } from '../../accounts/thread-keys.ts';
+import type { ApiError } from '../../contract/errors.ts';
+import { Receiver } from '../../http/relay/receiver.ts';
+import { type Renewable, type Renewal, reopenAll } from '../../http/renewable.ts';
+import type { RequestTotals } from '../../http/request-totals.ts';
+import type { ListenOptions } from '../../http/types.ts';
+import type { SharedLimit } from '../../ingest/admission/shared-rate-limits.ts';
+import type { CountingDeps } from '../../ingest/count-once.ts';
+import type { InstanceNews } from '../../ingest/identities/known-instances.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { Histogram } from '../../runtime/histogram.ts';
+import type { Log } from '../../runtime/log.ts';
+import { Publisher, publication, Subscriber } from '../../runtime/publication.ts';
+import { failureOf } from '../../runtime/thread-calls.ts';
+import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { CommitFailed } from '../../storage/commit/committer.ts';
+import { DurableSeries } from '../../storage/commit/durable-series.ts';
+import type { Intake } from '../../storage/commit/intake.ts';
+import { queuesMemory, SharedQueues } from '../../storage/commit/shared-queues.ts';
+import type { UsageStore } from '../../storage/commit/usage-store.ts';
+import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import type { Config } from '../config.ts';
+import type { Beginning } from './front-core.ts';
+import { type FrontStart, joinedListener } from './front-start.ts';
+import type { FrontThread } from './front-thread.ts';
+import type { Deleted, LiveSettings, News, Tidings } from './messages.ts';
+
+export interface FrontDeps {
+  readonly config: Config;
+  readonly workerFile: (name: string) => string;
+  readonly log: Pick<Log, 'error'>;
+  /** Ends the process with a failure. */
+  readonly fatal: (reason: string) => void;
+}
+
+/** One front-end thread. */
+interface Thread {
+  readonly calls: WorkerThread<FrontThread>;
+  readonly news: Publisher<News>;
+  readonly tidings: Subscriber<Tidings>;
+  readonly delays: Histogram;
+}
+
+/** The parts of the service that the threads read and change. */
+export interface FrontOwner {
+  readonly clock: Clock;
+  readonly accountStore: AccountStore;
+  readonly directory: Pick<Directory, 'addMarks'>;
+  readonly usageStore: UsageStore;
+  readonly health: StoreHealth;
+  readonly intake: Intake;
+  readonly counting: Pick<CountingDeps, 'dictionary' | 'ledger'>;
+}
+
+interface Served {
+  readonly owner: FrontOwner;
+  readonly totals: RequestTotals;
+  readonly durable: DurableSeries;
+}
+
+/** Interval between checks of the clock and of whether messages are still accepted, ms. */
+const lookEveryMs = 50;
+
+/** The front-end threads of a service, as the main thread sees them. Without any, every method does nothing. */
+export class FrontThreads {
+  readonly #threads: readonly Thread[];
+  readonly #listeners: readonly ListenOptions[];
+  readonly #queues: SharedArrayBuffer;
+  /** How far the clock of the service is ahead of the machine's, ms. Nodes use the time of PostgreSQL. */
+  readonly #ahead = new Float64Array(new SharedArrayBuffer(8));
+  #served: Served | undefined;
+  /** The published state: see `publishAdmission`. */
+  #isReady = false;
+  #refusal: ApiError | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosing = false;
+
+  /**
+   * Starts the threads, which load their modules. They listen from `begin` on.
+   * @param listeners those of the main thread that the threads join. Without any, no thread is started
+   */
+  constructor({ config, workerFile, log, fatal }: FrontDeps, listeners: readonly ListenOptions[]) {
+    this.#listeners = listeners;
+    const count = listeners.length === 0 ? 0 : config.threads;
+    this.#queues = queuesMemory(1 + count);
+    this.#threads = Array.from({ length: count }, (_, at) =>
+      this.#start(1 + at, config, workerFile('serve/front/front-worker')),
+    );
+    for (const [at, { calls }] of this.#threads.entries())
+      void calls.ended.then((reason) => {
+        if (this.#isClosing) return;
+        log.error('a front-end thread has ended: stopping', { thread: at + 1, reason });
+        fatal('a front-end thread has ended');
+      });
+  }
+
+  get count(): number {
+    return this.#threads.length;
+  }
+
+  /** The queues of these threads, which count towards the marks of the main thread's. */
+  get queues(): SharedQueues | undefined {
+    return this.count === 0 ? undefined : new SharedQueues(this.#queues, 0, performance.timeOrigin);
+  }
+
+  /** The delays of the threads' event loops, by name. */
+  get delays(): readonly { readonly name: string; readonly delays: Histogram }[] {
+    return this.#threads.map(({ delays }, at) => ({ name: `front-${at + 1}`, delays }));
+  }
+
+  /** Has the threads listen. Resolves when they do. Call it before the first packet is counted. */
+  async begin(owner: FrontOwner, totals: RequestTotals): Promise<void> {
+    if (this.#threads.length === 0) return;
+    const durable = new DurableSeries(owner.counting.dictionary);
+    this.#served = { owner, totals, durable };
+    owner.accountStore.onCommit((writes) => this.#publishAccounts(writes));
+    owner.intake.onDurable((series) => {
+      durable.committed(series);
+      this.#publish({ about: 'series', series });
+    });
+    this.#timer = setInterval(() => this.#look(), lookEveryMs).unref();
+    this.#look();
+    await Promise.all(this.#threads.map(({ calls }, at) => calls.call('begin', beginningOf(owner, at))));
+  }
+
+  /** Takes what the threads have published. Call it before a request that shows it. */
+  catchUp(): void {
+    for (const { tidings } of this.#threads) tidings.catchUp();
+  }
+
+  /** Resolves when the figures of the threads are included in those of the service. */
+  async settle(): Promise<void> {
+    await this.#each('publishFigures');
+    this.catchUp();
+  }
+
+  /** Resolves when all earlier packets in these threads are on disk or refused. */
+  async settled(): Promise<void> {
+    await this.#each('settled');
+  }
+
+  /** Resolves when all earlier packets of an application in these threads, and their ledger counts, are on disk or refused. */
+  async barrier(application: number): Promise<void> {
+    if (this.#isClosing) return;
+    await Promise.all(this.#threads.map(({ calls }) => calls.call('barrier', application)));
+  }
+
+  /** Frees the memory for deleted environments and applications. */
+  forget({ application, environments, whole }: Deleted): void {
+    for (const environment of environments) this.#served?.durable.forget(environment);
+    this.#publish({ about: 'deletion', application, environments, whole });
+  }
+
+  /** Publishes the rate limit of an application. */
+  shareLimit(limit: SharedLimit): void {
+    this.#publish({ about: 'limit', limit });
+  }
+
+  /** Publishes a change of the instance ids that were found. */
+  shareInstances(news: InstanceNews): void {
+    this.#publish({ about: 'instances', news });
+  }
+
+  /** Changes settings that take effect without a restart. */
+  set(settings: LiveSettings): void {
+    this.#publish({ about: 'settings', settings });
+  }
+
+  /** Rereads the TLS files in all threads: see `Renewable`. */
+  reopen(): Promise<Renewal> {
+    const renewable = ({ calls }: Thread): Renewable => ({
+      async reopen() {
+        await calls.call('reopen');
+        return {
+          finish: (graceMs) => calls.call('finishRenewal', graceMs),
+          undo: () => calls.call('undoRenewal'),
+        };
+      },
+    });
+    return reopenAll(this.#threads.map(renewable));
+  }
+
+  /** Stops accepting, and answers what was accepted. Forwarded requests need the main thread until then. A thread may have ended. */
+  async stopListening(graceMs: number): Promise<void> {
+    await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('stopListening', graceMs)));
+  }
+
+  /** Commits what waits, and ends the threads. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('finish')));
+    this.catchUp();
+    this.#isClosing = true;
+    await Promise.all(this.#threads.map(({ calls }) => calls.close()));
+    for (const { news, tidings } of this.#threads) {
+      news.close();
+      tidings.close();
+    }
+  }
+
+  async #each(action: 'publishFigures' | 'settled'): Promise<void> {
+    if (this.#isClosing) return; // Everything is on disk and published.
+    await Promise.all(this.#threads.map(({ calls }) => calls.call(action)));
+  }
+
+  #start(number: number, config: Config, file: string): Thread {
+    const [news, tidings, relay] = [publication(), publication(), new MessageChannel()];
+    const delays = Histogram.shared();
+    const start: FrontStart = {
+      number,
+      queues: this.#queues,
+      ahead: this.#ahead,
+      config,
+      news: news.to,
+      tidings: tidings.from,
+      relay: relay.port2,
+      delays: delays.memory,
+      listeners: this.#listeners.map(joinedListener),
+    };
+    const ports = [news.to.port, tidings.from.port, relay.port2];
+    new Receiver(relay.port1, this.#listeners);
+    const thread: Thread = {
+      calls: new WorkerThread<FrontThread>(file, start, undefined, ports),
+      news: new Publisher<News>(news.from),
+      tidings: new Subscriber<Tidings>(tidings.to, (message) => this.#hear(thread, message)),
+      delays,
+    };
+    return thread;
+  }
+
+  #publish(message: News): void {
+    for (const { news } of this.#threads) news.publish(message);
+  }
+
+  #publishAccounts(all: readonly Write[]): void {
+    const writes = keyWrites(all);
+    if (writes.length > 0) this.#publish({ about: 'accounts', writes });
+  }
+
+  #look(): void {
+    const { clock } = this.#served!.owner;
+    this.#ahead[0] = clock.now() - systemClock.now();
+    this.publishAdmission();
+  }
+
+  /** Publishes whether packets are accepted, if that has changed. */
+  publishAdmission(): void {
+    if (this.#served === undefined) return;
+    const { health, usageStore } = this.#served.owner;
+    const { ready } = health;
+    const refusal = usageStore.refusal();
+    if (ready === this.#isReady && refusal === this.#refusal) return;
+    this.#isReady = ready;
+    this.#refusal = refusal;
+    this.#publish({ about: 'admission', admission: { ready, refusal: refusal && failureOf(refusal) } });
+  }
+
+  #hear(thread: Thread, message: Tidings): void {
+    const { owner, totals, durable } = this.#served!;
+    if (message.about === 'figures') {
+      totals.add(message.requests);
+      owner.intake.add(message.commits);
+    } else if (message.about === 'ledger') {
+      owner.counting.ledger.addFigures(message.figures);
+    } else if (message.about === 'keys') {
+      owner.directory.addMarks(message.marks);
+    } else if (message.about === 'environment') {
+      const json = JSON.stringify(durable.of(message.wanted));
+      thread.news.publish({ about: 'dictionary', environment: message.wanted, json });
+    } else {
+      owner.health.failed(new CommitFailed(message.failure.message, message.failure.code));
+    }
+  }
+}
+
+/** The parts of the thread at an index. */
+function beginningOf({ usageStore, accountStore }: FrontOwner, at: number): Beginning {
+  return {
+    digestSecret: usageStore.digestSecret,
+    accounts: allKeyWrites(accountStore),
+    timeOrigin: performance.timeOrigin,
+    producers: usageStore.committers.map(({ producers }) => producers![at]!),
+  };
+}

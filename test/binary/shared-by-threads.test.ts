@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testClock } from '../accounts/fixture.ts';
+import { cleanUp, freshDirectory, manage, prepare, startBinary, token } from '../support/binary.ts';
+import { openSender, type PacketSender } from '../support/packet-sender.ts';
+import { attachPeople, type People } from '../support/people.ts';
+import type { LocalService } from '../support/service.ts';
+
+/** State shared by front-end threads and the main thread. Enough connections are open for each thread to accept some. */
+
+let people: People;
+let senders: readonly PacketSender[];
+
+beforeAll(async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const { http } = await startBinary({ data, args: ['--threads', '2'] });
+  people = await attachPeople({ http, credentials } as unknown as LocalService, testClock());
+  senders = Array.from({ length: 24 }, () => openSender(http));
+});
+
+afterAll(() => {
+  for (const sender of senders) sender.close();
+  cleanUp();
+});
+
+const packet = (feature: string, i: string) => ({
+  k: people.keys.Frontend,
+  e: 'Production',
+  f: { [feature]: { on: [1] } },
+  i,
+});
+
+/** Sends a packet on each connection, and expects each to be counted. */
+async function sendAll(feature: string, i: string): Promise<void> {
+  const statuses = await Promise.all(senders.map((sender) => sender.send(packet(feature, i))));
+  expect(new Set(statuses)).toEqual(new Set([202]));
+}
+
+const checksOf = async (identity: string) =>
+  (await people.exposures(identity)).map(({ feature, checks }) => [feature, checks]);
+
+describe('with front-end threads, packets', () => {
+  test('are attributed to the person of their instance id, on whichever connection they arrive', async () => {
+    const i = await people.mint('ann');
+    for (let round = 0; round < 3; round += 1) await sendAll('checkout', i);
+    expect(await checksOf('ann')).toEqual([['checkout', 3 * senders.length]]);
+  });
+
+  test('are not attributed to a revoked id from the answer to the second mint on', async () => {
+    const i = await people.mint('bob');
+    await sendAll('checkout', i);
+    await people.mint('bob');
+    await people.mint('bob');
+    await sendAll('banner', i);
+    expect(await checksOf('bob')).toEqual([['checkout', senders.length]]);
+  });
+
+  test('do not bring back a person who is being forgotten', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const i = await people.mint('carl');
+      await sendAll('checkout', i);
+      let isForgotten = false;
+      const sending = senders.map(async (sender) => {
+        while (!isForgotten) expect(await sender.send(packet('checkout', i))).toBe(202);
+      });
+      await people.call('DELETE', '/identities/carl', 204);
+      isForgotten = true;
+      await Promise.all(sending);
+      await sendAll('checkout', i);
+      await people.mint('carl');
+      expect(await checksOf('carl')).toEqual([]);
+    }
+  });
+});
+
+interface ShownKey {
+  readonly id: string;
+  readonly lastUsedAt: string | null;
+  readonly warnings: readonly { readonly code: string }[];
+  readonly refused?: { readonly count: number };
+}
+
+describe('with front-end threads, the list of keys shows', () => {
+  const newKey = async (type: string) =>
+    (await people.call('POST', '/keys', 201, { type })) as ShownKey & { readonly key: string };
+  const shown = async (id: string) => {
+    const { items } = (await people.call('GET', '/keys', 200)) as { readonly items: readonly ShownKey[] };
+    return items.find((each) => each.id === id)!;
+  };
+
+  test('the first use of a key after its 202, on whichever connection', async () => {
+    for (const sender of senders.slice(0, 12)) {
+      const { id, key: k } = await newKey('Mobile');
+      expect(await sender.send({ k, e: 'Production', f: {} })).toBe(202);
+      expect((await shown(id)).lastUsedAt).not.toBeNull();
+    }
+  });
+
+  test('each refused packet after its answer', async () => {
+    const { id, key: k } = await newKey('Mobile');
+    for (const [at, sender] of senders.entries()) {
+      expect(await sender.send({ k, e: 'Nowhere' })).toBe(404);
+      expect((await shown(id)).refused?.count).toBe(at + 1);
+    }
+  });
+
+  test('a leak after the answer, on whichever connection', async () => {
+    for (const sender of senders.slice(0, 12)) {
+      const { id, key: k } = await newKey('Backend');
+      expect(await sender.send({ k, e: 'Production' })).toBe(404);
+      expect((await shown(id)).warnings.map(({ code }) => code)).toEqual(['leaked']);
+    }
+  });
+});
+
+test('with front-end threads, refusals without an application are shown after their answers, and counted together', async () => {
+  const access = await token(people.service.http, people.service.credentials);
+  for (const [at, sender] of senders.entries()) {
+    expect(await sender.send({ k: 'fm_fe_misspelt', e: 'Production' })).toBe(404);
+    const { items } = (await manage(people.service.http, access, 'GET', '/api/v2/unattributed', 200)) as {
+      readonly items: readonly { readonly keyPrefix: string | null; readonly count: number }[];
+    };
+    expect(items.filter(({ keyPrefix }) => keyPrefix === 'fm_fe_misspe')).toMatchObject([{ count: at + 1 }]);
+  }
+});

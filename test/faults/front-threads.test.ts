@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Binary,
+  cleanUp,
+  createKey,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { openSender, type PacketSender } from '../support/packet-sender.ts';
+import { openShop, readChecks, type Shop } from '../support/shop.ts';
+
+/** A server with three front-end threads, and enough connections for each thread to accept some. */
+
+const args = ['--threads', '3'];
+const connections = 48;
+
+let data: string;
+let service: Binary;
+let shop: Shop;
+let access: string;
+let senders: readonly PacketSender[];
+
+beforeAll(async () => {
+  data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  service = await startBinary({ data, args });
+  shop = await openShop(service.http, credentials);
+  access = await token(service.http, credentials);
+  await acceptIdentities(service.http, shop);
+});
+
+afterAll(cleanUp);
+
+beforeEach(() => {
+  senders = Array.from({ length: connections }, () => openSender(service.http));
+});
+
+afterEach(() => {
+  for (const sender of senders) sender.close();
+});
+
+const onAll = <T>(action: (sender: PacketSender, index: number) => Promise<T>) =>
+  Promise.all(senders.map(action));
+
+const check = (feature: string, key = shop.key) => ({
+  k: key,
+  e: 'Production',
+  f: { [feature]: { on: [1] } },
+});
+
+const change = ({ application }: Pick<Shop, 'application'>, fields: object) =>
+  manage(service.http, access, 'PATCH', `/api/v2/applications/${application}`, 200, fields);
+
+describe('front-end threads', () => {
+  test('count a new name once that reaches all of them at once', async () => {
+    const features = Array.from({ length: 20 }, (_, n) => `new-${n}`);
+    for (const feature of features)
+      await onAll(async (sender) => expect(await sender.send(check(feature))).toBe(202));
+    const counted = await readChecks(service.http, shop);
+    for (const feature of features) expect(counted.get(feature)).toBe(connections);
+  });
+
+  test('show a packet in the next report after its 202', async () => {
+    for (const [index, sender] of senders.entries()) {
+      expect(await sender.send(check('shown'))).toBe(202);
+      expect((await readChecks(service.http, shop)).get('shown')).toBe(index + 1);
+    }
+  });
+
+  test('count a packet with an Idempotency-Key once, whichever of them receive it', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const headers = { 'idempotency-key': randomUUID() };
+      const statuses = await onAll((sender) => sender.send(check(`repeated-${round}`), headers));
+      expect(new Set(statuses)).toEqual(new Set([202]));
+      expect((await readChecks(service.http, shop)).get(`repeated-${round}`)).toBe(1);
+    }
+  });
+
+  test('refuse a key from the answer to its revocation on', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id, key } = await createKey(service.http, access, shop.application, 'Frontend');
+      expect(new Set(await onAll((sender) => sender.send(check('keyed', key))))).toEqual(new Set([202]));
+      const path = `/api/v2/applications/${shop.application}/keys/${id}`;
+      await manage(service.http, access, 'DELETE', path, 204);
+      expect(new Set(await onAll((sender) => sender.send(check('keyed', key))))).toEqual(new Set([404]));
+    }
+  });
+
+  test('share one rate limit', async () => {
+    await expect.poll(async () => await senders[0]!.send(check('limited'))).toBe(202);
+    const limit = { rate: 200, burst: 100 };
+    await change(shop, limit);
+    const began = performance.now();
+    let accepted = 0;
+    await onAll(async (sender) => {
+      while (performance.now() - began < 2_000) {
+        const status = await sender.send(check('limited'));
+        if (status === 202) accepted += 1;
+        else expect(status).toBe(429);
+      }
+    });
+    const most = limit.burst + (limit.rate * (performance.now() - began)) / 1_000;
+    await change(shop, { rate: null, burst: null });
+    expect(accepted).toBeLessThanOrEqual(Math.ceil(1.02 * most));
+    expect(accepted).toBeGreaterThan(limit.burst);
+  });
+
+  test('refuse an origin from the answer to the change on, and keep one ledger', async () => {
+    const other = await openShop(service.http, shop.credentials);
+    const send = (sender: PacketSender) => sender.send(check('origin', other.key));
+    expect(new Set(await onAll(send))).toEqual(new Set([202]));
+    await change(other, { allowedOrigins: ['https://other.example.com'] });
+    expect(new Set(await onAll(send))).toEqual(new Set([403]));
+    const path = `/api/v2/applications/${other.application}/ingest?environment=Production`;
+    const ledger = () => manage(service.http, access, 'GET', path, 200);
+    await expect.poll(ledger).toMatchObject({ accepted: connections, refused: connections });
+  });
+
+  test('lose no accepted packet when the server is killed, and count none twice', async () => {
+    const load = new ExactLoad();
+    const sent = onAll((_, index) => load.send(service, shop, `killed-${index}`, `user-${index}`));
+    await expect.poll(() => load.accepted, { interval: 5 }).toBeGreaterThan(2_000);
+    service.kill('SIGKILL');
+    await Promise.all([sent, service.exit]);
+    service = await startBinary({ data, args });
+    expect(load.faults(await load.read(service.http, shop))).toEqual([]);
+  });
+
+  test('answer what they accepted before the server stops', async () => {
+    const load = new ExactLoad();
+    const sent = onAll((_, index) => load.send(service, shop, `stopped-${index}`, `user-${index}`));
+    await expect.poll(() => load.accepted, { interval: 5 }).toBeGreaterThan(2_000);
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+    await sent;
+    service = await startBinary({ data, args });
+    expect(load.faults(await load.read(service.http, shop))).toEqual([]);
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+  });
+});

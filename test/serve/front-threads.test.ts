@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { FrontThreads } from '../../src/serve/front/front-threads.ts';
+import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { load } from '../support/load-config.ts';
+
+afterAll(cleanUp);
+
+test('a front-end thread that fails stops the process, and the log has the reason', async () => {
+  const file = join(freshDirectory(), 'broken.mjs');
+  writeFileSync(file, "throw new Error('the thread is broken');");
+  const lines: unknown[] = [];
+  const log = { error: (...line: unknown[]) => void lines.push(line) };
+  const reason = await new Promise<string>((fatal) => {
+    const front = new FrontThreads({ config: load(['--threads', '1']), workerFile: () => file, log, fatal }, [
+      { host: '127.0.0.1', port: 1, dispatch: () => ({ status: 200 }) },
+    ]);
+    onTestFinished(() => front.close());
+  });
+  expect(reason).toBe('a front-end thread has ended');
+  expect(lines).toEqual([
+    ['a front-end thread has ended: stopping', { thread: 1, reason: expect.stringContaining('broken') }],
+  ]);
+});
+
+test('without listeners of packets, no thread is started', async () => {
+  const workerFile = () => {
+    throw new Error('a thread is started');
+  };
+  const front = new FrontThreads(
+    { config: load(['--threads', '3']), workerFile, log: { error() {} }, fatal() {} },
+    [],
+  );
+  expect(front.count).toBe(0);
+  await front.close();
+});

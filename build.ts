@@ -20,13 +20,15 @@ const root = import.meta.dir;
 const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
+  'src/serve/front/front-worker.ts',
   'src/storage/backup/worker.ts',
   'src/replication/spool-worker.ts',
   'src/storage/commit/journal-worker.ts',
-  'src/storage/commit/worker.ts',
+  'src/storage/commit/fold-worker.ts',
   'src/replication/replica-worker.ts',
   'src/management/report-worker.ts',
   'src/ingest/reports/decode-worker.ts',
+  'src/bench/load/generator-thread.ts',
 ];
 
 /** Where the compiled executable finds what was built into it. */
@@ -105,7 +107,7 @@ async function buildExecutable(
       ...data,
       ...forBrowsers,
     },
-    plugins: [embedAddon(addon), embedPiscinaWorker, keepKeyDecoder, leaveOutNice],
+    plugins: [embedAddon(addon), embedPiscinaWorker, keepKeyDecoder, leaveOut],
     compile: {
       target: platform.bun,
       outfile,
@@ -213,11 +215,17 @@ const keepKeyDecoder: BunPlugin = {
   },
 };
 
-/** Piscina takes it to change the priority of its threads, which is not asked for, and goes on without it. It has an add-on of its own. */
-const leaveOutNice: BunPlugin = {
-  name: 'leave-out-nice',
+/**
+ * Packages that are never needed. Piscina loads `nice`, an add-on, to change the priority of its threads, and continues without it.
+ * grpc-js loads `proto-loader` for services of its own, channelz and ORCA, which only servers offer.
+ */
+const leaveOut: BunPlugin = {
+  name: 'leave-out',
   setup(build) {
-    build.onResolve({ filter: /^@napi-rs\/nice$/ }, () => ({ path: 'nice', namespace: 'left-out' }));
+    build.onResolve({ filter: /^(@napi-rs\/nice|@grpc\/proto-loader)$/ }, ({ path }) => ({
+      path,
+      namespace: 'left-out',
+    }));
     build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
       contents: 'throw new Error("it is left out of the executable");',
       loader: 'js',

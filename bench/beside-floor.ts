@@ -1,15 +1,8 @@
 import { join } from 'node:path';
+import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { type Benchmark, type CommonOptions, readOptions, show } from './benchmark.ts';
-import {
-  measureRounds,
-  type Rounds,
-  type Run,
-  ratioRows,
-  speedRows,
-  summaryOf,
-  type Target,
-} from './rounds.ts';
+import { measureRounds, type Rounds, ratioRows, speedRows, summaryOf, type Target } from './rounds.ts';
 import { type Service, startService } from './service.ts';
 
 /** Options of every such benchmark, plus its own. */
@@ -18,7 +11,7 @@ export type RoundOptions<Own extends string = never> = Readonly<
 >;
 
 /** A benchmark that compares the service with bare processes in this directory, which do a part of its work. */
-export interface Comparison<Report extends Run, Own extends string> {
+export interface Comparison<Own extends string> {
   readonly summary: string;
   /** The result of one request: a packet, a token. */
   readonly unit: string;
@@ -31,15 +24,15 @@ export interface Comparison<Report extends Run, Own extends string> {
   readonly serve?: readonly string[];
   readonly quantiles?: readonly ('p50' | 'p90' | 'p99' | 'p999')[];
   /** Prepares the service for the load. */
-  begin(service: Service, options: RoundOptions<Own>): Promise<Trial<Report>>;
+  begin(service: Service, options: RoundOptions<Own>): Promise<Trial>;
 }
 
 /** A service ready for the load. */
-export interface Trial<Report extends Run> {
+export interface Trial {
   /** Drives the service, or the process at `floor`, at full speed or at a rate per second. */
-  drive(floor: string | undefined, open: { readonly rate?: number }): Promise<Report>;
+  drive(floor: string | undefined, open: { readonly rate?: number }): Promise<LoadReport>;
   /** Checks the counts of the service. @throws {Error} if they are wrong */
-  finish(measured: Rounds<Report>): Promise<Outcome>;
+  finish(measured: Rounds): Promise<Outcome>;
 }
 
 /** Remarks on a benchmark besides its speed. */
@@ -49,9 +42,7 @@ export interface Outcome {
 }
 
 /** Creates the benchmark of a comparison. */
-export function besideFloor<Report extends Run, Own extends string = never>(
-  comparison: Comparison<Report, Own>,
-): Benchmark {
+export function besideFloor<Own extends string = never>(comparison: Comparison<Own>): Benchmark {
   const { summary, defaults, small, floors, serve, begin } = comparison;
   const own = Object.entries(defaults).map(([name, value]) => `[--${name} ${value}]`);
   return {
@@ -63,21 +54,17 @@ export function besideFloor<Report extends Run, Own extends string = never>(
         const service = await startService(options.binary, serve);
         const trial = await begin(service, options);
         const targets = await Promise.all(
-          Object.entries(floors).map(async ([name, [script, ...more]]): Promise<Target<Report>> => {
+          Object.entries(floors).map(async ([name, [script, ...more]]): Promise<Target> => {
             const path = join(import.meta.dirname, script);
             const { http, pid } = await startProcess(process.execPath, [path, ...more]);
             return { name, pid, drive: (open) => trial.drive(http, open) };
           }),
         );
-        const measured = await measureRounds(
-          options.rounds,
-          targets as [Target<Report>, ...Target<Report>[]],
-          {
-            name: 'flagmeter',
-            pid: service.pid,
-            drive: (open) => trial.drive(undefined, open),
-          },
-        );
+        const measured = await measureRounds(options.rounds, targets as [Target, ...Target[]], {
+          name: 'flagmeter',
+          pid: service.pid,
+          drive: (open) => trial.drive(undefined, open),
+        });
         print(comparison, options, measured, await trial.finish(measured));
       } finally {
         cleanUp();
@@ -86,10 +73,10 @@ export function besideFloor<Report extends Run, Own extends string = never>(
   };
 }
 
-function print<Report extends Run, Own extends string>(
-  { unit, quantiles = ['p50', 'p99'] }: Comparison<Report, Own>,
+function print<Own extends string>(
+  { unit, quantiles = ['p50', 'p99'] }: Comparison<Own>,
   { json, connections, seconds, rounds }: RoundOptions & CommonOptions,
-  measured: Rounds<Report>,
+  measured: Rounds,
   { figures, remarks }: Outcome,
 ): void {
   const summary = summaryOf(measured);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Histogram } from '../src/bench/load/histogram.ts';
 import { joinPostgres } from '../src/replication/accounts/join-postgres.ts';
 import { PostgresAccountStore } from '../src/replication/accounts/postgres.ts';
 import { Connection } from '../src/replication/postgres/connection.ts';
@@ -9,7 +10,6 @@ import { parsePostgresUrl } from '../src/replication/postgres/postgres-url.ts';
 import { SharedClock } from '../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import type { Log } from '../src/runtime/log.ts';
-import { Histogram } from './histogram.ts';
 
 /** A rate, and the duration of one (ms). */
 export interface Measured {

@@ -1,8 +1,9 @@
+import { type BenchPacket, ingestMix, packetsOf } from '../src/bench/load/packets.ts';
+import type { HttpPlan, LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, token } from '../test/support/binary.ts';
 import { type Benchmark, note, noteErrors, readOptions, show } from './benchmark.ts';
-import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { load } from './load.ts';
 import { median, round } from './numbers.ts';
-import { type BenchPacket, ingestMix, packetsOf } from './packets.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
 /** Connections that mint tokens before the measurement. */
@@ -106,7 +107,7 @@ async function mint(service: Service, count: number): Promise<string[]> {
 async function invalidate(
   { http }: Service,
   tokens: readonly string[],
-  plan: Omit<LoadPlan, 'host' | 'port' | 'status' | 'requests'>,
+  plan: Omit<HttpPlan, 'host' | 'port' | 'status' | 'requests'>,
 ): Promise<LoadReport> {
   const [host, port] = http.split(':') as [string, string];
   const requests = tokens.map(

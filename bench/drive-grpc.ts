@@ -1,8 +1,9 @@
-import { generateHere } from './generator.ts';
+import { LoadRun } from '../src/bench/load/load-run.ts';
+import { combine } from '../src/bench/load/outcome.ts';
+import type { GrpcPlan, LoadReport } from '../src/bench/load/plan.ts';
+import { mark } from '../src/bench/load/reports.ts';
+import { systemClock } from '../src/runtime/clock.ts';
 import { Http2Connection } from './http2-connection.ts';
-import type { GrpcPlan, GrpcReport } from './load-grpc.ts';
-import { LoadRun } from './load-run.ts';
-import { mark } from './report-call.ts';
 
 /** A connection. It appears in the run once for each of its streams. */
 interface Caller {
@@ -27,15 +28,27 @@ class GrpcDriver {
     this.#message = Buffer.from(plan.message, 'base64');
     this.#answer = Buffer.from(plan.answer, 'base64');
     this.#number = plan.firstNumber;
-    this.#load = new LoadRun(plan, (caller, dueAt) => this.#call(caller, dueAt));
+    this.#load = new LoadRun(plan, { index: 0, of: 1 }, systemClock, (caller, dueAt) =>
+      this.#call(caller, dueAt),
+    );
   }
 
-  async run(): Promise<GrpcReport> {
+  async run(): Promise<LoadReport> {
     const { connections } = this.#plan;
     await Promise.all(Array.from({ length: connections }, (_, instance) => this.#connect(instance)));
-    const { unanswered, ...measured } = await this.#load.run();
-    const failed = this.#failed + unanswered;
-    return { ...measured, requests: this.#succeeded, errors: failed === 0 ? {} : { failed } };
+    const before = { cpu: process.cpuUsage(), at: performance.now() };
+    const measured = await this.#load.run();
+    const { user, system } = process.cpuUsage(before.cpu);
+    const failed = this.#failed + measured.unanswered;
+    return combine(this.#plan.rate === undefined ? 'closed' : 'open', [
+      {
+        ...measured,
+        accepted: [this.#succeeded],
+        errors: failed === 0 ? {} : { failed },
+        cpuSeconds: (user + system) / 1e6,
+        elapsed: (performance.now() - before.at) / 1000,
+      },
+    ]);
   }
 
   async #connect(instance: number): Promise<void> {
@@ -81,4 +94,6 @@ class GrpcDriver {
   }
 }
 
-await generateHere((plan: GrpcPlan) => new GrpcDriver(plan).run());
+const report = await new GrpcDriver((await Bun.stdin.json()) as GrpcPlan).run();
+await Bun.write(Bun.stdout, JSON.stringify(report));
+process.exit(0);

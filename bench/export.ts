@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { cpuSeconds, ownMb } from '../src/bench/load/process-stats.ts';
 import {
   cleanUp,
   createApplication,
@@ -10,7 +11,6 @@ import {
 } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
-import { cpuSeconds, ownMb } from './process-stats.ts';
 import { fillHistory, numbersOf, variants } from './report-store.ts';
 
 const hourMs = 3_600_000;

@@ -1,10 +1,11 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { reportAnswer } from './report-call.ts';
+import { reportOf } from '../src/bench/load/reports.ts';
 
 /**
  * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant.
  * Runs as a separate process: `bun bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
  */
+const { answer: statResult } = reportOf('', new Date());
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
 /** Without channelz, which counts each call for an unused service. */
@@ -20,7 +21,7 @@ const method = {
 };
 server.addService(
   { SendStats: method },
-  { SendStats: (_: unknown, answer: (error: null, value: Buffer) => void) => answer(null, reportAnswer) },
+  { SendStats: (_: unknown, answer: (error: null, value: Buffer) => void) => answer(null, statResult) },
 );
 server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
   if (error !== null) throw error;

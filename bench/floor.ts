@@ -1,15 +1,55 @@
 /**
- * The floor for ingest: the bare HTTP engine, which parses each body and answers 202, or with the argument `bytes` only reads it and
- * answers 200. Runs as a separate process: `bun bench/floor.ts` prints `floor ready http=HOST:PORT`.
+ * The floor for ingest: the bare HTTP engine, which parses each body and answers 202. With the argument `read` it only reads bodies and
+ * answers 200. Other arguments add steps that any durable ingest takes on this engine: `headers` reads the headers that decide about a
+ * packet, `bytes` rejects bodies that are not UTF-8, `group` waits for a group of packets as for a commit, `cors` answers with headers.
+ * Runs as a separate process: `bun bench/floor.ts` prints `floor ready http=HOST:PORT`.
  */
-const onlyReads = process.argv[2] === 'bytes';
+const steps = new Set(process.argv.slice(2));
+const [onlyReads, headers, bytes, group, cors] = ['read', 'headers', 'bytes', 'group', 'cors'].map((step) =>
+  steps.has(step),
+);
+const decoder = new TextDecoder('utf-8', { fatal: true });
+const decisive = [
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'idempotency-key',
+  'origin',
+  'user-agent',
+];
+const accepted = {
+  status: 202,
+  headers: new Headers({ 'access-control-allow-origin': 'https://shop.example.com', vary: 'Origin' }),
+};
+
+/** Missing from the types of Node, which Bun's are merged with. */
+type BunRequest = Request & { bytes(): Promise<Uint8Array> };
+
+let open: Promise<void> | undefined;
+
+/** Resolves with the open group, in the turn of the event loop that opened it. */
+function join(): Promise<void> {
+  open ??= new Promise((resolve) => {
+    setImmediate(() => {
+      open = undefined;
+      resolve();
+    });
+  });
+  return open;
+}
+
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   async fetch(request) {
-    if (onlyReads) await request.arrayBuffer();
-    else JSON.parse(await request.text());
-    return new Response(null, { status: onlyReads ? 200 : 202 });
+    if (onlyReads) {
+      await request.arrayBuffer();
+      return new Response(null, { status: 200 });
+    }
+    if (headers) for (const name of decisive) request.headers.get(name);
+    JSON.parse(bytes ? decoder.decode(await (request as BunRequest).bytes()) : await request.text());
+    if (group) await join();
+    return cors ? new Response(null, accepted) : new Response(null, { status: 202 });
   },
 });
 

@@ -1,7 +1,8 @@
+import type { GrpcPlan } from '../src/bench/load/plan.ts';
+import { type BenchReport, reportOf } from '../src/bench/load/reports.ts';
 import { noteErrors } from './benchmark.ts';
 import { besideFloor, type RoundOptions } from './beside-floor.ts';
-import { type GrpcPlan, loadGrpc } from './load-grpc.ts';
-import { type BenchReport, reportAnswer, reportOf } from './report-call.ts';
+import { loadGrpc } from './load-grpc.ts';
 import { serviceRuns } from './rounds.ts';
 import { verifyCounts } from './service.ts';
 
@@ -21,7 +22,7 @@ export const grpc = besideFloor({
         const address = floor ?? service.grpc;
         const run = await loadGrpc({ ...planOf(address, report, options), firstNumber, ...open });
         noteErrors(address, run.errors);
-        firstNumber += run.requests + (run.errors['failed'] ?? 0);
+        firstNumber += run.sent;
         return run;
       },
       async finish(measured) {
@@ -40,11 +41,12 @@ export const grpc = besideFloor({
 
 function planOf(
   address: string,
-  { message, marks }: BenchReport,
+  { message, marks, answer }: BenchReport,
   { connections, streams, seconds }: RoundOptions<'streams'>,
 ): Omit<GrpcPlan, 'firstNumber'> {
   const [host, port] = address.split(':') as [string, string];
   return {
+    protocol: 'grpc',
     host,
     port: Number(port),
     connections,
@@ -52,7 +54,7 @@ function planOf(
     path: '/Usage.Usage/SendStats',
     message: message.toString('base64'),
     marks,
-    answer: reportAnswer.toString('base64'),
+    answer: answer.toString('base64'),
     warmupSeconds: Math.min(1, seconds / 5),
     seconds,
   };

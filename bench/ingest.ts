@@ -1,8 +1,8 @@
+import { mixOf, packetsOf, seriesOf } from '../src/bench/load/packets.ts';
+import { rssMb } from '../src/bench/load/process-stats.ts';
 import type { Benchmark } from './benchmark.ts';
 import { besideFloor } from './beside-floor.ts';
 import { round } from './numbers.ts';
-import { mixOf, packetsOf, seriesOf } from './packets.ts';
-import { rssMb } from './process-stats.ts';
 import { serviceRuns } from './rounds.ts';
 import { commitsOf, sendPackets, verifyCounts } from './service.ts';
 
@@ -12,7 +12,7 @@ const comparison = besideFloor({
   defaults: { connections: 256, seconds: 10, rounds: 3, series: 210 },
   small: { connections: 8, seconds: 0.25, rounds: 1, series: 210 },
   serve: ['--max-features', '10000'],
-  floors: { floor: ['floor.ts'], skeleton: ['skeleton.ts'] },
+  floors: { floor: ['floor.ts'], skeleton: ['floor.ts', 'headers', 'bytes', 'group', 'cors'] },
   quantiles: ['p50', 'p90', 'p99', 'p999'],
   async begin(service, { connections, seconds, series }) {
     const since = new Date();

@@ -6,6 +6,7 @@ import { EmbeddedAccountStore } from '../src/accounts/store/embedded.ts';
 import { sweepRound } from '../src/auth/sweep.ts';
 import { newTokenIdentity } from '../src/auth/tokens/access-token.ts';
 import { addToList, type Invalidated, isOnList } from '../src/auth/tokens/invalidation.ts';
+import { rssMb } from '../src/bench/load/process-stats.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
 import { type AccountTables, openAccountTables } from '../src/storage/lmdb/accounts.ts';
 import {
@@ -19,7 +20,6 @@ import {
 } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
-import { rssMb } from './process-stats.ts';
 
 const health = { ready: true, failed: () => {} };
 

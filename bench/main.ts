@@ -15,16 +15,21 @@ import { journal } from './journal.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
 import { mint } from './mint.ts';
+import { model } from './model.ts';
 import { noisyNeighbour } from './noisy-neighbour.ts';
 import { onePort } from './one-port.ts';
 import { otlp } from './otlp.ts';
 import { overload } from './overload.ts';
 import { pages } from './pages.ts';
+import { peers } from './peers.ts';
+import { producers } from './producers.ts';
 import { report } from './report.ts';
 import { retention } from './retention.ts';
 import { scrape } from './scrape.ts';
 import { start } from './start.ts';
+import { steps } from './steps.ts';
 import { switchOver } from './switch-over.ts';
+import { threads } from './threads.ts';
 import { token, verify } from './tokens.ts';
 import { unleash } from './unleash.ts';
 import { watchers } from './watchers.ts';
@@ -59,8 +64,13 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['watchers', watchers],
   ['cluster', cluster],
   ['journal', journal],
+  ['producers', producers],
   ['wear', wear],
   ['micro', micro],
+  ['steps', steps],
+  ['threads', threads],
+  ['model', model],
+  ['peers', peers],
 ]);
 
 const wrongUsage = 2;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Bench } from 'tinybench';
+import { ingestMix, mixOf, packetsOf } from '../src/bench/load/packets.ts';
 import { decodeText, parseJson } from '../src/http/body.ts';
 import { TokenBucket } from '../src/ingest/admission/token-bucket.ts';
 import { addPacket } from '../src/ingest/telemetry/add-packet.ts';
@@ -15,7 +16,6 @@ import { countsCodec, measurementCodec } from '../src/storage/lmdb/cells.ts';
 import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
-import { ingestMix, mixOf, packetsOf } from './packets.ts';
 
 /** Packets per measured iteration: a single one is too short for a clock. */
 const packetsPerIteration = ingestMix.features;

@@ -1,9 +1,9 @@
+import { packetsOf, thousandSeries } from '../src/bench/load/packets.ts';
+import type { LoadReport } from '../src/bench/load/plan.ts';
+import { cpuSeconds } from '../src/bench/load/process-stats.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import type { LoadReport } from './load.ts';
 import { median, round } from './numbers.ts';
-import { packetsOf, thousandSeries } from './packets.ts';
-import { cpuSeconds } from './process-stats.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
 /** The same packets to both listeners of one service, in turn: the gRPC listener serves them as one port does. */

@@ -1,8 +1,8 @@
+import type { BenchPacket } from '../src/bench/load/packets.ts';
+import { rssMb } from '../src/bench/load/process-stats.ts';
 import { encodeAs, evaluation, logs, resource } from '../test/ingest/otlp/messages.ts';
 import { besideFloor } from './beside-floor.ts';
 import { median, round } from './numbers.ts';
-import type { BenchPacket } from './packets.ts';
-import { rssMb } from './process-stats.ts';
 import { serviceRuns } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 
@@ -44,7 +44,7 @@ export const otlp = besideFloor({
   unit: 'request',
   defaults: { connections: 32, seconds: 5, rounds: 3, records: 100 },
   small: { connections: 4, seconds: 0.25, rounds: 1, records: 100 },
-  floors: { floor: ['floor.ts', 'bytes'] },
+  floors: { floor: ['floor.ts', 'read'] },
   async begin(service, { connections, seconds, records }) {
     const since = new Date();
     const { body, counts } = requestOf(records, since);

@@ -1,9 +1,10 @@
+import { ingestMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
+import type { HttpPlan, LoadReport } from '../src/bench/load/plan.ts';
+import { cpuSeconds } from '../src/bench/load/process-stats.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { load } from './load.ts';
 import { round } from './numbers.ts';
-import { ingestMix, packetsOf, requestText } from './packets.ts';
-import { cpuSeconds } from './process-stats.ts';
 import { commitsOf, type Service, startService, verifyCounts } from './service.ts';
 
 /** Offered load, relative to the peak throughput. */
@@ -59,7 +60,7 @@ async function measure(service: Service, { connections, seconds, high }: Options
   const [host, port] = service.http.split(':') as [string, string];
   const requests = packetsOf(ingestMix, service.key).map((packet) => requestText(packet, service.http));
   const reports: LoadReport[] = [];
-  const send = async (plan: Omit<LoadPlan, 'host' | 'port' | 'requests' | 'seconds'>) => {
+  const send = async (plan: Omit<HttpPlan, 'host' | 'port' | 'requests' | 'seconds'>) => {
     const report = await load({ host, port: Number(port), requests, seconds, ...plan });
     noteLost(report);
     reports.push(report);

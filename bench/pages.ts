@@ -1,3 +1,5 @@
+import { requestText } from '../src/bench/load/packets.ts';
+import { ownMb, rssMb } from '../src/bench/load/process-stats.ts';
 import {
   type Credentials,
   cleanUp,
@@ -12,8 +14,6 @@ import {
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
-import { requestText } from './packets.ts';
-import { ownMb, rssMb } from './process-stats.ts';
 import { fillHistory, flagsWithUsers, numbersOf } from './report-store.ts';
 
 const hourMs = 3_600_000;

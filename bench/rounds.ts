@@ -1,48 +1,45 @@
+import type { LoadReport } from '../src/bench/load/plan.ts';
+import { cpuSeconds, mainThreadSeconds } from '../src/bench/load/process-stats.ts';
 import { note } from './benchmark.ts';
-import type { Measured } from './load-run.ts';
 import { median, round } from './numbers.ts';
-import { cpuSeconds, mainThreadSeconds } from './process-stats.ts';
-
-/** The common part of all generators' reports. */
-export type Run = Measured & { readonly requests: number };
 
 /** Sends load at full speed or at a rate per second. */
-export type Drive<Report extends Run> = (open: { readonly rate?: number }) => Promise<Report>;
+export type Drive = (open: { readonly rate?: number }) => Promise<LoadReport>;
 
 /** A process under load. */
-export interface Target<Report extends Run> {
+export interface Target {
   readonly name: string;
   readonly pid: number;
-  readonly drive: Drive<Report>;
+  readonly drive: Drive;
 }
 
 /** Measurements of a target at full speed. */
-export interface FullSpeed<Report extends Run> {
+export interface FullSpeed {
   readonly name: string;
   /** One per round. */
-  readonly runs: readonly Report[];
+  readonly runs: readonly LoadReport[];
   /** CPU per request, µs: all threads, and the main thread. */
   readonly cpuUs: number;
   readonly mainUs: number;
 }
 
-export interface Rounds<Report extends Run> {
+export interface Rounds {
   /** The first one is the floor. */
-  readonly floors: readonly FullSpeed<Report>[];
-  readonly service: FullSpeed<Report>;
+  readonly floors: readonly FullSpeed[];
+  readonly service: FullSpeed;
   /** Half of the service's rate, in requests per second, and the floor and the service driven at it, as open loops. */
   readonly halfRate: number;
-  readonly floorHalf: Report;
-  readonly half: Report;
+  readonly floorHalf: LoadReport;
+  readonly half: LoadReport;
 }
 
 /** Drives the floors and the service in turn, so that conditions are the same; then the floor and the service at half rate. */
-export async function measureRounds<Report extends Run>(
+export async function measureRounds(
   rounds: number,
-  floors: readonly [Target<Report>, ...Target<Report>[]],
-  service: Target<Report>,
-): Promise<Rounds<Report>> {
-  const sums = [...floors, service].map((target) => ({ target, runs: [] as Report[], cpu: 0, main: 0 }));
+  floors: readonly [Target, ...Target[]],
+  service: Target,
+): Promise<Rounds> {
+  const sums = [...floors, service].map((target) => ({ target, runs: [] as LoadReport[], cpu: 0, main: 0 }));
   for (let turn = 1; turn <= rounds; turn++) {
     for (const sum of sums) {
       const { pid, drive } = sum.target;
@@ -58,7 +55,7 @@ export async function measureRounds<Report extends Run>(
     const requests = runs.reduce((sum, run) => sum + run.requests, 0);
     return { name: target.name, runs, cpuUs: (cpu * 1e6) / requests, mainUs: (main * 1e6) / requests };
   });
-  const measured = all.pop() as FullSpeed<Report>;
+  const measured = all.pop() as FullSpeed;
   const halfRate = Math.max(1, median(measured.runs.map((run) => run.rps)) / 2);
   const half = await service.drive({ rate: halfRate });
   const floorHalf = await floors[0].drive({ rate: halfRate });
@@ -66,12 +63,12 @@ export async function measureRounds<Report extends Run>(
 }
 
 /** Every run of the service. All of them must be in its counts. */
-export function serviceRuns<Report extends Run>({ service, half }: Rounds<Report>): readonly Report[] {
+export function serviceRuns({ service, half }: Rounds): readonly LoadReport[] {
   return [...service.runs, half];
 }
 
 /** The result of every such benchmark; latencies are those at half rate. */
-export function summaryOf({ floors, service, half }: Rounds<Run>) {
+export function summaryOf({ floors, service, half }: Rounds) {
   const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {
     floorRps: round(median(floor?.runs.map((run) => run.rps) ?? [])),
@@ -84,13 +81,13 @@ export function summaryOf({ floors, service, half }: Rounds<Run>) {
 }
 
 /** Speed of the service relative to a floor: the median of the ratios of the rounds. */
-function ratioTo(floor: FullSpeed<Run>, service: FullSpeed<Run>): number {
+function ratioTo(floor: FullSpeed, service: FullSpeed): number {
   const ratios = service.runs.map((run, turn) => run.rps / (floor.runs[turn]?.rps ?? Number.NaN));
   return round(median(ratios), 3);
 }
 
 /** The service compared with each floor, as rows of one cell. */
-export function ratioRows({ floors, service }: Rounds<Run>): string[][] {
+export function ratioRows({ floors, service }: Rounds): string[][] {
   return floors.map((floor) => {
     const main = (service.mainUs / floor.mainUs).toFixed(2);
     return [
@@ -105,9 +102,9 @@ type Quantile = 'p50' | 'p90' | 'p99' | 'p999';
 export function speedRows(
   unit: string,
   quantiles: readonly Quantile[],
-  { floors, service, floorHalf, half }: Rounds<Run>,
+  { floors, service, floorHalf, half }: Rounds,
 ): string[][] {
-  const row = (name: string, runs: readonly Run[], cpu: readonly string[]) => {
+  const row = (name: string, runs: readonly LoadReport[], cpu: readonly string[]) => {
     const middle = (field: Quantile | 'rps' | 'cpuShare') => median(runs.map((run) => run[field]));
     const latencies = quantiles.map((quantile) => middle(quantile).toFixed(2));
     return [name, `${round(middle('rps'))}`, ...latencies, `${round(middle('cpuShare') * 100)} %`, ...cpu];

@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type BenchPacket, expectedCounts, requestText } from '../src/bench/load/packets.ts';
+import type { HttpPlan, LoadReport } from '../src/bench/load/plan.ts';
 import {
   type Binary,
   type Credentials,
@@ -14,8 +16,7 @@ import {
   usage,
 } from '../test/support/binary.ts';
 import { noteErrors } from './benchmark.ts';
-import { type LoadPlan, type LoadReport, load } from './load.ts';
-import { type BenchPacket, expectedCounts, requestText } from './packets.ts';
+import { load } from './load.ts';
 
 const tmpfs = 0x01021994;
 
@@ -48,7 +49,7 @@ export async function startService(binary: string, args: readonly string[] = [])
 export function sendPackets(
   http: string,
   packets: readonly BenchPacket[],
-  plan: Omit<LoadPlan, 'host' | 'port' | 'requests'>,
+  plan: Omit<HttpPlan, 'host' | 'port' | 'requests'>,
 ): Promise<LoadReport> {
   const requests = packets.map((packet) => requestText(packet, http));
   return sendRequests(http, requests, plan);
@@ -58,7 +59,7 @@ export function sendPackets(
 export async function sendRequests(
   http: string,
   requests: readonly string[],
-  plan: Omit<LoadPlan, 'host' | 'port' | 'requests'>,
+  plan: Omit<HttpPlan, 'host' | 'port' | 'requests'>,
 ): Promise<LoadReport> {
   const [host, port] = http.split(':') as [string, string];
   const report = await load({ ...plan, host, port: Number(port), requests });

@@ -1,4 +1,4 @@
-import { manage, token as newToken } from '../test/support/binary.ts';
+import { type Credentials, manage, token as newToken } from '../test/support/binary.ts';
 import type { Benchmark } from './benchmark.ts';
 import { besideFloor } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
@@ -12,7 +12,7 @@ export const token = tokenBenchmark({
     'issued access tokens per second, compared with the bare HTTP engine with one signature per request (the floor)',
   unit: 'token',
   floor: 'sign',
-  requests: async (service) => [tokenRequest(service)],
+  requests: async ({ http, credentials }) => [tokenRequest(http, credentials)],
 });
 
 /** Requests of the management API with a bearer token, compared with the bare HTTP engine that verifies once per request. */
@@ -59,15 +59,20 @@ function tokenBenchmark({ floor, requests, ...comparison }: TokenComparison): Be
   });
 }
 
-function tokenRequest({ http, credentials }: Service): string {
+/** The request of a machine for a token. */
+export function tokenRequest(
+  http: string,
+  { clientId, clientSecret }: Pick<Credentials, 'clientId' | 'clientSecret'>,
+  { path, scope } = { path: '/connect/token', scope: 'openid flagmeter' },
+): string {
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
-    client_id: credentials.clientId,
-    client_secret: credentials.clientSecret,
-    scope: 'openid flagmeter',
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope,
   }).toString();
   return [
-    'POST /connect/token HTTP/1.1',
+    `POST ${path} HTTP/1.1`,
     `Host: ${http}`,
     'Content-Type: application/x-www-form-urlencoded',
     `Content-Length: ${body.length}`,

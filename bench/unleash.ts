@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import type { BenchPacket } from '../src/bench/load/packets.ts';
+import { rssMb } from '../src/bench/load/process-stats.ts';
 import { manage } from '../test/support/binary.ts';
 import { besideFloor } from './beside-floor.ts';
 import { round } from './numbers.ts';
-import type { BenchPacket } from './packets.ts';
-import { rssMb } from './process-stats.ts';
 import { serviceRuns } from './rounds.ts';
 import { commitsOf, sendRequests, verifyCounts } from './service.ts';
 
-const token = `default:production.${'f'.repeat(56)}`;
+/** A token of Unleash SDKs, as flagmeter adopts it. */
+export const token = `default:production.${'f'.repeat(56)}`;
 
 /** The start of the buckets, which the generator replaces. */
-const start = '2026-01-31T11:59:00.000000Z';
+export const start = '2026-01-31T11:59:00.000000Z';
 
 /** Senders of the messages, each with its own connection. */
 const senders = 200;
 
 /** Buckets of Unleash SDKs, as their Node SDK sends them. Each flag has `no`, `yes` and a variant. */
-function bucketsOf(flags: number, perMessage: number, run: string): BenchPacket[] {
+export function bucketsOf(flags: number, perMessage: number, run: string): BenchPacket[] {
   const stop = new Date().toISOString();
   return Array.from({ length: senders }, (_, sender) => {
     const counts = new Map<string, [number, number, number]>();
@@ -40,7 +41,8 @@ function bucketsOf(flags: number, perMessage: number, run: string): BenchPacket[
   });
 }
 
-function requestOf({ body }: BenchPacket, http: string): string {
+/** The HTTP request of a message. */
+export function requestOf({ body }: BenchPacket, http: string): string {
   return [
     'POST /api/client/metrics HTTP/1.1',
     `Host: ${http}`,

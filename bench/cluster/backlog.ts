@@ -1,7 +1,7 @@
+import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
 import { createKey, stop, usage } from '../../test/support/binary.ts';
 import { noteErrors } from '../benchmark.ts';
 import { load } from '../load.ts';
-import { ingestMix, packetsOf } from '../packets.ts';
 import { sendPackets } from '../service.ts';
 import { atLeast, atMost, type Figure, told } from './figure.ts';
 import { untilShipped } from './shipping.ts';

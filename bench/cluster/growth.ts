@@ -1,6 +1,6 @@
+import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
 import { stop } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';
-import { ingestMix, packetsOf } from '../packets.ts';
 import { sendPackets } from '../service.ts';
 import { atMost, type Figure, told } from './figure.ts';
 import { untilShipped } from './shipping.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
@@ -8,7 +9,6 @@ import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
 import { freshDirectory, stop } from '../../test/support/binary.ts';
 import { BenchReplica, cells, names } from '../cluster-replica.ts';
 import { median } from '../numbers.ts';
-import { ingestMix, packetsOf } from '../packets.ts';
 import { sendPackets } from '../service.ts';
 import { type Figure, told } from './figure.ts';
 import { OtherNode } from './other-node.ts';

@@ -1,7 +1,8 @@
+import type { HttpPlan, LoadReport } from '../../src/bench/load/plan.ts';
 import { manage, stop } from '../../test/support/binary.ts';
 import { note, noteErrors } from '../benchmark.ts';
 import { type Measured, openControl } from '../cluster-control.ts';
-import { type LoadPlan, type LoadReport, load } from '../load.ts';
+import { load } from '../load.ts';
 import { median } from '../numbers.ts';
 import type { Service } from '../service.ts';
 import { atLeast, atMost, type Figure, told } from './figure.ts';
@@ -130,7 +131,7 @@ function patchRequest({ http, accessToken, applicationId }: Service, path: strin
 async function drive(
   { http }: Service,
   requests: readonly string[],
-  plan: Omit<LoadPlan, 'host' | 'port' | 'status' | 'requests'>,
+  plan: Omit<HttpPlan, 'host' | 'port' | 'status' | 'requests'>,
 ): Promise<LoadReport> {
   const [host, port] = http.split(':') as [string, string];
   const report = await load({ ...plan, host, port: Number(port), requests, status: 200 });

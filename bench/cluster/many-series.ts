@@ -1,4 +1,4 @@
-import { requestText } from '../packets.ts';
+import { requestText } from '../../src/bench/load/packets.ts';
 
 const featuresInPacket = 50;
 

@@ -127,3 +127,10 @@ export const cleanupCommand: Command = {
     ...[appFlag, urlFlag, jsonFlag],
   ],
 };
+
+export const completionCommand: Command = {
+  name: 'completion',
+  summary: 'Print a completion script for a shell',
+  operand: { name: 'SHELL', values: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
+  flags: [],
+};

@@ -88,6 +88,38 @@ export const demoCommand: Command = {
   ],
 };
 
+/** Values of a setting that `bench` measures. */
+const sweepFlag = (name: string, what: string) =>
+  flag(`${name} LIST`, `${what} to measure, such as 1,2,4; the first is the base`);
+
+export const benchCommand: Command = {
+  name: 'bench',
+  summary: 'Measure what this machine sustains, and recommend settings',
+  flags: [
+    flag('time SECONDS', 'Total time', { more: 'default: 240, or more if the stages need it' }),
+    flag('data DIR', 'New folder for temporary stores, on the disk to measure', {
+      file: true,
+      more: 'default: in the current directory; removed afterwards',
+    }),
+    sweepFlag('threads', 'Numbers of front-end threads'),
+    sweepFlag('workers', 'Numbers of counting threads'),
+    sweepFlag('batch-packets', 'Maximum packets in a commit'),
+    sweepFlag('commit-delay', 'Delays of a commit in ms'),
+    flag('connections LIST', 'Numbers of connections to measure', { more: 'default: 16,64,256' }),
+    flag('small', 'Measure the defaults of the server only, in short stages'),
+    flag('url URL', 'Drive a running server, with your login or API key, in place of a temporary one', {
+      excludes: ['data', 'threads', 'workers', 'batch-packets', 'commit-delay'],
+    }),
+    flag('grpc HOST:PORT', 'gRPC address of that server, to drive it as well'),
+    flag('i-own-this-host', 'Allow a --url or --grpc that is not a loopback address'),
+    flag('report FILE', 'HTML report; an existing file is replaced', {
+      file: true,
+      more: 'default: flagmeter-bench.html',
+    }),
+    jsonFlag,
+  ],
+};
+
 export const initCommand: Command = {
   name: 'init',
   summary: 'Initialise a data directory; print its first administrator and API key once',

@@ -1,6 +1,7 @@
 import {
   adoptCommand,
   cleanupCommand,
+  completionCommand,
   forgetCommand,
   healthCommand,
   importCommand,
@@ -15,6 +16,7 @@ import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
 import {
   backupCommand,
+  benchCommand,
   compactCommand,
   demoCommand,
   initCommand,
@@ -89,6 +91,19 @@ same space again. Exit code 1: something is damaged. The output lists the damage
     `
 Copies each file without its free pages, checks the copy, and replaces the file by it. Stop the
 server first. The copies need the same space again. Prints the space that was freed.
+`,
+  ),
+  bench: simple(
+    benchCommand,
+    `
+Starts temporary servers on this machine with one setting changed at a time, and drives each with
+packets, the base also with reports over gRPC: first as fast as it answers, then in an open loop at
+50 % and 80 % of that. An open loop sends at a fixed rate, so latencies include the time that a
+packet waited to be sent. The load generator shares the machine. The best settings are measured
+again before they are recommended.
+
+With --url, drives a running server in an application that is created and deleted. Only use a server
+that may become unavailable. Exit code 1: a usage report differs from the acknowledged packets.
 `,
   ),
   postgres: {
@@ -222,13 +237,6 @@ Totals and counts of unique users do not change. Earlier backups still contain t
 } as const satisfies Readonly<
   Record<'login' | 'logout' | 'whoami' | 'health' | 'import' | 'people' | ResourceName | ReportName, Entry>
 >;
-
-export const completionCommand: Command = {
-  name: 'completion',
-  summary: 'Print a completion script for a shell',
-  operand: { name: 'SHELL', values: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
-  flags: [],
-};
 
 const others = {
   completion: simple(

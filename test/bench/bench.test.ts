@@ -20,8 +20,8 @@ function bench(...args: string[]): Promise<Outcome> {
 }
 
 /** Runs a short benchmark. @returns the object that it prints */
-async function result(name: string): Promise<Record<string, number>> {
-  const { code, stdout, stderr } = await bench(name, '--small', '--json');
+async function result(name: string, ...options: string[]): Promise<Record<string, number>> {
+  const { code, stdout, stderr } = await bench(name, '--small', '--json', ...options);
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.trimEnd().split('\n')).toHaveLength(1);
   return JSON.parse(stdout) as Record<string, number>;
@@ -51,6 +51,9 @@ describe('the benchmarks', () => {
     ['messages of Unleash SDKs', 'unleash'],
     ['logs of OpenTelemetry', 'otlp'],
     ['an import', 'import'],
+    ['the steps of a packet', 'steps'],
+    ['larger machines', 'model'],
+    ['numbers of front-end threads', 'threads'],
   ])('measure %s', async (_, name) => {
     for (const [figure, value] of Object.entries(await result(name)))
       expect(value, figure).toBeGreaterThan(0);
@@ -260,6 +263,13 @@ describe('the benchmarks', () => {
     ]);
     expect(figures['smallPerSecond']).toBeGreaterThan(0);
     expect(figures['largePerSecond']).toBeGreaterThan(0);
+  });
+
+  it('compare threads that share a journal with threads that have one each', async () => {
+    const { results } = await result('producers', '--threads', '2');
+    const figures = { packets: expect.any(Number), commits: expect.any(Number), flushes: expect.any(Number) };
+    const measured = { ...figures, ms: expect.any(Number), cpuUs: expect.any(Number) };
+    expect(results).toEqual([{ threads: 2, shared: measured, separate: measured }]);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Histogram } from '../../bench/histogram.ts';
+import { Histogram } from '../../src/bench/load/histogram.ts';
 
 describe('Histogram', () => {
   it('has 0 as every quantile when it is empty', () => {

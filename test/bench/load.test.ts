@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join, resolve } from 'node:path';
+import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LoadPlan, LoadReport } from '../../bench/load.ts';
+import type { LoadPlan, LoadReport } from '../../src/bench/load/plan.ts';
+import { reportOf } from '../../src/bench/load/reports.ts';
+import { decodeUsageReport } from '../../src/ingest/reports/proto.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');
@@ -25,6 +28,29 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+const path = '/Usage.Usage/SendStats';
+
+/** @param answer the response to a message; without one the call fails */
+async function serveGrpc(answer: (message: Buffer) => Buffer | undefined): Promise<number> {
+  const asItIs = (bytes: Buffer) => bytes;
+  const serialize = { requestSerialize: asItIs, responseSerialize: asItIs };
+  const deserialize = { requestDeserialize: asItIs, responseDeserialize: asItIs };
+  const method = { path, requestStream: false, responseStream: false, ...serialize, ...deserialize };
+  const server = new Server();
+  const send: handleUnaryCall<Buffer, Buffer> = ({ request }, done) => {
+    const response = answer(request);
+    if (response === undefined) done({ code: status.RESOURCE_EXHAUSTED });
+    else done(null, response);
+  };
+  server.addService({ SendStats: method }, { SendStats: send });
+  closing.push(() => server.forceShutdown());
+  return new Promise((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    ),
+  );
+}
+
 function generate(plan: Partial<LoadPlan> & { port: number }): Promise<LoadReport> {
   const whole = {
     host: '127.0.0.1',
@@ -35,7 +61,7 @@ function generate(plan: Partial<LoadPlan> & { port: number }): Promise<LoadRepor
     ...plan,
   };
   return new Promise((reported, failed) => {
-    const child = execFile(bun, [join(root, 'bench/drive.ts')], (error, stdout) => {
+    const child = execFile(bun, [join(root, 'test/support/run-load.ts')], (error, stdout) => {
       if (error === null) reported(JSON.parse(stdout) as LoadReport);
       else failed(error);
     });
@@ -79,10 +105,21 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 49, errors: { closed: 1 } });
   });
 
+  it('reports what was accepted before the target ended', async () => {
+    let answers = 0;
+    const port = await serve((_, response) => {
+      answers += 1;
+      if (answers > 10) for (const close of closing.splice(0)) close();
+      else response.writeHead(202, { 'content-length': 0 }).end();
+    });
+    const { requests, errors } = await generate({ port });
+    // The system may accept a connection again before the server has stopped listening.
+    expect(errors['closed']).toBeGreaterThanOrEqual(3);
+    expect({ requests, connect: errors['connect'] }).toEqual({ requests: 10, connect: 3 });
+  });
+
   it('counts a malformed answer', async () => {
-    const port = await serve(
-      (_, response) => void response.writeHead(202, { 'transfer-encoding': 'chunked' }).end('in chunks'),
-    );
+    const port = await serve(({ socket }) => void socket.write('HTTP/1.1 202 Accepted\r\n\r\n'));
     const report = await generate({ port, connections: 1, limit: 1 });
     expect(report).toMatchObject({ requests: 0, errors: { unreadable: 1 } });
   });
@@ -91,6 +128,73 @@ describe('the load generator', () => {
     const port = await serve((_, response) => void response.writeHead(202, { 'content-length': 0 }).end());
     const report = await generate({ port, rate: 200, seconds: 0.5 });
     expect(report).toMatchObject({ requests: 100, errors: {} });
+  });
+
+  it('divides connections and requests among threads', async () => {
+    const seen: Record<string, number> = { '/a': 0, '/b': 0 };
+    const sockets = new Set<Socket>();
+    const port = await serve((request, response) => {
+      seen[request.url ?? ''] = (seen[request.url ?? ''] ?? 0) + 1;
+      sockets.add(request.socket);
+      response.writeHead(202, { 'content-length': 0 }).end();
+    });
+    const report = await generate({ port, threads: 2, limit: 100 });
+    expect(report).toMatchObject({
+      sent: 100,
+      requests: 100,
+      accepted: [50, 50],
+      errors: {},
+      loop: 'closed',
+    });
+    expect(seen).toEqual({ '/a': 50, '/b': 50 });
+    expect(sockets.size).toBe(3);
+    expect(report.cpuShare).toBeGreaterThan(0);
+    expect(report.latencies.reduce((sum, [, count]) => sum + count, 0)).toBe(100);
+  });
+
+  it('shows a stall in the quantiles of an open loop', async () => {
+    let answers = 0;
+    let stalled = 0;
+    const port = await serve((_, response) => {
+      answers += 1;
+      const before = performance.now();
+      while (answers === 50 && performance.now() - before < 400);
+      if (answers === 50) stalled = performance.now() - before;
+      response.writeHead(202, { 'content-length': 0 }).end();
+    });
+    const report = await generate({ port, rate: 200, seconds: 1 });
+    expect(report).toMatchObject({ requests: 200, errors: {}, loop: 'open' });
+    expect(report.max).toBeGreaterThan(stalled * 0.95);
+    // Two of five requests were due during the stall. From sending, only three were slow.
+    expect(report.p99).toBeGreaterThan(stalled * 0.8);
+    expect(report.p90).toBeGreaterThan(stalled * 0.5);
+  });
+
+  it('makes calls over gRPC, each a report of its own', async () => {
+    const reports = new Set<string>();
+    const { message, marks, answer } = reportOf('a-key', new Date(1_000_000), 3);
+    const port = await serveGrpc((received) => {
+      const { time, instanceName } = decodeUsageReport(received);
+      reports.add(`${instanceName} ${time}`);
+      return reports.size === 90 ? Buffer.from([8, 1]) : answer;
+    });
+    const calls = { path, marks, message: message.toString('base64'), answer: answer.toString('base64') };
+    const plan = { protocol: 'grpc', streams: 2, firstNumber: 5, requests: [], ...calls } as const;
+    const report = await generate({ port, threads: 2, limit: 100, ...plan });
+    expect(report).toMatchObject({ sent: 100, requests: 99, accepted: [99], errors: { answer: 1 } });
+    expect(reports.size).toBe(100);
+    expect(new Set([...reports].map((each) => each.split(' ')[0]))).toEqual(
+      new Set(['web-0000', 'web-0001', 'web-0002']),
+    );
+  });
+
+  it('names the gRPC status of a call that failed', async () => {
+    const { message, marks, answer } = reportOf('a-key', new Date(1_000_000), 3);
+    const port = await serveGrpc(() => undefined);
+    const calls = { path, marks, message: message.toString('base64'), answer: answer.toString('base64') };
+    const plan = { protocol: 'grpc', streams: 1, firstNumber: 0, requests: [], ...calls } as const;
+    const report = await generate({ port, limit: 5, ...plan });
+    expect(report).toMatchObject({ requests: 0, errors: { RESOURCE_EXHAUSTED: 5 } });
   });
 
   it('fails when nothing listens', async () => {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { responseReader } from '../../bench/responses.ts';
+import { responseReader } from '../../src/bench/load/responses.ts';
 
 const stream = Buffer.from(
   'HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nDate: now\r\n\r\n' +
     'HTTP/1.1 100 Continue\r\n\r\n' +
     'HTTP/1.1 429 Too Many Requests\r\nX-Content-Length: 9\r\ncontent-length:5\r\n\r\n\r\n\r\nx' +
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1A\r\nHTTP/1.1 429 Too Many\r\n\r\n0\r\n1\r\nx\r\n0\r\n\r\n' +
     'HTTP/1.1 204 No Content\r\n\r\n' +
     'HTTP/1.1 202 Accepted\r\nCONTENT-LENGTH:  0\r\n\r\n' +
     'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 23\r\n\r\nHTTP/1.1 202 Accepted\r\n',
@@ -25,13 +26,15 @@ describe('responseReader', () => {
       fc.property(cuts, (points) => {
         const edges = [0, ...points.toSorted((a, b) => a - b), stream.length];
         const chunks = edges.slice(1).map((end, index) => stream.subarray(edges[index], end));
-        expect(statusesOf(chunks)).toEqual([202, 429, 204, 202, 503]);
+        expect(statusesOf(chunks)).toEqual([202, 429, 200, 204, 202, 503]);
       }),
     );
   });
 
   it('reads a stream byte by byte', () => {
-    expect(statusesOf([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([202, 429, 204, 202, 503]);
+    expect(statusesOf([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([
+      202, 429, 200, 204, 202, 503,
+    ]);
   });
 
   it('does not report a response whose body has not arrived', () => {
@@ -41,7 +44,8 @@ describe('responseReader', () => {
   it.each([
     ['what is no HTTP', 'hello\r\n\r\n'],
     ['a status out of range', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'],
-    ['a body without a length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
+    ['a body without a length', 'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n'],
+    ['a chunk without a size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n'],
     ['a head that does not end', 'x'.repeat(70_000)],
   ])('throws on %s', (_, text) => {
     expect(() => statusesOf([Buffer.from(text)])).toThrow();

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closedLoop, openLoop } from '../../bench/schedule.ts';
+import { closedLoop, openLoop, type Schedule } from '../../src/bench/load/schedule.ts';
 
 describe('closedLoop', () => {
   it('has a request due at any time until its end', () => {
@@ -37,3 +38,39 @@ describe('openLoop', () => {
     expect(schedule.over(5_000)).toBe(true);
   });
 });
+
+describe('the shares of a schedule', () => {
+  const parts = fc.record({
+    rate: fc.integer({ min: 1, max: 1_000 }),
+    seconds: fc.integer({ min: 1, max: 5 }),
+    of: fc.integer({ min: 1, max: 9 }),
+  });
+
+  it('have together the requests of the whole, each at its intended time', () => {
+    fc.assert(
+      fc.property(parts, ({ rate, seconds, of }) => {
+        const due = Array.from({ length: of }, (_, index) =>
+          all(openLoop(500, rate, seconds, { index, of }), late),
+        );
+        const whole = all(openLoop(500, rate, seconds), late);
+        expect(due.flat().toSorted((a, b) => a - b)).toEqual(whole);
+        expect(whole).toEqual(whole.map((_, request) => 500 + (request * 1000) / rate));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('divide a limit exactly', () => {
+    const shares = [0, 1, 2].map((index) => all(closedLoop(100, 7, { index, of: 3 })));
+    expect(shares.map(({ length }) => length)).toEqual([3, 2, 2]);
+  });
+});
+
+const late = 1e6;
+
+/** Every request of a schedule at a time when all are due. */
+function all(schedule: Schedule, now = 99): number[] {
+  const due: number[] = [];
+  for (let next = schedule.next(now); next !== undefined; next = schedule.next(now)) due.push(next);
+  return due;
+}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { givenPassword } from './given-password.ts';
+import { serverEnvironment } from './server-environment.ts';
 
 /** The executable that `npm run build` creates. */
 export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
@@ -104,7 +105,7 @@ export async function startBinary(options: BinaryOptions = {}): Promise<Binary> 
   const data = options.data ?? join(freshDirectory(), 'data');
   const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
   const args = ['serve', '--data', data, ...listen, ...(options.args ?? [])];
-  const started = await startProcess(binary, args, options.env);
+  const started = await startProcess(binary, args, serverEnvironment(options));
   const grpc = /\bgrpc=(\S+)/.exec(started.line)?.[1];
   if (grpc === undefined) throw new Error(`no gRPC address in the ready line: ${started.line}`);
   return { ...started, grpc, data };
@@ -291,10 +292,9 @@ export async function manage(
 
 async function read(response: Response, expected: number): Promise<unknown> {
   const text = await response.text();
-  if (response.status !== expected) {
+  if (response.status !== expected)
     throw new Error(
       `${new URL(response.url).pathname} answered ${response.status}, not ${expected}: ${text}`,
     );
-  }
   return text === '' ? undefined : JSON.parse(text);
 }

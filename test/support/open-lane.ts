@@ -2,6 +2,7 @@ import type { Committer } from '../../src/storage/commit/committer.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
 import { Lane } from '../../src/storage/commit/lane.ts';
 import { QueueMonitor } from '../../src/storage/commit/queue-monitor.ts';
+import type { NewSeries } from '../../src/storage/lmdb/series.ts';
 
 const marks = {
   packets: { high: 100, low: 50 },
@@ -12,7 +13,11 @@ const marks = {
 const undelayed = { commitDelay: 0, commitSiblings: 100 };
 
 /** Opens a lane whose commits and delays end when the test ends them. */
-export function openLane(batchPackets = 10, delay = undelayed) {
+export function openLane(
+  batchPackets = 10,
+  delay = undelayed,
+  durable?: (series: readonly NewSeries[]) => void,
+) {
   const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
   const heard: unknown[] = [];
   const monitor = new QueueMonitor(marks);
@@ -33,6 +38,7 @@ export function openLane(batchPackets = 10, delay = undelayed) {
   const listener = {
     committed: (packets: number) => void heard.push(packets),
     failed: (error: unknown) => void heard.push(error),
+    ...(durable && { durable }),
   };
   const time = {
     now: 0,

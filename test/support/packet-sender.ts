@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 /** Sends packets one after the other over one keep-alive connection. */
 export interface PacketSender {
   /** Resolves with the status, or `undefined` if the connection broke first. */
-  send(packet: unknown): Promise<number | undefined>;
+  send(packet: unknown, headers?: Readonly<Record<string, string>>): Promise<number | undefined>;
   close(): void;
 }
 
@@ -11,10 +11,11 @@ export interface PacketSender {
 export function openSender(http: string): PacketSender {
   const [host, port] = http.split(':');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const headers = { 'content-type': 'application/json', origin: 'https://app.example.com' };
+  const common = { 'content-type': 'application/json', origin: 'https://app.example.com' };
   return {
-    send(packet) {
+    send(packet, more) {
       return new Promise((resolve) => {
+        const headers = { ...common, ...more };
         const options = { host, port, agent, method: 'POST', path: '/api/frontend/telemetry', headers };
         const outgoing = request(options, (response) => {
           response.resume();

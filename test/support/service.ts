@@ -57,6 +57,11 @@ export interface LocalOptions {
   readonly storage?: Storage;
 }
 
+/** Without front-end threads unless the arguments ask for some: in a test of one part they only take memory. */
+function threadsOf(args: readonly string[] = []): readonly string[] {
+  return args.includes('--threads') ? [] : ['--threads', '0'];
+}
+
 /** Starts the service on free ports; `cleanUp` of binary.ts removes its directory. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalService> {
   const data = options.data ?? `${freshDirectory()}/data`;
@@ -69,6 +74,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     '127.0.0.1:0',
     '--grpc-listen',
     '127.0.0.1:0',
+    ...threadsOf(options.args),
     ...(options.args ?? []),
   ];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });

@@ -10,9 +10,11 @@ export interface PacketMix {
   readonly features: number;
   readonly variants: number;
   readonly metrics: number;
-  /** Features per packet, each with two variants. */
+  /** Features per packet, each with all of its variants. */
   readonly featuresPerPacket: number;
   readonly metricsPerPacket: number;
+  /** Number of different users that packets name; none by default. */
+  readonly users?: number;
 }
 
 /** 3 features × 2 variants + 2 metrics a packet, over a number of series: every twentieth is a metric, 2 to 20 of them. */
@@ -39,25 +41,30 @@ export function seriesOf(mix: PacketMix): number {
   return mix.features * mix.variants + mix.metrics;
 }
 
-/** Packets that together touch every series of the mix, as a browser SDK would send them, all different. */
-export function packetsOf(mix: PacketMix, key: string): BenchPacket[] {
-  return Array.from({ length: mix.features }, (_, index) => packetAt(index, mix, key));
+/** Packets that together touch every series and name every user of the mix, as a browser SDK would send them, all different. */
+export function packetsOf(mix: PacketMix, key: string, environment = 'Production'): BenchPacket[] {
+  const length = Math.max(mix.features, mix.users ?? 0);
+  return Array.from({ length }, (_, index) => packetAt(index, mix, { k: key, e: environment }));
 }
 
-function packetAt(index: number, mix: PacketMix, key: string): BenchPacket {
+function packetAt(index: number, mix: PacketMix, head: object): BenchPacket {
   const counts = new Map<string, [number, number, number]>();
   const f: Record<string, Record<string, number[]>> = {};
   for (let n = 0; n < mix.featuresPerPacket; n++) {
     const feature = `feature-${(index * mix.featuresPerPacket + n) % mix.features}`;
-    f[feature] = { on: [3 + (index % 5), 1 + (index % 2), 1], off: [2] };
-    counts.set(`${feature}/on`, [3 + (index % 5), 1 + (index % 2), 1]);
-    counts.set(`${feature}/off`, [2, 0, 0]);
+    f[feature] = {};
+    for (let at = 0; at < mix.variants; at++) {
+      const variant = ['on', 'off'][at] ?? `variant-${at}`;
+      f[feature][variant] = at === 0 ? [3 + (index % 5), 1 + (index % 2), 1] : [2];
+      counts.set(`${feature}/${variant}`, at === 0 ? [3 + (index % 5), 1 + (index % 2), 1] : [2, 0, 0]);
+    }
   }
   const m: Record<string, number> = {};
   for (let n = 0; n < mix.metricsPerPacket; n++) {
     m[`metric.${(index * mix.metricsPerPacket + n) % mix.metrics}`] = 1.5 + index;
   }
-  return { body: JSON.stringify({ k: key, e: 'Production', f, m }), counts };
+  const user = mix.users ? { u: `user-${index % mix.users}` } : {};
+  return { body: JSON.stringify({ ...head, f, m, ...user }), counts };
 }
 
 /** Variants of a feature in a large packet. */
@@ -97,7 +104,7 @@ export function requestText(packet: BenchPacket, http: string): string {
 
 /** The expected counts of a service after it accepted packet `n` of the list `accepted[n]` times. */
 export function expectedCounts(
-  packets: readonly BenchPacket[],
+  packets: readonly Pick<BenchPacket, 'counts'>[],
   accepted: readonly number[],
 ): Map<string, [checks: number, used: number, viewed: number]> {
   const sums = new Map<string, [number, number, number]>();

@@ -1,6 +1,7 @@
 const newline = 10;
 const carriageReturn = 13;
 const contentLength = Buffer.from('content-length:');
+const chunked = Buffer.from('transfer-encoding: chunked');
 /** Maximum length of a head. A longer one cannot be a response that the load generator measures. */
 const maxHead = 65_536;
 
@@ -9,12 +10,13 @@ const maxHead = 65_536;
  * Parses only what a load generator needs: the status, and the start of the next response.
  * @param answered called with the status of each complete response, except 1xx
  * @returns a function that takes the next chunk
- * @throws {Error} from the returned function, if the stream is not a response or its body has no declared length
+ * @throws {Error} from the returned function, if the stream is not a response or its body has neither a declared length nor chunks
  */
 export function responseReader(answered: (status: number) => void): (chunk: Uint8Array) => void {
   let held: Buffer | undefined;
   let status = 0;
   let bodyLeft = 0;
+  let moreChunks = false;
 
   return (chunk) => {
     const bytes = held === undefined ? chunk : Buffer.concat([held, chunk]);
@@ -25,10 +27,10 @@ export function responseReader(answered: (status: number) => void): (chunk: Uint
         const taken = Math.min(bodyLeft, bytes.length - at);
         at += taken;
         bodyLeft -= taken;
-        if (bodyLeft === 0) answered(status);
+        if (bodyLeft === 0 && !moreChunks) answered(status);
         continue;
       }
-      const head = readHead(bytes, at);
+      const head = moreChunks ? readChunkHead(bytes, at, status) : readHead(bytes, at);
       if (head === undefined) {
         if (bytes.length - at > maxHead) throw new Error('the head of a response does not end');
         held = Buffer.from(bytes.subarray(at));
@@ -36,16 +38,20 @@ export function responseReader(answered: (status: number) => void): (chunk: Uint
       }
       status = head.status;
       bodyLeft = head.length;
+      moreChunks = head.moreChunks;
       at = head.end;
-      if (bodyLeft === 0 && status >= 200) answered(status);
+      if (bodyLeft === 0 && !moreChunks && status >= 200) answered(status);
     }
   };
 }
 
+/** The head of a response or of a chunk. */
 interface Head {
   readonly status: number;
-  /** Bytes of the body. */
+  /** Bytes of the body or the chunk. */
   readonly length: number;
+  /** Whether the head of a chunk follows. */
+  readonly moreChunks: boolean;
   /** Where the body begins. */
   readonly end: number;
 }
@@ -53,15 +59,26 @@ interface Head {
 /** A single pass over the bytes that creates no strings: the generator shares its cores with the target. */
 function readHead(bytes: Uint8Array, start: number): Head | undefined {
   let length = -1;
+  let moreChunks = false;
   for (let i = start; i + 2 < bytes.length; i++) {
     if (bytes[i] !== newline) continue;
     if (bytes[i + 1] === carriageReturn && bytes[i + 2] === newline) {
       const status = statusAt(bytes, start);
-      return { status, length: bodyLength(status, length), end: i + 3 };
+      return { status, length: moreChunks ? 0 : bodyLength(status, length), moreChunks, end: i + 3 };
     }
-    if (isContentLength(bytes, i + 1)) length = numberAt(bytes, i + 1 + contentLength.length);
+    if (isAt(bytes, i + 1, contentLength)) length = numberAt(bytes, i + 1 + contentLength.length);
+    else if (isAt(bytes, i + 1, chunked)) moreChunks = true;
   }
   return undefined;
+}
+
+/** The size of a chunk, whose data ends with a line end. Chunks of interest have no extensions and no trailers. */
+function readChunkHead(bytes: Uint8Array, start: number, status: number): Head | undefined {
+  const newlineAt = bytes.indexOf(newline, start);
+  if (newlineAt < 0) return undefined;
+  const size = Number.parseInt(String.fromCharCode(...bytes.subarray(start, newlineAt)), 16);
+  if (!(size >= 0)) throw new Error('the stream has an invalid chunk');
+  return { status, length: size + 2, moreChunks: size > 0, end: newlineAt + 1 };
 }
 
 function statusAt(bytes: Uint8Array, start: number): number {
@@ -73,13 +90,15 @@ function statusAt(bytes: Uint8Array, start: number): number {
 
 function bodyLength(status: number, declared: number): number {
   if (status < 200 || status === 204 || status === 304) return 0;
-  if (declared < 0) throw new Error(`a response with status ${status} declares no content-length`);
+  if (declared < 0)
+    throw new Error(`a response with status ${status} has neither a content-length nor chunks`);
   return declared;
 }
 
-function isContentLength(bytes: Uint8Array, start: number): boolean {
-  for (let i = 0; i < contentLength.length; i++) {
-    if ((bytes[start + i]! | 32) !== (contentLength[i]! | 32)) return false;
+/** Whether a header is there, in any case. */
+function isAt(bytes: Uint8Array, start: number, header: Uint8Array): boolean {
+  for (let i = 0; i < header.length; i++) {
+    if ((bytes[start + i]! | 32) !== (header[i]! | 32)) return false;
   }
   return true;
 }

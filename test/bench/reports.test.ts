@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mark, reportOf } from '../../bench/report-call.ts';
+import { mark, reportOf } from '../../src/bench/load/reports.ts';
 import { decodeUsageReport } from '../../src/ingest/reports/proto.ts';
 
 test('reports of the benchmark differ only in their instance and time', () => {

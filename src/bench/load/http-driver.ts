@@ -1,7 +1,9 @@
-import { generateHere } from './generator.ts';
-import type { LoadPlan, LoadReport } from './load.ts';
+import type { TimerClock } from '../../runtime/clock.ts';
 import { LoadRun } from './load-run.ts';
+import type { Outcome } from './outcome.ts';
+import type { HttpPlan } from './plan.ts';
 import { responseReader } from './responses.ts';
+import type { Share } from './schedule.ts';
 
 /** State of a keep-alive connection, with at most one request in progress. */
 interface Connection {
@@ -15,33 +17,38 @@ interface Connection {
   read: (chunk: Uint8Array) => void;
 }
 
-/** Sends a plan's requests in this process and waits for every response. */
-class Driver {
-  readonly #plan: LoadPlan;
+/** Sends a share of a plan's requests from this thread and waits for every response. */
+export class HttpDriver {
+  readonly #plan: HttpPlan;
+  readonly #share: Share;
+  readonly #clock: TimerClock;
   readonly #requests: readonly Buffer[];
   readonly #load: LoadRun<Connection>;
   readonly #accepted: Uint32Array;
   readonly #errors = new Map<string, number>();
-  #nextRequest = 0;
-  #sent = 0;
+  #nextRequest: number;
+  #microsecond: number;
 
-  constructor(plan: LoadPlan) {
+  constructor(plan: HttpPlan, share: Share, clock: TimerClock) {
     this.#plan = plan;
+    this.#share = share;
+    this.#clock = clock;
     this.#requests = plan.requests.map((request) => Buffer.from(request, plan.encoding));
     this.#accepted = new Uint32Array(plan.requests.length);
-    this.#load = new LoadRun(plan, (connection, dueAt) => this.#send(connection, dueAt));
+    this.#load = new LoadRun(plan, share, clock, (connection, dueAt) => this.#send(connection, dueAt));
+    this.#nextRequest = share.index % plan.requests.length;
+    this.#microsecond = share.index;
   }
 
-  async run(): Promise<LoadReport> {
-    await Promise.all(Array.from({ length: this.#plan.connections }, () => this.#connect()));
-    const { unanswered, ...measured } = await this.#load.run();
-    if (unanswered > 0) this.#errors.set('unanswered', unanswered);
-    return {
-      ...measured,
-      requests: this.#accepted.reduce((sum, count) => sum + count, 0),
-      accepted: [...this.#accepted],
-      errors: Object.fromEntries(this.#errors),
-    };
+  /** @throws {Error} if nothing listens */
+  async connect(connections: number): Promise<void> {
+    await Promise.all(Array.from({ length: connections }, () => this.#connect()));
+  }
+
+  async run(): Promise<Outcome> {
+    const measured = await this.#load.run();
+    if (measured.unanswered > 0) this.#errors.set('unanswered', measured.unanswered);
+    return { ...measured, accepted: [...this.#accepted], errors: Object.fromEntries(this.#errors) };
   }
 
   async #connect(): Promise<void> {
@@ -64,7 +71,7 @@ class Driver {
 
   #send(connection: Connection, dueAt: number): void {
     connection.request = this.#nextRequest;
-    this.#nextRequest = (this.#nextRequest + 1) % this.#requests.length;
+    this.#nextRequest = (this.#nextRequest + this.#share.of) % this.#requests.length;
     connection.dueAt = dueAt;
     connection.unsent = this.#timed(this.#requests[connection.request]!);
     this.#flush(connection);
@@ -75,9 +82,9 @@ class Driver {
     const { time } = this.#plan;
     if (time === undefined) return request;
     const copy = Buffer.from(request);
-    this.#sent += 1;
-    const now = new Date().toISOString().slice(0, -1);
-    copy.write(`${now}${String(this.#sent % 1000).padStart(3, '0')}Z`, copy.indexOf(time), 'latin1');
+    this.#microsecond = (this.#microsecond + this.#share.of) % 1000;
+    const now = new Date(this.#clock.now()).toISOString().slice(0, -1);
+    copy.write(`${now}${String(this.#microsecond).padStart(3, '0')}Z`, copy.indexOf(time), 'latin1');
     return copy;
   }
 
@@ -118,5 +125,3 @@ class Driver {
     this.#connect().catch(() => this.#failed('connect'));
   }
 }
-
-await generateHere((plan: LoadPlan) => new Driver(plan).run());

@@ -1,0 +1,275 @@
+/** CPU and disk of each step, µs. They come from runs of the other benchmarks. */
+export interface Costs {
+  /** A packet on the thread that accepts it. */
+  readonly accept: number;
+  /** What the main thread does besides for a packet that another thread accepts. */
+  readonly main: number;
+  /** CPU of the journal's thread: a commit, and each packet in it. */
+  readonly commit: number;
+  readonly append: number;
+  /** The flush of a commit, and the transfer of each packet to the disk. */
+  readonly flush: number;
+  readonly transfer: number;
+  /** A packet on the folding thread, and the part of it in which the store has no other writer. */
+  readonly fold: number;
+  readonly write: number;
+  /** Compiler, garbage collector and allocator of the runtime, a packet. */
+  readonly runtime: number;
+  /** The load generator, a packet, if it shares the cores; else 0. */
+  readonly generator: number;
+}
+
+export interface Machine {
+  readonly cores: number;
+  /** Front-end threads. Without any, the main thread accepts. */
+  readonly threads: number;
+  readonly workers: number;
+  readonly applications: number;
+  readonly connections: number;
+}
+
+export interface Simulated {
+  readonly packetsPerSecond: number;
+  /** Share of the cores that is used. */
+  readonly used: number;
+  /** The busiest resource, and its share of the time. */
+  readonly limit: string;
+  readonly share: number;
+}
+
+/** Packets that a thread handles before others run: a turn of the event loop. */
+const turn = 32;
+/** Packets that wait to be folded before commits wait too: the bound of the journal. */
+const unfolded = 200_000;
+const warmUp = 50_000;
+const measuredUs = 200_000;
+
+interface Work {
+  us: number;
+  readonly done: () => void;
+}
+
+/** A thread, or another resource: one piece of work at a time, the others wait in their order. */
+class Resource {
+  readonly name: string;
+  busyUs = 0;
+  readonly #simulation: Simulation;
+  readonly #needsCore: boolean;
+  readonly #waiting: Work[] = [];
+  #isBusy = false;
+
+  constructor(simulation: Simulation, name: string, needsCore = true) {
+    this.#simulation = simulation;
+    this.name = name;
+    this.#needsCore = needsCore;
+    simulation.resources.push(this);
+  }
+
+  get isIdle(): boolean {
+    return !this.#isBusy;
+  }
+
+  work(us: number, done: () => void): void {
+    this.#waiting.push({ us, done });
+    if (!this.#isBusy) this.#next();
+  }
+
+  /** Counts the time since then as busy. */
+  took(began: number): void {
+    const { now } = this.#simulation;
+    if (now > warmUp) this.busyUs += now - Math.max(began, warmUp);
+  }
+
+  #next(): void {
+    const next = this.#waiting.shift();
+    this.#isBusy = next !== undefined;
+    if (next === undefined) return;
+    const began = this.#simulation.now;
+    const done = () => {
+      this.took(began);
+      next.done();
+      this.#next();
+    };
+    if (this.#needsCore) this.#simulation.run({ us: next.us, done });
+    else this.#simulation.after(next.us, done);
+  }
+}
+
+/** Threads that run share the cores equally. Everything else takes its time. */
+class Simulation {
+  now = 0;
+  /** CPU time of all threads. */
+  coreUs = 0;
+  readonly resources: Resource[] = [];
+  readonly #cores: number;
+  readonly #running = new Set<Work>();
+  readonly #timed = new Set<{ readonly at: number; readonly done: () => void }>();
+
+  constructor(cores: number) {
+    this.#cores = cores;
+  }
+
+  get isMeasuring(): boolean {
+    return this.now >= warmUp;
+  }
+
+  run(work: Work): void {
+    this.#running.add(work);
+  }
+
+  after(us: number, done: () => void): void {
+    this.#timed.add({ at: this.now + us, done });
+  }
+
+  runUntil(end: number): void {
+    while (this.now < end) this.#step();
+  }
+
+  /** Advances to the end of the work, or of the time, that ends first. */
+  #step(): void {
+    const speed = Math.min(1, this.#cores / this.#running.size);
+    const first = firstOf(this.#running, ({ us }) => us);
+    const timed = firstOf(this.#timed, ({ at }) => at);
+    const workEnd = first === undefined ? Number.POSITIVE_INFINITY : this.now + first.us / speed;
+    const next = Math.min(workEnd, timed?.at ?? Number.POSITIVE_INFINITY);
+    for (const work of this.#running) work.us -= (next - this.now) * speed;
+    if (this.isMeasuring) this.coreUs += (next - this.now) * Math.min(this.#cores, this.#running.size);
+    this.now = next;
+    if (timed !== undefined && timed.at <= workEnd) {
+      this.#timed.delete(timed);
+      timed.done();
+    } else if (first !== undefined) {
+      this.#running.delete(first);
+      first.done();
+    }
+  }
+}
+
+function firstOf<T>(items: Iterable<T>, order: (item: T) => number): T | undefined {
+  let first: T | undefined;
+  for (const item of items) if (first === undefined || order(item) < order(first)) first = item;
+  return first;
+}
+
+/** The packets of one accepting thread that go to one lane. */
+interface Stream {
+  /** In the open batch, and in the batch that is being committed. */
+  open: number;
+  committing: number;
+  readonly settled: (packets: number) => void;
+}
+
+/** Simulates senders that send the next packet when the last one is on disk. */
+export function simulate(costs: Costs, machine: Machine): Simulated {
+  const simulation = new Simulation(machine.cores);
+  const generator = new Resource(simulation, 'generator', costs.generator > 0);
+  const store = new Resource(simulation, 'store', false);
+  const disk = new Resource(simulation, 'disk', false);
+  const used = Math.min(machine.workers, machine.applications);
+  const lanes = Array.from({ length: used }, () => createLane(simulation, costs, disk, store));
+  const acceptors = Array.from(
+    { length: Math.max(1, machine.threads) },
+    () => new Resource(simulation, machine.threads === 0 ? 'main' : 'front'),
+  );
+  const main = machine.threads === 0 ? acceptors[0]! : new Resource(simulation, 'main');
+  let counted = 0;
+  for (const acceptor of acceptors) {
+    const runtime = new Resource(simulation, 'runtime');
+    let ready = Math.max(1, Math.round(machine.connections / acceptors.length));
+    let application = 0;
+    const streams = lanes.map((lane) => {
+      const stream: Stream = { open: 0, committing: 0, settled: (packets) => answered(packets) };
+      return { stream, commit: () => lane(stream) };
+    });
+    const answered = (packets: number) => {
+      if (simulation.isMeasuring) counted += packets;
+      const again = () => {
+        ready += packets;
+        if (acceptor.isIdle) accept();
+      };
+      if (costs.generator > 0) generator.work(packets * costs.generator, again);
+      else again();
+    };
+    const accept = () => {
+      const packets = Math.min(ready, turn);
+      if (packets === 0) return;
+      ready -= packets;
+      runtime.work(packets * costs.runtime, () => {});
+      if (acceptor !== main) main.work(packets * costs.main, () => {});
+      acceptor.work(packets * costs.accept, () => {
+        for (let n = 0; n < packets; n += 1)
+          streams[(application++ % machine.applications) % used]!.stream.open += 1;
+        for (const { stream, commit } of streams) if (stream.open > 0 && stream.committing === 0) commit();
+        simulation.after(0, accept);
+      });
+    };
+    accept();
+  }
+  simulation.runUntil(warmUp + measuredUs);
+  const [busiest] = simulation.resources.toSorted((a, b) => b.busyUs - a.busyUs);
+  return {
+    packetsPerSecond: (counted / measuredUs) * 1e6,
+    used: simulation.coreUs / measuredUs / machine.cores,
+    limit: busiest!.name,
+    share: busiest!.busyUs / measuredUs,
+  };
+}
+
+/** A lane: its journal takes the batches that wait, and its folding thread follows. @returns commits the open batch of a stream */
+function createLane(
+  simulation: Simulation,
+  costs: Costs,
+  disk: Resource,
+  store: Resource,
+): (stream: Stream) => void {
+  const journal = new Resource(simulation, 'journal');
+  const fold = new Resource(simulation, 'fold');
+  const commits = new Resource(simulation, 'commits', false);
+  let waiting: Stream[] = [];
+  let isCommitting = false;
+  let backlog = 0;
+  const follow = (packets: number) => {
+    fold.work(packets * (costs.fold - costs.write), () =>
+      store.work(packets * costs.write, () => {
+        backlog -= packets;
+        append();
+      }),
+    );
+  };
+  const append = () => {
+    if (isCommitting || waiting.length === 0 || backlog > unfolded) return;
+    isCommitting = true;
+    const streams = waiting;
+    waiting = [];
+    const packets = streams.reduce((sum, { committing }) => sum + committing, 0);
+    const onDisk = () => {
+      isCommitting = false;
+      backlog += packets;
+      follow(packets);
+      for (const stream of streams) settle(stream);
+      append();
+    };
+    const began = simulation.now;
+    journal.work(costs.commit + packets * costs.append, () =>
+      disk.work(packets * costs.transfer, () =>
+        simulation.after(costs.flush, () => {
+          commits.took(began);
+          onDisk();
+        }),
+      ),
+    );
+  };
+  const commit = (stream: Stream) => {
+    stream.committing = stream.open;
+    stream.open = 0;
+    waiting.push(stream);
+    append();
+  };
+  const settle = (stream: Stream) => {
+    const packets = stream.committing;
+    stream.committing = 0;
+    if (stream.open > 0) commit(stream);
+    stream.settled(packets);
+  };
+  return commit;
+}

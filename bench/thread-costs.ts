@@ -1,0 +1,39 @@
+import { threadSeconds } from '../src/bench/load/process-stats.ts';
+import { median } from './numbers.ts';
+
+/** Threads of the service. Those of the runtime have other names. */
+const named: ReadonlySet<string> = new Set(['main', 'front', 'journal', 'fold']);
+
+/** CPU time of a process per packet, by thread. */
+export class ThreadCosts {
+  readonly #pid: number;
+  /** µs a packet of each run, by name. Threads of the runtime are `runtime`. */
+  readonly #runs: ReadonlyMap<string, number>[] = [];
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** @param drive sends packets, and returns their number */
+  async measure(drive: () => Promise<number>): Promise<void> {
+    const before = threadSeconds(this.#pid);
+    const packets = await drive();
+    const costs = new Map<string, number>();
+    for (const [name, after] of threadSeconds(this.#pid)) {
+      const micros = ((after - (before.get(name) ?? 0)) * 1e6) / packets;
+      const kind = named.has(name) ? name : 'runtime';
+      costs.set(kind, (costs.get(kind) ?? 0) + micros);
+    }
+    this.#runs.push(costs);
+  }
+
+  /** The median of the runs, µs a packet. @param name of threads, or `runtime` */
+  of(name: string): number {
+    return median(this.#runs.map((costs) => costs.get(name) ?? 0));
+  }
+
+  /** The same for all threads together. */
+  get all(): number {
+    return median(this.#runs.map((costs) => [...costs.values()].reduce((sum, each) => sum + each, 0)));
+  }
+}

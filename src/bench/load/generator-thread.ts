@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../runtime/clock.ts';
+import { HttpDriver } from './http-driver.ts';
+import type { Outcome, ThreadOutcome } from './outcome.ts';
+import type { LoadPlan } from './plan.ts';
+import type { Share } from './schedule.ts';
+
+/** A thread of the load generator. It connects, reports that it is ready, and waits for the start before it sends. */
+
+/** The data of the thread. */
+export interface ThreadPlan {
+  readonly plan: LoadPlan;
+  readonly share: Share;
+  readonly connections: number;
+}
+
+/** A client of one protocol. */
+interface Driver {
+  /** @throws {Error} if nothing listens */
+  connect(connections: number): Promise<void>;
+  run(): Promise<Outcome>;
+}
+
+/** The messages of the thread: after the first one it waits for any message, which starts it. */
+export type ThreadMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'done'; readonly outcome: ThreadOutcome };
+
+const port = parentPort!;
+const post = (message: ThreadMessage) => port.postMessage(message);
+
+const schedstat = '/proc/thread-self/schedstat';
+
+/** CPU time of this thread, seconds; of the process where the system does not tell. */
+function cpuSeconds(): number {
+  if (existsSync(schedstat)) return Number(readFileSync(schedstat, 'latin1').split(' ')[0]) / 1e9;
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Loads only the client of the plan's protocol. */
+async function driverOf(plan: LoadPlan, share: Share): Promise<Driver> {
+  if (plan.protocol !== 'grpc') return new HttpDriver(plan, share, systemClock);
+  const { GrpcDriver } = await import('./grpc-driver.ts');
+  return new GrpcDriver(plan, share, systemClock);
+}
+
+// Neither the timers of a run nor idle connections of grpc-js keep the thread alive. `runLoad` terminates it.
+setInterval(() => {}, 60_000);
+
+const { plan, share, connections } = workerData as ThreadPlan;
+const driver = await driverOf(plan, share);
+
+// The listener keeps the thread alive when the target ended, and with it all connections.
+port.on('message', async () => {
+  const before = { cpu: cpuSeconds(), at: systemClock.monotonic() };
+  const outcome = await driver.run();
+  const elapsed = (systemClock.monotonic() - before.at) / 1000;
+  post({ kind: 'done', outcome: { ...outcome, elapsed, cpuSeconds: cpuSeconds() - before.cpu } });
+});
+
+try {
+  await driver.connect(connections);
+  post({ kind: 'ready' });
+} catch (error) {
+  post({ kind: 'failed', reason: (error as Error).message });
+}

@@ -1,0 +1,94 @@
+import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
+import type { TimerClock } from '../../runtime/clock.ts';
+import { LoadRun } from './load-run.ts';
+import type { Outcome } from './outcome.ts';
+import type { GrpcPlan } from './plan.ts';
+import { mark } from './reports.ts';
+import type { Share } from './schedule.ts';
+
+/** Time to connect, milliseconds. */
+const connectMs = 10_000;
+
+/** Each client has a connection of its own, calls are not retried, and nothing counts them for a service that is not asked. */
+const options = {
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_retries': 0,
+  'grpc.enable_channelz': 0,
+  'grpc.primary_user_agent': 'flagmeter-bench',
+};
+
+/** A stream of a connection, with at most one call in progress. */
+interface Stream {
+  readonly client: Client;
+  readonly instance: number;
+}
+
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+/** Makes a share of a plan's calls from this thread and waits for every response. */
+export class GrpcDriver {
+  readonly #plan: GrpcPlan;
+  readonly #share: Share;
+  readonly #clock: TimerClock;
+  readonly #message: Buffer;
+  readonly #answer: Buffer;
+  readonly #load: LoadRun<Stream>;
+  readonly #errors = new Map<string, number>();
+  readonly #clients: Client[] = [];
+  #number: number;
+  #succeeded = 0;
+
+  constructor(plan: GrpcPlan, share: Share, clock: TimerClock) {
+    this.#plan = plan;
+    this.#share = share;
+    this.#clock = clock;
+    this.#message = Buffer.from(plan.message, 'base64');
+    this.#answer = Buffer.from(plan.answer, 'base64');
+    this.#number = plan.firstNumber;
+    this.#load = new LoadRun(plan, share, clock, (stream, dueAt) => this.#call(stream, dueAt));
+  }
+
+  /** @throws {Error} if nothing listens */
+  async connect(connections: number): Promise<void> {
+    await Promise.all(Array.from({ length: connections }, (_, index) => this.#connect(index)));
+  }
+
+  async run(): Promise<Outcome> {
+    const measured = await this.#load.run();
+    if (measured.unanswered > 0) this.#errors.set('unanswered', measured.unanswered);
+    for (const client of this.#clients) client.close();
+    return { ...measured, accepted: [this.#succeeded], errors: Object.fromEntries(this.#errors) };
+  }
+
+  async #connect(index: number): Promise<void> {
+    const { host, port, streams } = this.#plan;
+    const client = new Client(`${host}:${port}`, credentials.createInsecure(), options);
+    this.#clients.push(client);
+    await new Promise<void>((resolve, reject) =>
+      client.waitForReady(this.#clock.now() + connectMs, (error) => (error ? reject(error) : resolve())),
+    );
+    const instance = this.#share.index + index * this.#share.of;
+    for (let stream = 0; stream < streams; stream++) this.#load.add({ client, instance });
+  }
+
+  #call(stream: Stream, dueAt: number): void {
+    mark(this.#message, this.#plan.marks, stream.instance, this.#number++);
+    stream.client.makeUnaryRequest(
+      this.#plan.path,
+      asItIs,
+      asItIs,
+      Buffer.from(this.#message),
+      (error, answer) => {
+        const failure = this.#failureOf(error, answer);
+        if (failure === undefined) this.#succeeded++;
+        else this.#errors.set(failure, (this.#errors.get(failure) ?? 0) + 1);
+        this.#load.answered(stream, dueAt, failure === undefined);
+      },
+    );
+  }
+
+  #failureOf(error: ServiceError | null, answer: Buffer | undefined): string | undefined {
+    if (error !== null) return status[error.code];
+    return answer !== undefined && this.#answer.equals(answer) ? undefined : 'answer';
+  }
+}

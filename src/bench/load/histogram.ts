@@ -1,0 +1,82 @@
+/** Linear steps within each power of two: 128 keeps every quantile within 0.8 % of the true value. */
+const stepBits = 7;
+const steps = 1 << stepBits;
+/** Slots for every value below 2^31. */
+const slots = (31 - stepBits + 1) * steps;
+
+/** Quantiles in milliseconds; 0 without values. */
+export interface Quantiles {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+}
+
+/**
+ * Counts durations in log-linear slots, as an HDR histogram does: constant memory, and quantiles within 0.8 %, or 1 µs where that is
+ * more.
+ */
+export class Histogram {
+  /** Passed to another thread, it is the `counts` of a histogram there. */
+  readonly counts: Uint32Array;
+
+  constructor(counts: Uint32Array = new Uint32Array(slots)) {
+    this.counts = counts;
+  }
+
+  /** @param milliseconds from 0 to 35 minutes; values outside are clamped. */
+  record(milliseconds: number): void {
+    const micros = Math.min(Math.max(Math.round(milliseconds * 1000), 0), 0x7fffffff);
+    this.counts[slotOf(micros)]!++;
+  }
+
+  /** Adds the counts of another histogram. */
+  add({ counts }: Histogram): void {
+    for (let slot = 0; slot < slots; slot++) this.counts[slot]! += counts[slot]!;
+  }
+
+  /** The duration in milliseconds at quantile `q` (0 … 1); 0 if empty. */
+  quantile(q: number): number {
+    const total = this.counts.reduce((sum, count) => sum + count, 0);
+    const rank = Math.max(1, Math.ceil(q * total));
+    let seen = 0;
+    for (let slot = 0; slot < slots; slot++) {
+      seen += this.counts[slot]!;
+      if (seen >= rank) return middleOf(slot) / 1000;
+    }
+    return 0;
+  }
+
+  quantiles(): Quantiles {
+    return {
+      p50: this.quantile(0.5),
+      p90: this.quantile(0.9),
+      p99: this.quantile(0.99),
+      p999: this.quantile(0.999),
+      max: this.quantile(1),
+    };
+  }
+
+  /** The middle of each slot that is not empty, in milliseconds, and its count, in ascending order. */
+  distribution(): (readonly [ms: number, count: number])[] {
+    const found: (readonly [number, number])[] = [];
+    this.counts.forEach((count, slot) => {
+      if (count > 0) found.push([middleOf(slot) / 1000, count]);
+    });
+    return found;
+  }
+}
+
+function slotOf(micros: number): number {
+  if (micros < steps) return micros;
+  const shift = 31 - Math.clz32(micros) - stepBits;
+  return shift * steps + (micros >> shift);
+}
+
+function middleOf(slot: number): number {
+  if (slot < 2 * steps) return slot;
+  const shift = (slot >> stepBits) - 1;
+  const low = (slot - shift * steps) * 2 ** shift;
+  return low + (2 ** shift - 1) / 2;
+}

@@ -1,0 +1,93 @@
+/**
+ * src/bench/load: the load generator. `runLoad` sends a plan's requests from threads of their own, on keep-alive connections, and
+ * measures the latencies. In an open loop they count from the time at which a request was due (no coordinated omission). It knows the
+ * formats of packets and reports, but nothing of the service. The threads need Bun.
+ */
+
+import type { Quantiles } from './histogram.ts';
+import type { ReportMarks } from './reports.ts';
+
+/** The schedule of requests, and the part of it that is measured. */
+export interface Timing {
+  /** Length of the warm-up, whose responses are counted but not measured. */
+  readonly warmupSeconds: number;
+  readonly seconds: number;
+  /** Requests per second of an open loop. Without it the next request follows each response: a closed loop. */
+  readonly rate?: number;
+  /** Maximum number of requests of a closed loop. */
+  readonly limit?: number;
+  /**
+   * For an open loop that offers more than the target accepts: latencies count from sending, and requests that found no idle
+   * connection before the end are omitted.
+   */
+  readonly overload?: boolean;
+}
+
+/** The target, and the connections to it. */
+interface Sending extends Timing {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+  /** Threads of the generator, among which connections and rate are divided; 1 by default, at most one per connection. */
+  readonly threads?: number;
+}
+
+/** A plan of requests. */
+export type LoadPlan = HttpPlan | GrpcPlan;
+
+/** A plan of requests over HTTP/1.1. Each connection has one request in progress. */
+export interface HttpPlan extends Sending {
+  readonly protocol?: 'http';
+  /** Whole requests, sent in turn. */
+  readonly requests: readonly string[];
+  /** `latin1` if the requests are bytes, one per character; `utf8` by default. */
+  readonly encoding?: 'latin1';
+  /** A time in each request, with microseconds, that the generator replaces by the time of sending. No two are the same. */
+  readonly time?: string;
+  /** The status of a successful request; 202 by default. */
+  readonly status?: number;
+}
+
+/** A plan of gRPC calls. Each connection is an instance of an application. */
+export interface GrpcPlan extends Sending {
+  readonly protocol: 'grpc';
+  /** Concurrent calls on each connection. */
+  readonly streams: number;
+  readonly path: string;
+  /** The encoded message, in base64, and the positions that make each one unique. */
+  readonly message: string;
+  readonly marks: ReportMarks;
+  /** Time of the first report, microseconds after `marks.since`. A later plan continues after as many as were `sent`. */
+  readonly firstNumber: number;
+  /** The encoded response of a successful call, in base64. */
+  readonly answer: string;
+}
+
+/** The measurements. Latencies are milliseconds of successful requests in the measured period. */
+export interface LoadReport extends Quantiles {
+  /** `open`: latencies count from the time at which a request was due; `closed`: from sending, which hides stalls. */
+  readonly loop: 'open' | 'closed';
+  /** Length of the measured period. */
+  readonly seconds: number;
+  /** Successful requests per second in the measured period. */
+  readonly rps: number;
+  /** The distribution of the latencies: the middle of each step, and its count. */
+  readonly latencies: readonly (readonly [ms: number, count: number])[];
+  /** Number of requests sent, including the warm-up. */
+  readonly sent: number;
+  /** Number of successful requests, including the warm-up. */
+  readonly requests: number;
+  /** The same by index of the request; a gRPC plan has one. */
+  readonly accepted: readonly number[];
+  /**
+   * Unsuccessful requests: by HTTP status or name of the gRPC status, or `answer` (another than expected), `closed`, `connect`,
+   * `unanswered`, `unasked`, `unreadable`.
+   */
+  readonly errors: Readonly<Record<string, number>>;
+  /** Delays of the generator itself: from the time at which a request was due and its connection idle to sending it, ms. */
+  readonly lateness: Quantiles;
+  /** Cores used by the busiest thread of the generator: near 1, the generator is the bottleneck instead of the target. */
+  readonly cpuShare: number;
+  /** CPU time of all threads of the generator during the run, seconds. */
+  readonly cpuSeconds: number;
+}

@@ -1,0 +1,99 @@
+import { bytesField, joinFields, numberField } from '../../grpc/proto-writer.ts';
+import type { BenchPacket } from './packets.ts';
+
+/** Placeholder for the number of an instance. */
+const placeholder = '0000';
+
+/** Positions of the sender and the time in an encoded report. */
+export interface ReportMarks {
+  /** The four digits of the instance's number. */
+  readonly instanceAt: number;
+  /** The seconds of the time, and the nanoseconds: varints of five bytes each. */
+  readonly secondsAt: number;
+  readonly nanosAt: number;
+  /** Unix seconds of the first report. */
+  readonly since: number;
+}
+
+/** One encoded usage report, and the counts that each sending must add. */
+export interface BenchReport extends Pick<BenchPacket, 'counts'> {
+  readonly message: Buffer;
+  readonly marks: ReportMarks;
+  /** The encoded `StatResult` in response. */
+  readonly answer: Buffer;
+}
+
+/** The time of a report. Its seconds and nanoseconds take five bytes each. */
+const anyTime = Date.parse('2026-01-01T00:00:00.999Z');
+const secondsBytes = 5;
+
+/** The counts of each feature: checks, requests, used and viewed. */
+const variants: Readonly<Record<string, readonly [number, number, number, number]>> = {
+  on: [30, 12, 20, 10],
+  off: [5, 4, 0, 0],
+};
+
+/** A `Usage.FeatureStat` with two variants of each feature, as a server SDK would send it. */
+export function reportOf(
+  appKey: string,
+  since: Date,
+  features = 20,
+  environment = 'Production',
+): BenchReport {
+  const names = Array.from({ length: features }, (_, index) => `feature-${index}`);
+  const message = joinFields(
+    bytesField(1, appKey),
+    bytesField(2, environment),
+    bytesField(3, timestamp(anyTime)),
+    ...names.map((name) => bytesField(4, statOf(name))),
+    bytesField(6, `web-${placeholder}`),
+    bytesField(7, timestamp(since.getTime())),
+  );
+  const counts = names.flatMap((name) =>
+    Object.entries(variants).map(
+      ([variant, [checks, , used, viewed]]) => [`${name}/${variant}`, [checks, used, viewed]] as const,
+    ),
+  );
+  const timeAt = message.indexOf(bytesField(3, timestamp(anyTime)));
+  const marks = {
+    instanceAt: message.lastIndexOf(placeholder),
+    secondsAt: timeAt + 3,
+    nanosAt: timeAt + 3 + secondsBytes + 1,
+    since: Math.floor(since.getTime() / 1000),
+  };
+  return { message, marks, counts: new Map(counts), answer: numberField(1, features) };
+}
+
+/** A `google.protobuf.Timestamp`. */
+function timestamp(ms: number): Buffer {
+  return joinFields(numberField(1, Math.floor(ms / 1000)), numberField(2, (ms % 1000) * 1e6));
+}
+
+/** A `Usage.StatMessage`. */
+function statOf(feature: string): Buffer {
+  const entries = Object.entries(variants).map(([variant, counts]) => {
+    const stats = joinFields(...counts.map((count, index) => numberField(index + 1, count)));
+    return bytesField(11, joinFields(bytesField(1, variant), bytesField(2, stats)));
+  });
+  return joinFields(bytesField(1, feature), ...entries);
+}
+
+/** Sets the instance of a report, and the `number`th microsecond as its time, so that it repeats no other. */
+export function mark(
+  message: Buffer,
+  { instanceAt, secondsAt, nanosAt, since }: ReportMarks,
+  instance: number,
+  number: number,
+): void {
+  message.write(String(instance).padStart(placeholder.length, '0'), instanceAt, 'latin1');
+  putVarint(message, secondsAt, since + Math.floor(number / 1e6));
+  putVarint(message, nanosAt, (number % 1e6) * 1000);
+}
+
+/** Writes a varint of five bytes, even if fewer would do. */
+function putVarint(message: Buffer, at: number, value: number): void {
+  for (let byte = 0; byte < 4; byte += 1) {
+    message[at + byte] = (Math.floor(value / 128 ** byte) % 128) + 128;
+  }
+  message[at + 4] = Math.floor(value / 128 ** 4);
+}

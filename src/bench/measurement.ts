@@ -1,0 +1,73 @@
+import type { Combination, Transport } from './sweep.ts';
+
+/** The roles of threads, in the order of a packet's path. */
+export const threadRoles = ['front end', 'main', 'journal', 'fold', 'other'] as const;
+
+export type ThreadRole = (typeof threadRoles)[number];
+
+/** CPU time of a thread in a stage. */
+export interface ThreadCpu {
+  readonly role: ThreadRole;
+  readonly cores: number;
+}
+
+/** The outcome of a stage. Latencies are in ms. */
+export interface Measurement {
+  readonly combination: Combination;
+  readonly transport: Transport;
+  readonly connections: number;
+  /** Share of the ceiling that was offered; missing in a closed loop. */
+  readonly share?: number;
+  /** Packets per second that were offered; missing in a closed loop. */
+  readonly offered?: number;
+  readonly packetsPerSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  /** CPU of each thread of the server; empty if the server is not ours. */
+  readonly threads: readonly ThreadCpu[];
+  /** Cores used by the generator, and by the busiest of its threads. */
+  readonly generatorCores: number;
+  readonly generatorBusiest: number;
+  /** Cores used by other processes; missing if the server is not ours. */
+  readonly foreignCores?: number;
+  /** Whether they used enough CPU to distort the stage. */
+  readonly isDisturbed?: boolean;
+  /** 99th percentile of the delay of sending, ms. */
+  readonly lateness: number;
+  /** Flushes of the disk per second, and bytes written to it per packet. They belong to the whole device. */
+  readonly flushesPerSecond?: number;
+  readonly bytesPerPacket?: number;
+  /** Share of the time in which a commit was under way. */
+  readonly commitShare?: number;
+  /** Packets that were not answered as expected. */
+  readonly errors: number;
+  /** The kinds of errors, with counts. */
+  readonly errorKinds: Readonly<Record<string, number>>;
+  /** The first difference between the acknowledged packets and the usage report; missing if they agree. */
+  readonly difference?: string;
+}
+
+/** Cores used by the server and the generator. */
+export function ownCores({ threads, generatorCores }: Measurement): number {
+  return threads.reduce((sum, { cores }) => sum + cores, generatorCores);
+}
+
+/** CPU time of one role per packet, µs. */
+export function microsOf({ threads, packetsPerSecond }: Measurement, role: ThreadRole): number {
+  const cores = threads.filter((each) => each.role === role).reduce((sum, each) => sum + each.cores, 0);
+  return packetsPerSecond === 0 ? 0 : (cores / packetsPerSecond) * 1e6;
+}
+
+/** The settings in words: `threads 2, commit-delay 5`. @param base settings that are not repeated */
+export function nameOf(combination: Combination, base?: Combination): string {
+  const entries = Object.entries(combination) as [keyof Combination, number][];
+  const named = entries.filter(([name, value]) => base?.[name] !== value);
+  if (named.length === 0) return entries.length === 0 ? 'running server' : 'base';
+  return named.map(([name, value]) => `${name} ${value}`).join(', ');
+}
+
+/** Whether two combinations are the same settings. */
+export function isSame(one: Combination, other: Combination): boolean {
+  return nameOf(one) === nameOf(other);
+}

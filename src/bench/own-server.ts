@@ -1,0 +1,115 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { type Api, openApi } from '../cli/api.ts';
+import type { Context } from '../cli/context.ts';
+import { openAccess } from '../cli/session.ts';
+import { clientVariables } from '../contract/client-variables.ts';
+import type { Combination } from './sweep.ts';
+
+/** A server that stages drive. */
+export interface Target {
+  /** `HOST:PORT`. */
+  readonly http: string;
+  readonly grpc: string | undefined;
+  readonly api: Api;
+  /** Missing if the server is not ours. */
+  readonly pid?: number;
+  /** Its data directory. */
+  readonly data?: string;
+  stop(): Promise<void>;
+}
+
+/** Time for a clean stop, ms. */
+const stopMs = 15_000;
+const keptOutput = 4_000;
+
+/** Without rate limits: the sweep is about what the machine can do. */
+const unlimited = ['--rate=0', '--api-rate=0', '--token-rate=0', '--max-connections-per-address=0'];
+
+/**
+ * Starts `serve` of this executable on free ports of the loopback interface and a new store.
+ * @param directory of the store, which must not exist
+ * @throws {Error} if the server does not start, with its messages
+ */
+export async function startOwnServer(
+  directory: string,
+  combination: Combination,
+  context: Context,
+): Promise<Target> {
+  const data = join(directory, 'data');
+  const { stdout } = await promisify(execFile)(
+    ...command(['init', '--admin-email=bench@localhost', `--data=${data}`, '--json']),
+    {
+      env: environment(context),
+    },
+  );
+  const { clientId, clientSecret } = JSON.parse(stdout) as { clientId: string; clientSecret: string };
+  const settings = Object.entries(combination).map(([name, value]) => `--${name}=${value}`);
+  const listen = ['--listen=127.0.0.1:0', '--grpc-listen=127.0.0.1:0', '--log-level=warn'];
+  const [program, args] = command(['serve', `--data=${data}`, ...listen, ...unlimited, ...settings]);
+  // In a group of its own, Ctrl-C of the terminal does not reach it: it is stopped once its stage is over.
+  const child = spawn(program, args, {
+    env: environment(context),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = async () => {
+    await stopChild(child);
+    process.off('exit', kill);
+  };
+  try {
+    const line = await readyLine(child);
+    const [, http = ''] = /\bhttp=(\S+)/.exec(line) ?? [];
+    const [, grpc] = /\bgrpc=(\S+)/.exec(line) ?? [];
+    const env = { [clientVariables.clientId]: clientId, [clientVariables.clientSecret]: clientSecret };
+    const own = { ...context, env };
+    const url = `http://${http}`;
+    return { http, grpc, api: openApi(own, url, openAccess(own, url)), pid: child.pid!, data, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** This program with other arguments. Compiled, it has its script within the executable. */
+function command(args: readonly string[]): [program: string, args: string[]] {
+  const script = process.argv[1];
+  const own = script === undefined || script.startsWith('/$bunfs/') ? [] : [script];
+  return [process.execPath, [...own, ...args]];
+}
+
+/** Settings of the environment are not those of the sweep. */
+function environment({ env }: Context): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    ([name, value]) => value !== undefined && !name.startsWith('FLAGMETER_'),
+  );
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+function readyLine(child: ChildProcess): Promise<string> {
+  let errors = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-keptOutput);
+  });
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (line.startsWith('flagmeter ready ')) resolve(line);
+    });
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`The server did not start: ${errors.trim()}`)));
+  });
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const closed = once(child, 'close');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopMs);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,170 @@
+import { isSame, type Measurement, nameOf } from './measurement.ts';
+import { type Combination, type Dimension, dimensions } from './sweep.ts';
+
+/** Gains below this are not considered, however small the spread of a few repetitions is. */
+const leastGain = 0.03;
+/** Share of the writes that a commit delay must save to be worth its latency. */
+const leastSaving = 0.2;
+/** Highest 99th percentile of a rate that counts as sustained, ms. */
+const sustainedP99 = 50;
+const secondsPerDay = 86_400;
+
+/** Ceilings of one combination that was measured several times. */
+export interface Spread {
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+  readonly count: number;
+}
+
+/** The recommended settings. */
+export interface Recommendation {
+  /** Flags of `serve` that differ from the base. */
+  readonly settings: Combination;
+  readonly reason: string;
+  readonly base: Spread;
+  /** Missing if the base is recommended. */
+  readonly chosen?: Spread;
+}
+
+/** A setting that trades latency for fewer writes. */
+export interface Saving {
+  readonly settings: Combination;
+  readonly reason: string;
+}
+
+/** The rate that the machine sustains. */
+export interface Sustained {
+  readonly packetsPerSecond: number;
+  /** Of the ceiling. */
+  readonly share: number;
+  readonly p99: number;
+  readonly bytesPerDay?: number;
+}
+
+/** Ceilings: the stages of closed loops with the most connections over the first transport. */
+export function ceilingsOf(all: readonly Measurement[]): readonly Measurement[] {
+  const transport = all[0]?.transport;
+  const closed = all.filter((each) => each.share === undefined && each.transport === transport);
+  const most = Math.max(...closed.map(({ connections }) => connections));
+  return closed.filter(({ connections }) => connections === most);
+}
+
+/** The sound ceilings of one combination. */
+export function spreadOf(all: readonly Measurement[], combination: Combination): Spread {
+  const rates = ceilingsOf(all)
+    .filter((each) => isSound(each) && isSame(each.combination, combination))
+    .map(({ packetsPerSecond }) => packetsPerSecond)
+    .toSorted((a, b) => a - b);
+  const [low = 0, high = 0] = [
+    rates[Math.floor((rates.length - 1) / 2)],
+    rates[Math.floor(rates.length / 2)],
+  ];
+  return { median: (low + high) / 2, lowest: rates[0] ?? 0, highest: rates.at(-1) ?? 0, count: rates.length };
+}
+
+/** The best value of each dimension, for the runs that measure them together. Small gains are left to the base. */
+export function candidateOf(all: readonly Measurement[], base: Combination): Combination {
+  const usual = spreadOf(all, base).median;
+  if (usual === 0) return base;
+  const ceilings = ceilingsOf(all).filter(isSound);
+  const best = dimensions.flatMap((name): readonly (readonly [Dimension, number])[] => {
+    const own = ceilings.filter(({ combination }) => differsOnlyIn(name, combination, base));
+    const top = own.toSorted((a, b) => b.packetsPerSecond - a.packetsPerSecond)[0];
+    if (top === undefined || top.packetsPerSecond < usual * (1 + leastGain)) return [];
+    return [[name, top.combination[name]!]];
+  });
+  return { ...base, ...Object.fromEntries(best) };
+}
+
+function differsOnlyIn(name: Dimension, combination: Combination, base: Combination): boolean {
+  return dimensions.every((each) => (each === name) !== (combination[each] === base[each]));
+}
+
+/** Whether a stage had no errors, its counts were right, and no other process disturbed it. */
+export function isSound({ errors, difference, isDisturbed }: Measurement): boolean {
+  return errors === 0 && difference === undefined && !isDisturbed;
+}
+
+/** Recommends the candidate only if its slowest repetition is faster than the fastest of the base. */
+export function recommend(
+  all: readonly Measurement[],
+  base: Combination,
+  candidate: Combination,
+): Recommendation {
+  const usual = spreadOf(all, base);
+  if (usual.count === 0)
+    return {
+      settings: {},
+      reason: 'Each stage of the base failed, or was disturbed by other processes.',
+      base: usual,
+    };
+  if (isSame(base, candidate))
+    return { settings: {}, reason: 'No setting of the sweep was faster than the base.', base: usual };
+  const chosen = spreadOf(all, candidate);
+  const gain = chosen.median / usual.median - 1;
+  const name = nameOf(candidate, base);
+  if (chosen.count < 2 || usual.count < 2)
+    return {
+      settings: {},
+      reason: `The gain of ${name} was not measured again without a disturbance.`,
+      base: usual,
+    };
+  if (chosen.lowest <= usual.highest || gain < leastGain)
+    return { settings: {}, reason: `The gain of ${name} is within the noise.`, base: usual, chosen };
+  const settings = Object.fromEntries(
+    Object.entries(candidate).filter(([key, value]) => base[key as Dimension] !== value),
+  );
+  const reason = `${name} carries ${Math.round(gain * 100)} % more packets/s than the base.`;
+  return { settings, reason, base: usual, chosen };
+}
+
+/** The commit delay that saves most writes at each offered share of the ceiling, if it saves enough. */
+export function savingOf(all: readonly Measurement[], base: Combination): Saving | undefined {
+  const open = all.filter(
+    (each) => isSound(each) && each.share !== undefined && each.transport === all[0]?.transport,
+  );
+  const usual = open.filter(({ combination }) => isSame(combination, base));
+  const delayed = open.filter(({ combination }) => differsOnlyIn('commit-delay', combination, base));
+  const found = [...new Set(delayed.map(({ combination }) => combination['commit-delay']!))].flatMap(
+    (delay) => {
+      const own = delayed.filter(({ combination }) => combination['commit-delay'] === delay);
+      const savings = usual.map((each) =>
+        savedBy(
+          own.find(({ share }) => share === each.share),
+          each,
+        ),
+      );
+      const saved = Math.min(...savings);
+      return savings.length > 0 && saved >= leastSaving ? [{ delay, saved, own: own[0]! }] : [];
+    },
+  );
+  const best = found.toSorted((a, b) => b.saved - a.saved)[0];
+  if (best === undefined) return undefined;
+  const before = usual.find(({ share }) => share === best.own.share)!;
+  const saved = `writes at least ${Math.round(best.saved * 100)} % fewer bytes per packet`;
+  const cost = `At ${Math.round(best.own.share! * 100)} % load its median latency is ${best.own.p50.toFixed(1)} ms, not ${before.p50.toFixed(1)} ms`;
+  return {
+    settings: { 'commit-delay': best.delay },
+    reason: `commit-delay ${best.delay} ${saved}. ${cost}.`,
+  };
+}
+
+function savedBy(own: Measurement | undefined, usual: Measurement): number {
+  if (!own?.bytesPerPacket || !usual.bytesPerPacket) return 0;
+  return 1 - own.bytesPerPacket / usual.bytesPerPacket;
+}
+
+/** The highest offered rate of a combination that was answered in full and in time. */
+export function sustainedOf(all: readonly Measurement[], combination: Combination): Sustained | undefined {
+  const best = all
+    .filter((each) => each.transport === all[0]?.transport && isSame(each.combination, combination))
+    .filter((each) => each.offered !== undefined && isSound(each))
+    .filter((each) => each.p99 <= sustainedP99 && each.packetsPerSecond >= each.offered! * 0.98)
+    .toSorted((a, b) => b.packetsPerSecond - a.packetsPerSecond)[0];
+  if (best === undefined) return undefined;
+  const { packetsPerSecond, share = 1, p99, bytesPerPacket } = best;
+  const bytesPerDay =
+    bytesPerPacket === undefined ? undefined : bytesPerPacket * packetsPerSecond * secondsPerDay;
+  return { packetsPerSecond, share, p99, ...(bytesPerDay !== undefined && { bytesPerDay }) };
+}

@@ -1,0 +1,114 @@
+import { type Html, html } from '../auth/pages/html.ts';
+import { type Chart, chart } from './charts.ts';
+import { findingsOf } from './findings.ts';
+import { type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
+import type { Outcome } from './outcome.ts';
+import { loadOf, stageColumns, whole } from './table.ts';
+
+/** The colours are those of the console, and distinguishable without red and green. */
+const style = `
+:root { color-scheme: light dark; --ground: light-dark(#ffffff, #14161c); --raised: light-dark(#f6f7f9, #1c1f27);
+  --line: light-dark(#dcdfe6, #323744); --text: light-dark(#1b1f29, #e6e8ee); --quiet: light-dark(#5a6274, #9aa3b5); }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--ground); color: var(--text);
+  font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums; }
+h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.1rem; margin: 0; } p { margin: .25rem 0; }
+header p, figcaption p, .value { color: var(--quiet); }
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); gap: .75rem; }
+dl > div, figure { background: var(--raised); border: 1px solid var(--line); border-radius: 6px; padding: .75rem; }
+dt { font-weight: 600; overflow-wrap: anywhere; } dd { margin: .25rem 0 0; overflow-wrap: anywhere; }
+figure { margin: 1rem 0; }
+.row { display: grid; grid-template-columns: 16rem 1fr 11rem; gap: .15rem .75rem; align-items: center; margin-top: .5rem; }
+.row svg { width: 100%; height: 1.25rem; background: var(--ground); border-radius: 3px; } .value { text-align: right; }
+.legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; margin: .5rem 0; }
+.legend li::before { content: ""; display: inline-block; width: .8em; height: .8em; margin-right: .4em; background: currentColor; }
+.legend li { color: var(--tone); } rect { fill: var(--tone); }
+.tone-1 { --tone: light-dark(#0072b2, #56b4e9); } .tone-2 { --tone: light-dark(#b35900, #e69f00); }
+.tone-3 { --tone: light-dark(#007a5c, #2bc49a); } .tone-4 { --tone: light-dark(#a3457f, #e08bc0); }
+.tone-5 { --tone: light-dark(#6b7280, #9aa3b5); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th.text, td.text { text-align: left; }
+@media (max-width: 45rem) { .row { grid-template-columns: 1fr auto; } .row svg { grid-column: 1 / -1; grid-row: 2; } }
+@media print { :root { color-scheme: light; } figure { break-inside: avoid; } }
+`;
+
+/** The report as one HTML page that loads nothing. */
+export function reportHtml(outcome: Outcome): string {
+  const { machine } = outcome;
+  const memory = `${Math.round(machine.memory / 2 ** 30)} GiB`;
+  const about = `${machine.cores} cores (${machine.processor}), ${memory} of memory, flagmeter ${machine.version}`;
+  const page = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>flagmeter bench</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<style>`;
+  const rest = html`</style></head><body>
+<header><h1>flagmeter bench</h1><p>${new Date(machine.at).toISOString()}: ${about}</p>
+<p>${Object.keys(outcome.base).length === 0 ? 'A running server' : `Base: ${nameOf(outcome.base)}`}</p></header>
+<main><dl>${findingsOf(outcome).map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>
+${chartsOf(outcome).map(chart)}
+<figure><figcaption><h2>Stages</h2><p>CPU of threads in µs per packet. Disk figures are those of the whole device. Others: cores used by other processes.</p></figcaption>
+${stageTable(outcome)}</figure></main></body></html>
+`;
+  return page.text + style + rest.text;
+}
+
+function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
+  const closed = measurements.filter(({ share }) => share === undefined);
+  const open = measurements.filter(({ share }) => share !== undefined);
+  const label = (each: Measurement) =>
+    `${nameOf(each.combination, base)}, ${each.connections} connections (${each.transport}${each.isDisturbed ? ', disturbed' : ''})`;
+  const charts: Chart[] = [
+    {
+      title: 'Ceiling',
+      caption: 'Packets per second in a closed loop: each answer is followed by the next packet.',
+      kind: 'bars',
+      rows: closed.map((each) => ({
+        label: label(each),
+        value: `${whole(each.packetsPerSecond)}/s`,
+        parts: [{ name: 'packets/s', value: each.packetsPerSecond }],
+      })),
+    },
+    {
+      title: 'Latency',
+      caption: 'In ms on a logarithmic scale, from the time at which a packet was due (open loop).',
+      kind: 'marks',
+      rows: open.map((each) => ({
+        label: `${nameOf(each.combination, base)}, ${loadOf(each)}`,
+        value: [each.p50, each.p99, each.p999].map((ms) => ms.toFixed(1)).join(' · '),
+        parts: [
+          { name: 'p50', value: each.p50 },
+          { name: 'p99', value: each.p99 },
+          { name: 'p99.9', value: each.p999 },
+        ],
+      })),
+    },
+    {
+      title: 'CPU per packet',
+      caption: 'In µs by thread of the server, at the ceiling.',
+      kind: 'bars',
+      rows: closed
+        .filter(({ threads }) => threads.length > 0)
+        .map((each) => {
+          const parts = threadRoles.map((name) => ({ name, value: microsOf(each, name) }));
+          const total = parts.reduce((sum, { value }) => sum + value, 0);
+          return { label: label(each), value: `${total.toFixed(1)} µs`, parts };
+        }),
+    },
+  ];
+  return charts.filter(({ rows }) => rows.length > 0);
+}
+
+function stageTable({ measurements, base }: Outcome): Html {
+  const cell = (isText: true | undefined) => (isText ? 'text' : 'number');
+  const head = stageColumns.map(
+    ({ title, isText }) => html`<th scope="col" class="${cell(isText)}">${title}</th>`,
+  );
+  const rows = measurements.map(
+    (each) =>
+      html`<tr>${stageColumns.map(({ text, isText }) => html`<td class="${cell(isText)}">${text(each, base)}</td>`)}</tr>
+`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Stages"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}

@@ -1,0 +1,131 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Context } from '../cli/context.ts';
+import { Failure } from '../cli/failure.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Measuring, measure } from './measure.ts';
+import { isSame, type Measurement, nameOf, ownCores } from './measurement.ts';
+import { startOwnServer, type Target } from './own-server.ts';
+import { busyCores, readProcessorTime } from './processor-time.ts';
+import { candidateOf } from './recommendation.ts';
+import type { Combination, Run, Stage, SweepPlan, Transport } from './sweep.ts';
+import { loadOf, whole } from './table.ts';
+import { createWorkload, type Workload } from './workload.ts';
+
+export interface SweepDeps {
+  readonly context: Context;
+  /** A server that runs already; otherwise each run starts one. */
+  readonly running: Target | undefined;
+  /** The folder for the stores. */
+  readonly folder: string;
+  readonly generatorFile: string;
+  readonly clock: Clock;
+  readonly over: AbortSignal;
+}
+
+/** The stages that were measured, and why there are not more. */
+export interface Swept {
+  readonly measurements: readonly Measurement[];
+  /** The combination that was measured again beside the base. */
+  readonly candidate: Combination | undefined;
+  readonly failure?: Failure;
+}
+
+/** A bench that lasts longer than planned by this factor, as on a machine that is busy, stops early. */
+const lateFactor = 2;
+/** Cores for each thread of the generator. */
+const coresPerGenerator = 4;
+const mostGenerators = 16;
+
+/** The kernel's own work, such as that of the disk, is below this. */
+function isDisturbing(foreignCores: number): boolean {
+  return foreignCores > Math.max(0.3, availableParallelism() / 10);
+}
+
+/** Measures the stages of a plan. A failure or an interruption ends the sweep, and keeps what was measured. */
+export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
+  const measurements: Measurement[] = [];
+  let candidate: Combination | undefined;
+  const until = deps.clock.monotonic() + plan.expectedSeconds * lateFactor * 1000;
+  try {
+    for (const [number, run] of plan.runs.entries()) {
+      if (run.combination === undefined) candidate ??= candidateOf(measurements, plan.base);
+      const combination = run.combination ?? candidate!;
+      // The base is repeated by the runs of its own.
+      if (run.combination === undefined && isSame(combination, plan.base)) continue;
+      await runOnce({ run, combination, number, plan, until }, measurements, deps);
+    }
+    return { measurements, candidate };
+  } catch (error) {
+    return { measurements, candidate, failure: failureOf(error, deps.over) };
+  }
+}
+
+function failureOf(error: unknown, over: AbortSignal): Failure {
+  if (over.aborted) return new Failure('interrupted', 'Interrupted: the report has the stages until then');
+  return error instanceof Failure ? error : new Failure('failed', (error as Error).message);
+}
+
+interface Running {
+  readonly run: Run;
+  readonly combination: Combination;
+  readonly number: number;
+  readonly plan: SweepPlan;
+  /** Monotonic time at which no further stage begins, ms. */
+  readonly until: number;
+}
+
+async function runOnce(running: Running, measurements: Measurement[], deps: SweepDeps): Promise<void> {
+  const { run, combination, number } = running;
+  const { context, folder, over } = deps;
+  over.throwIfAborted();
+  const target = deps.running ?? (await startOwnServer(join(folder, String(number)), combination, context));
+  const workloads = new Map<Transport, Workload>();
+  try {
+    for (const stage of run.stages)
+      measurements.push(await runStage(stage, { ...running, target, workloads }, measurements, deps));
+  } finally {
+    try {
+      if (deps.running) for (const { applications } of workloads.values()) await applications.remove();
+    } finally {
+      await target.stop();
+    }
+  }
+}
+
+interface Staging extends Running {
+  readonly target: Target;
+  /** Those of earlier stages. */
+  readonly workloads: Map<Transport, Workload>;
+}
+
+async function runStage(
+  stage: Stage,
+  { combination, plan, until, target, workloads }: Staging,
+  measurements: readonly Measurement[],
+  { context, clock, generatorFile, running, over }: SweepDeps,
+): Promise<Measurement> {
+  const { transport } = stage;
+  if (clock.monotonic() > until)
+    throw new Failure('failed', 'Stopped early: the machine is too busy for the planned time');
+  // Each application belongs to one of the server's workers.
+  const count = running ? 1 : Math.max(2, ...plan.runs.map((each) => each.combination?.workers ?? 1));
+  const workload =
+    workloads.get(transport) ?? (await createWorkload(target.api, transport, count, clock.now()));
+  workloads.set(transport, workload);
+  const ceiling = measurements.findLast(
+    (each) =>
+      each.share === undefined && each.transport === transport && isSame(each.combination, combination),
+  );
+  const wanted = Math.floor(availableParallelism() / coresPerGenerator);
+  const generatorThreads = Math.min(mostGenerators, Math.max(1, wanted));
+  const measuring: Measuring = { context, clock, generatorFile, generatorThreads, over };
+  const rate = ceiling?.packetsPerSecond ?? 0;
+  const before = readProcessorTime();
+  const measured = await measure(target, workload, combination, stage, rate, measuring);
+  const foreignCores = Math.max(0, busyCores(before, readProcessorTime()) - ownCores(measured));
+  const total = plan.runs.flatMap((run) => run.stages).length;
+  const name = `${nameOf(combination, plan.base)}, ${loadOf(measured)}, ${measured.connections} connections`;
+  context.err(`${measurements.length + 1}/${total} ${name}: ${whole(measured.packetsPerSecond)} packets/s\n`);
+  return running ? measured : { ...measured, foreignCores, isDisturbed: isDisturbing(foreignCores) };
+}

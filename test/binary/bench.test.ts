@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { Outcome } from '../../src/bench/outcome.ts';
+import { cleanUp, freshDirectory, prepare, requireBinary, startBinary, stop } from '../support/binary.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+afterAll(cleanUp);
+
+/** The command lines of the processes that name a text. */
+function processesWith(text: string): string[] {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const lines = all.map((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+    } catch {
+      return '';
+    }
+  });
+  return lines.filter((line) => line.includes(text) && line.includes('serve'));
+}
+
+test('bench measures a temporary server, writes a report, and removes the store', async () => {
+  const folder = freshDirectory();
+  const [data, report] = [join(folder, 'stores'), join(folder, 'report.html')];
+  const { code, stdout, stderr } = await runBinary([
+    'bench',
+    '--small',
+    '--data',
+    data,
+    '--report',
+    report,
+    '--json',
+  ]);
+  expect(stderr).toContain('6/6 base, grpc, 80 %, 1 connections');
+  expect(code).toBe(0);
+  const outcome = JSON.parse(stdout) as Outcome;
+  expect(outcome.exact).toBe(true);
+  const stages = outcome.measurements.map(({ transport, share = 1, errors }) => [transport, share, errors]);
+  expect(stages).toEqual(['http', 'grpc'].flatMap((each) => [1, 0.5, 0.8].map((share) => [each, share, 0])));
+  for (const each of outcome.measurements) expect(each.packetsPerSecond).toBeGreaterThan(0);
+  expect(readFileSync(report, 'utf8')).toContain('<h1>flagmeter bench</h1>');
+  expect(readdirSync(folder)).toEqual(['report.html']);
+  expect(processesWith(data)).toEqual([]);
+});
+
+test('bench drives a running server in an application that it deletes', async () => {
+  const data = join(freshDirectory(), 'data');
+  const { clientId, clientSecret } = await prepare(data);
+  const server = await startBinary({ data, args: ['--rate', '0'] });
+  const env = { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
+  const url = `http://${server.http}`;
+  const { code, stdout, stderr } = await runBinary(
+    ['bench', '--small', '--url', url, '--grpc', server.grpc, '--json'],
+    env,
+  );
+  expect([code, stderr]).toEqual([0, expect.stringContaining('6/6 running server')]);
+  expect((JSON.parse(stdout) as Outcome).exact).toBe(true);
+  const apps = await runBinary(['apps', 'list', '--url', url, '--json'], env);
+  expect(JSON.parse(apps.stdout)).toMatchObject({ items: [] });
+  await stop(server);
+});
+
+test.each([
+  ['another machine', ['--url', 'http://flags.example.com'], 'not a loopback address'],
+  [
+    'gRPC of another machine',
+    ['--url', 'http://127.0.0.1:1', '--grpc', 'flags.example.com:443'],
+    'not a loopback',
+  ],
+  ['TLS', ['--url', 'https://localhost'], 'plain HTTP'],
+  ['too little time', ['--time', '5'], 'at least'],
+  ['too many connections', ['--connections', '16,10001'], 'from 1 to 10000'],
+  ['a report in a missing folder', ['--report', '/nowhere/report.html'], 'Cannot use --report'],
+])('bench refuses %s', async (_, args, message) => {
+  const { code, stderr } = await runBinary(['bench', ...args]);
+  expect(stderr).toContain(message);
+  expect(code).toBe(2);
+});
+
+test('bench names the folder that it cannot create', async () => {
+  const { code, stderr } = await runBinary(['bench', '--data', '/nowhere/stores']);
+  expect(stderr).toContain('Cannot create /nowhere/stores for temporary stores');
+  expect(code).toBe(1);
+});
+
+test('bench refuses an existing folder, and leaves it unchanged', async () => {
+  const data = join(freshDirectory(), 'data');
+  mkdirSync(join(data, 'accounts'), { recursive: true });
+  const { code, stderr } = await runBinary(['bench', '--small', '--data', data]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('it exists')]);
+  expect(existsSync(join(data, 'accounts'))).toBe(true);
+});
+
+test('an interrupted bench reports the stages until then, and leaves no process and no store', async () => {
+  const folder = freshDirectory();
+  const data = join(folder, 'stores');
+  const args = ['bench', '--small', '--time', '100', '--data', data, '--report', join(folder, 'report.html')];
+  const child = spawn(requireBinary(), args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  await expect.poll(() => processesWith(data)).not.toEqual([]);
+  await expect.poll(() => errors).toContain('6 stages');
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  child.kill('SIGINT');
+  expect(await ended).toBe(130);
+  expect(errors).toContain('Interrupted');
+  expect(existsSync(data)).toBe(false);
+  expect(processesWith(data)).toEqual([]);
+});

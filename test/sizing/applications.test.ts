@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { differenceOf } from '../../src/bench/applications.ts';
+
+const counts = (checks: number) => new Map([['a/on', [checks, 1, 0]]]);
+
+it('finds no difference in equal counts', () => {
+  expect(differenceOf(counts(5), counts(5), 0)).toBeUndefined();
+});
+
+it.each([
+  ['a lost packet', counts(5), counts(4), 0],
+  ['a packet that counted twice', counts(5), counts(6), 0],
+  ['a series that is missing', counts(5), new Map(), 0],
+  ['a series that nobody sent', new Map(), counts(5), 0],
+  ['a lost packet beside unanswered ones', counts(5), counts(4), 3],
+])('reports %s', (_, expected, counted, uncertain) => {
+  expect(differenceOf(expected, counted, uncertain)).toMatch(/^a\/on: acknowledged/);
+});
+
+it('accepts more than was acknowledged if packets were not answered', () => {
+  expect(differenceOf(counts(5), counts(6), 1)).toBeUndefined();
+});

@@ -1,0 +1,17 @@
+import type { Measurement } from '../../src/bench/measurement.ts';
+
+/** A measurement of the ceiling, with the given differences. */
+export function measured(given: Partial<Measurement> = {}): Measurement {
+  return {
+    combination: { threads: 1, 'commit-delay': 0 },
+    transport: 'http',
+    connections: 256,
+    packetsPerSecond: 50_000,
+    ...{ p50: 1, p99: 4, p999: 9 },
+    threads: [],
+    ...{ generatorCores: 0.4, generatorBusiest: 0.4, lateness: 0.1 },
+    errors: 0,
+    errorKinds: {},
+    ...given,
+  };
+}

@@ -1,0 +1,17 @@
+import { Worker } from 'node:worker_threads';
+import { build } from 'rolldown';
+import { onTestFinished } from 'vitest';
+
+/** Starts threads of a test from a file of source code, without a build of the whole program. They end with the test. */
+export async function sourceThreads(
+  input: string,
+): Promise<(workerData: object, transferList?: Transferred) => Worker> {
+  const { output } = await build({ input, platform: 'node', write: false, output: { format: 'cjs' } });
+  return (workerData, transferList = []) => {
+    const worker = new Worker(output[0].code, { eval: true, workerData, transferList });
+    onTestFinished(() => void worker.terminate());
+    return worker;
+  };
+}
+
+type Transferred = NonNullable<ConstructorParameters<typeof Worker>[1]>['transferList'];

@@ -12,11 +12,12 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
+import { installModules } from '../support/install-modules.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { example, type RunningProxy, runProxy } from '../support/proxy-program.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
-import { installUnleash, startUnleash, type UnleashServer } from './start-unleash.ts';
+import { startUnleash, type UnleashServer, unleashModules } from './start-unleash.ts';
 
 /** A server of Unleash behind nginx, which mirrors what the published SDK reports to flagmeter. */
 
@@ -131,7 +132,7 @@ async function importTables(environment: string, ...more: string[]): Promise<Rec
 
 needing('nginx', 'postgresql').describe('Unleash and flagmeter', { timeout: 300_000 }, () => {
   beforeAll(async () => {
-    modules = await installUnleash();
+    modules = await installModules(unleashModules);
     postgres = await Postgres.start();
     database = (await postgres.database()).replace(/\?.*/, '');
     const data = join(freshDirectory(), 'data');

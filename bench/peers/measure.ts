@@ -1,0 +1,154 @@
+import type { LoadReport } from '../../src/bench/load/plan.ts';
+import { cpuSeconds, rssMb } from '../../src/bench/load/process-stats.ts';
+import { note } from '../benchmark.ts';
+import { load } from '../load.ts';
+import { median, round } from '../numbers.ts';
+import { sendRequests } from '../service.ts';
+import type { Peer, PeerCounts, PeerRequest, RunningPeer } from './peer.ts';
+
+export interface PeerPlan {
+  readonly connections: number;
+  readonly seconds: number;
+  readonly rounds: number;
+}
+
+/** Measurements of a program. Latencies are those at half of its rate. */
+export interface PeerFigures {
+  readonly name: string;
+  readonly uniqueUsers: string;
+  readonly rps: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** CPU of all its processes per request, µs. */
+  readonly cpuUs: number;
+  /** Resident memory of the process that serves the requests, MiB. */
+  readonly rssMb: number;
+  /** `undefined` for a program without counts. */
+  readonly durability: Durability | undefined;
+}
+
+export interface Durability {
+  /** Length of the period before SIGKILL whose accepted requests are missing after a restart, if they are the last ones. */
+  readonly lostSeconds: number;
+  /** How many times a request counts that is sent twice. */
+  readonly retryCounts: number;
+}
+
+/** A program that buffers counts stores them at shorter intervals. */
+const settleMs = 7_000;
+const pollMs = 200;
+
+/** Drives the programs in turn, so that conditions are the same; then at half rate; then each is killed under load. */
+export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Promise<PeerFigures[]> {
+  const all: { peer: Peer; running: RunningPeer; runs: LoadReport[]; cpu: number; checks: number }[] = [];
+  try {
+    for (const peer of peers) all.push({ peer, running: await peer.start(), runs: [], cpu: 0, checks: 0 });
+    for (let turn = 1; turn <= plan.rounds; turn++) {
+      for (const each of all) {
+        const before = cpuOf(each.running);
+        each.runs.push(await drive(each, plan));
+        each.cpu += cpuOf(each.running) - before;
+      }
+      note(
+        `round ${turn}: ${all.map(({ running, runs }) => `${running.name} ${round(runs.at(-1)!.rps)}/s`).join('; ')}`,
+      );
+    }
+    const figures: PeerFigures[] = [];
+    for (const { peer, running, runs, cpu, checks } of all) {
+      const rps = median(runs.map((run) => run.rps));
+      const requests = runs.reduce((sum, run) => sum + run.requests, 0);
+      const memory = rssMb(running.pid);
+      const each = { peer, running, checks };
+      const half = await drive(each, plan, Math.max(1, rps / 2));
+      figures.push({
+        ...{ name: running.name, uniqueUsers: peer.uniqueUsers },
+        ...{ rps: round(rps), p50Ms: round(half.p50, 2), p99Ms: round(half.p99, 2) },
+        ...{ cpuUs: round((cpu * 1e6) / requests), rssMb: round(memory) },
+        durability: running.counts && (await durabilityOf(each, running.counts, plan)),
+      });
+    }
+    return figures;
+  } finally {
+    for (const { running } of all) await running.stop();
+  }
+}
+
+interface Driven {
+  readonly peer: Peer;
+  readonly running: RunningPeer;
+  /** Checks of all accepted requests. */
+  checks: number;
+}
+
+async function drive(driven: Driven, { connections, seconds }: PeerPlan, rate?: number): Promise<LoadReport> {
+  const { peer, running } = driven;
+  const requests = running.requests();
+  const timing = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
+  const report = await sendRequests(
+    running.http,
+    requests.map(({ text }) => text),
+    {
+      ...timing,
+      ...{ status: peer.status, ...(peer.time && { time: peer.time }), ...(rate && { rate }) },
+    },
+  );
+  driven.checks += checksIn(report, requests);
+  return report;
+}
+
+function checksIn({ accepted }: LoadReport, requests: readonly PeerRequest[]): number {
+  return requests.reduce((sum, { checks }, index) => sum + checks * (accepted[index] ?? 0), 0);
+}
+
+/** Checks its counts, and measures what a SIGKILL under load loses, and what a retry adds. */
+async function durabilityOf(driven: Driven, counts: PeerCounts, plan: PeerPlan): Promise<Durability> {
+  const { running, peer } = driven;
+  const stored = await settled(counts, driven.checks);
+  if (stored !== driven.checks)
+    note(`WRONG COUNTS of ${running.name}: accepted ${driven.checks}, stored ${stored}`);
+  const retried = counts.retried();
+  await sendRequests(running.http, [retried.text], {
+    ...{ connections: 1, warmupSeconds: 0, seconds: 10, limit: 2, status: peer.status },
+  });
+  const before = await settled(counts, stored + 2 * retried.checks);
+  const accepted = await killUnderLoad(driven, counts, plan);
+  await counts.restart();
+  const lost = Math.max(0, accepted - ((await settled(counts, before + accepted)) - before));
+  const lostSeconds = lost === 0 ? 0 : (lost / accepted) * killAfter(plan);
+  return { lostSeconds, retryCounts: (before - stored) / retried.checks };
+}
+
+/** Longer than the interval at which a program stores what it buffers, seconds. */
+function killAfter({ seconds }: PeerPlan): number {
+  return 2 * seconds;
+}
+
+/** @returns the checks of the requests that were accepted before the kill */
+async function killUnderLoad({ peer, running }: Driven, counts: PeerCounts, plan: PeerPlan): Promise<number> {
+  const [host, port] = running.http.split(':') as [string, string];
+  const requests = running.requests();
+  const report = load({
+    ...{ host, port: Number(port), requests: requests.map(({ text }) => text) },
+    ...{ connections: plan.connections, warmupSeconds: 0, seconds: 2 * killAfter(plan) },
+    ...{ status: peer.status, ...(peer.time && { time: peer.time }) },
+  });
+  await Bun.sleep(killAfter(plan) * 1000);
+  await counts.kill();
+  return checksIn(await report, requests);
+}
+
+/** The stored checks, once there are enough of them or no more arrive. */
+async function settled(counts: PeerCounts, expected: number): Promise<number> {
+  let total = await counts.total();
+  for (let since = performance.now(); total < expected && performance.now() - since < settleMs; ) {
+    await Bun.sleep(pollMs);
+    const later = await counts.total();
+    if (later !== total) since = performance.now();
+    total = later;
+  }
+  return total;
+}
+
+function cpuOf(running: RunningPeer): number {
+  return running.processes().reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+}

@@ -1,0 +1,67 @@
+import { Postgres } from '../../test/support/postgres.ts';
+import type { PeerRequest, RunningPeer } from './peer.ts';
+
+/** The memory of a small server in production. Commits are durable: these are the defaults. */
+const settings = { shared_buffers: '512MB', max_wal_size: '4GB', autovacuum_naptime: '1min' };
+
+/** A server process that stores its counts in PostgreSQL. */
+export interface PostgresClient {
+  readonly http: string;
+  readonly pid: number;
+  stop(signal?: NodeJS.Signals): Promise<unknown>;
+}
+
+/** What differs among such programs. */
+export interface OnPostgres<Client extends PostgresClient> {
+  readonly name: string;
+  start(database: string): Promise<Client>;
+  /** SQL for data that the server needs. */
+  readonly prepare?: string;
+  /** SQL for the sum of all checks, as `total`. */
+  readonly total: string;
+  requests(http: string): readonly PeerRequest[];
+  /** A request that a client repeats. */
+  retried(http: string): PeerRequest;
+}
+
+/** Starts a program on a PostgreSQL of its own. */
+export async function runOnPostgres<Client extends PostgresClient>(
+  program: OnPostgres<Client>,
+): Promise<RunningPeer> {
+  const postgres = await Postgres.start({ settings });
+  const database = await postgres.database();
+  const [{ server_version: version = '' } = {}] = await postgres.query<{ server_version: string }>(
+    'SHOW server_version',
+  );
+  let client = await program.start(database);
+  if (program.prepare !== undefined) await postgres.query(program.prepare, [], database);
+  return {
+    name: `${program.name}, PostgreSQL ${version.split(' ')[0]}`,
+    get http() {
+      return client.http;
+    },
+    get pid() {
+      return client.pid;
+    },
+    processes: () => [client.pid, ...postgres.processes()],
+    requests: () => program.requests(client.http),
+    counts: {
+      async total() {
+        const [row] = await postgres.query<{ total: string | null }>(program.total, [], database);
+        return Number(row?.total ?? 0);
+      },
+      retried: () => program.retried(client.http),
+      async kill() {
+        await Promise.all([client.stop('SIGKILL'), postgres.kill()]);
+      },
+      async restart() {
+        await postgres.start();
+        client = await program.start(database);
+      },
+    },
+    async stop() {
+      await client.stop();
+      await postgres.close();
+    },
+  };
+}

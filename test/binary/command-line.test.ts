@@ -10,6 +10,7 @@ import {
   startProcess,
   stop,
 } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { canMount } from '../support/mount.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { type Ended, runBinary, runProgram } from '../support/run-binary.ts';
@@ -166,7 +167,7 @@ describe('serve', () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
-    const args = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+    const args = ['serve', '--data', data, ...freePorts];
     const refused = await runBinary(args);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(`process ${service.pid} is using it`);
@@ -208,7 +209,7 @@ describe('serve', () => {
     await stop(service);
     const file = `${service.data}/${name}/data.mdb`;
     truncateSync(file, statSync(file).size / 2);
-    const refused = await runBinary(['serve', '--data', service.data]);
+    const refused = await runBinary(['serve', '--data', service.data, ...freePorts]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(
       new RegExp(`^Cannot open ${file}: it is truncated after .* from a backup`),

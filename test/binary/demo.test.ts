@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { samplePeople } from '../../src/demo/story.ts';
 import { cleanUp, freshDirectory, manage, token, type UsageReport, usage } from '../support/binary.ts';
 import { type Demo, spawnDemo, startDemo, stopDemos } from '../support/demo.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 afterAll(() => {
@@ -204,11 +205,7 @@ describe('demo data', () => {
 
 describe('the demo', () => {
   test('prints its progress at once, and then how to sign in and whom to look up', async () => {
-    const { child, exit } = spawnDemo(
-      ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'],
-      undefined,
-      [],
-    );
+    const { child, exit } = spawnDemo(freePorts, undefined, []);
     let out = '';
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       out += text;
@@ -225,7 +222,7 @@ describe('the demo', () => {
   }, 90_000);
 
   test('removes its data when it is stopped during filling', async () => {
-    const { child, temp, exit } = spawnDemo(['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0']);
+    const { child, temp, exit } = spawnDemo(freePorts);
     await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { timeout: 20_000, interval: 20 });
     child.kill('SIGTERM');
     expect(await exit).toEqual({ code: 0, signal: null });

@@ -2,17 +2,17 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { binaryPath, cleanUp, freshDirectory, prepare } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
 
 afterAll(cleanUp);
 
 const asOther = ['--reuid=65534', '--regid=65534', '--clear-groups', binaryPath];
-const ports = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 
 test.runIf(process.getuid?.() === 0).each([
   ['init', ['--admin-email', 'admin@example.com']],
-  ['serve', ports],
-  ['serve', ['--existing', ...ports]],
+  ['serve', freePorts],
+  ['serve', ['--existing', ...freePorts]],
   ['backup', ['--to', 'backup']],
   ['verify', []],
   ['compact', []],

@@ -6,6 +6,7 @@ import { fillStore, readStore } from '../fixtures/stores/fill.ts';
 import { fillMore, urls } from '../fixtures/stores/fill-more.ts';
 import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
 import { cleanUp, freshDirectory, manage, prepare, startBinary, stop } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
 import { runProgram } from '../support/run-binary.ts';
@@ -57,8 +58,7 @@ needing({ why: whyNoReleaseBefore }).describe('the previous release', { timeout:
   test('refuses a directory with packets in its journal, and continues after a clean stop', async () => {
     const data = join(freshDirectory(), 'data');
     const shop = await openShopIn(data);
-    const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...listen]);
+    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...freePorts]);
     expect(code).toBe(1);
     expect(stderr).toContain(
       `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.journalled}`,
@@ -89,8 +89,7 @@ needing({ why: whyNoReleaseBefore }).describe('the previous release', { timeout:
     const files = ['accounts', 'usage'].map((store) => join(data, store, 'data.mdb'));
     const bytes = () => files.map((file) => readFileSync(file).toString('base64'));
     const kept = bytes();
-    const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...listen]);
+    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...freePorts]);
     expect(code).toBe(1);
     expect(stderr).toContain(
       `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.steps.length + 2}`,

@@ -2,11 +2,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 afterAll(cleanUp);
-
-const free = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 
 test('serve --check of a valid configuration exits with 0 and creates nothing', async () => {
   const directory = freshDirectory();
@@ -15,7 +14,7 @@ test('serve --check of a valid configuration exits with 0 and creates nothing', 
     '--check',
     '--data',
     join(directory, 'data'),
-    ...free,
+    ...freePorts,
   ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('ok       stores: a new store would be created\n');

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { whyNotOnNode } from '../support/node-engine.ts';
 
 afterAll(cleanUp);
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 const main = fileURLToPath(new URL('../../dist/node/main.js', import.meta.url));
-const free = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 
 /** A directory with the TLS files of a service, which can be replaced. */
 function tlsDirectory() {
@@ -107,7 +107,7 @@ describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
   test('succeeds with forward secrecy and authenticated encryption only, on HTTP and gRPC, also after SIGHUP', async () => {
     const { files, put } = tlsDirectory();
     const data = `${freshDirectory()}/data`;
-    const service = await startProcess(command, [...before, 'serve', '--data', data, ...free, ...files]);
+    const service = await startProcess(command, [...before, 'serve', '--data', data, ...freePorts, ...files]);
     const outcomes = async (options: ConnectionOptions) =>
       new Set(await Promise.all([service.http, grpcOf(service)].map((at) => handshake(at, options))));
     const check = async (key: '' | 'rsa') => {
@@ -138,7 +138,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
       'serve',
       '--data',
       `${freshDirectory()}/data`,
-      ...free,
+      ...freePorts,
       ...threads,
       ...args,
     ]);
@@ -223,7 +223,7 @@ describe('before anything is prepared', () => {
     '%s that cannot be used fails the start, and no data directory is created',
     async (_what, args, message) => {
       const data = `${freshDirectory()}/data`;
-      const started = startProcess(binaryPath, ['serve', '--data', data, ...free, ...args]);
+      const started = startProcess(binaryPath, ['serve', '--data', data, ...freePorts, ...args]);
       const error = await started.catch((failure: Error) => failure);
       expect((error as Error).message.split('\n')).toContainEqual(expect.stringMatching(message));
       expect(existsSync(data)).toBe(false);
@@ -234,7 +234,7 @@ describe('before anything is prepared', () => {
     const { files: own } = tlsDirectory();
     const url = ['--auth-url', 'https://flags.example.com', '--base-url', 'https://localhost'];
     const data = `${freshDirectory()}/data`;
-    const service = await startProcess(binaryPath, ['serve', '--data', data, ...free, ...own, ...url]);
+    const service = await startProcess(binaryPath, ['serve', '--data', data, ...freePorts, ...own, ...url]);
     const warning = JSON.parse(await logLine(service, 'is not for a host of the public URLs'));
     expect(warning).toMatchObject({ level: 'warn', hosts: ['flags.example.com'] });
     await stop(service);

@@ -13,18 +13,18 @@ import type { HostListener } from '../../src/serve/listeners.ts';
 import { startService } from '../../src/serve/service.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 import { bundle, snippet, workerFile } from '../support/service.ts';
 
 afterAll(cleanUp);
 
-const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 const engine = await loadHttpEngine();
 const log = createLog('error', () => {}, systemClock);
 
 function configOf(...argv: string[]): Config {
-  return loadConfig({ argv: [...listen, ...argv], env: {}, readFile: () => '' });
+  return loadConfig({ argv: [...freePorts, ...argv], env: {}, readFile: () => '' });
 }
 
 test('a service that fails to start leaves no store open', async () => {

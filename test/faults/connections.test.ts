@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 const enders: (() => void)[] = [];
 afterEach(() => {
@@ -13,7 +14,7 @@ afterAll(cleanUp);
 /** The executable, with this many open files. */
 function serve(limit: number, ...args: string[]): Promise<Started> {
   const data = `${freshDirectory()}/data`;
-  const free = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--ops-listen', '127.0.0.1:0'];
+  const free = [...freePorts, '--ops-listen', '127.0.0.1:0'];
   const open = ['--nofile', `${limit}:${limit}`].join('=');
   return startProcess('prlimit', [open, binaryPath, 'serve', '--data', data, ...free, ...args]);
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { type Credentials, openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
@@ -42,8 +43,7 @@ function copy(): { data: string; file: string } {
   return { data, file: `${data}/usage/data.mdb` };
 }
 
-const serve = (data: string) =>
-  runBinary(['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0']);
+const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts]);
 
 /** How a page is damaged: `at` is the offset in it, followed by the bytes. */
 const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] = [

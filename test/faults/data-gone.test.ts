@@ -10,6 +10,7 @@ import {
   startProcess,
   stop,
 } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
 afterAll(cleanUp);
@@ -63,8 +64,7 @@ test('removing files from the directory does not let a second service in', async
     if (name !== 'accounts' && name !== 'usage') rmSync(join(data, name), { recursive: true });
   }
   for (const name of ['accounts', 'usage']) rmSync(`${data}/${name}/lock.mdb`);
-  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-  await expect(startProcess(binaryPath, ['serve', '--data', data, ...listen])).rejects.toThrow(
+  await expect(startProcess(binaryPath, ['serve', '--data', data, ...freePorts])).rejects.toThrow(
     `process ${service.pid} is using it`,
   );
   await stop(service);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { segmentNames } from '../../src/storage/journal/segment.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { readLedger } from '../support/ledger-report.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { killedAt } from '../support/recorded-disk.ts';
@@ -67,8 +68,7 @@ const flip = (offset: number) => (bytes: Buffer) => {
   return bytes;
 };
 
-const serve = (data: string) =>
-  runBinary(['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'], {}, 20_000);
+const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts], {}, 20_000);
 
 const without = 'To start without the packets that were not yet folded into the store';
 const restore = `Restore a backup. ${without}, move the journal away`;

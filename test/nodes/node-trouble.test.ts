@@ -16,6 +16,7 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
@@ -27,7 +28,6 @@ import { sendUntilFull, startOnSmallDisk } from '../support/small-disk.ts';
 
 /** Nodes with a wrong clock, an unreachable PostgreSQL or a full disk. */
 
-const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 const inTime = { timeout: 60_000, interval: 100 };
 
 let database: Postgres;
@@ -65,7 +65,7 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
   const serveAt = (shift: string, data: string) =>
     runProgram(
       'faketime',
-      ['-f', shift, binaryPath, 'serve', '--data', data, '--postgres', postgresUrl, ...listen],
+      ['-f', shift, binaryPath, 'serve', '--data', data, '--postgres', postgresUrl, ...freePorts],
       {
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       },
@@ -143,7 +143,7 @@ describe('SIGTERM while an empty directory waits for a PostgreSQL', () => {
   /** Exits at once with 0, having written nothing. */
   async function expectEnd(url: string, isWaiting: (stderr: NodeJS.ReadableStream) => Promise<unknown>) {
     const data = join(freshDirectory(), 'data');
-    const child = spawn(binaryPath, ['serve', '--data', data, '--postgres', url, ...listen]);
+    const child = spawn(binaryPath, ['serve', '--data', data, '--postgres', url, ...freePorts]);
     const closed = once(child, 'close');
     await isWaiting(child.stderr);
     child.kill('SIGTERM');

@@ -16,6 +16,7 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -111,7 +112,7 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
   });
 
   test('no longer starts as a single machine', async () => {
-    const { code, stderr } = await runBinary(['serve', '--data', data]);
+    const { code, stderr } = await runBinary(['serve', '--data', data, ...freePorts]);
     expect(code).toBe(1);
     expect(stderr).toContain('its accounts are a copy of those in a database');
   });
@@ -121,17 +122,7 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     expect(await runBinary(['restore', '--from', backupFile, '--data', restored])).toMatchObject({ code: 0 });
     const ends = [
       await runBinary(['postgres', 'adopt', '--data', restored, '--postgres', url]),
-      await runBinary([
-        'serve',
-        '--data',
-        restored,
-        '--postgres',
-        url,
-        '--listen',
-        '127.0.0.1:0',
-        '--grpc-listen',
-        '127.0.0.1:0',
-      ]),
+      await runBinary(['serve', '--data', restored, '--postgres', url, ...freePorts]),
     ];
     expect(ends.map(({ code }) => code)).toEqual([1, 1]);
     for (const { stderr } of ends) expect(stderr).toContain(restored);

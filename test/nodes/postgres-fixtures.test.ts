@@ -7,6 +7,7 @@ import { dumpOf, postgresFixtures } from '../fixtures/engines/load.ts';
 import { readStore, refresh } from '../fixtures/stores/fill.ts';
 import { expectMore, urls } from '../fixtures/stores/fill-more.ts';
 import { binaryPath, cleanUp, freshDirectory, startProcess } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { lasting } from '../support/lasting.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -48,9 +49,8 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
   test('gives a joining node the same reports', async () => {
     const key = join(freshDirectory(), 'key');
     writeFileSync(key, stored.key, { mode: 0o600 });
-    const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
     const postgres = ['--postgres', url, '--postgres-key-file', key];
-    const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...postgres, ...listen, ...urls];
+    const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...postgres, ...freePorts, ...urls];
     const node = await startProcess('faketime', ['-f', shift, binaryPath, ...serve], {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     });

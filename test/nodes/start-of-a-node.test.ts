@@ -2,14 +2,13 @@ import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 /** Refusals of `serve --postgres`, and that it has written nothing. */
-
-const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 
 let database: Postgres;
 let postgresUrl: string;
@@ -134,7 +133,7 @@ test('a single machine loads no code of several', async () => {
 });
 
 function serve(data: string, args: readonly string[]) {
-  return runBinary(['serve', '--data', data, ...listen, ...args]);
+  return runBinary(['serve', '--data', data, ...freePorts, ...args]);
 }
 
 async function newDatabase(): Promise<string> {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { freePorts } from './free-ports.ts';
 import { givenPassword } from './given-password.ts';
 import { serverEnvironment } from './server-environment.ts';
 
@@ -103,8 +104,7 @@ export async function prepare(data: string, binary = binaryPath): Promise<Creden
 export async function startBinary(options: BinaryOptions = {}): Promise<Binary> {
   const binary = requireBinary(options.binary);
   const data = options.data ?? join(freshDirectory(), 'data');
-  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-  const args = ['serve', '--data', data, ...listen, ...(options.args ?? [])];
+  const args = ['serve', '--data', data, ...freePorts, ...(options.args ?? [])];
   const started = await startProcess(binary, args, serverEnvironment(options));
   const grpc = /\bgrpc=(\S+)/.exec(started.line)?.[1];
   if (grpc === undefined) throw new Error(`no gRPC address in the ready line: ${started.line}`);

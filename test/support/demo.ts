@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { ReadyDemo } from '../../src/demo/demo.ts';
 import { type Exit, freshDirectory, requireBinary } from './binary.ts';
+import { freePorts } from './free-ports.ts';
 
 /** A running `flagmeter demo`. */
 export interface Demo extends ReadyDemo {
@@ -61,10 +62,7 @@ export function spawnDemo(
  * Starts a demo on free ports, and waits until it is ready.
  * @throws {Error} when it ends instead, with its stderr
  */
-export async function startDemo(
-  args: readonly string[] = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'],
-  temp?: string,
-): Promise<Demo> {
+export async function startDemo(args: readonly string[] = freePorts, temp?: string): Promise<Demo> {
   const starting = spawnDemo(args, temp);
   const { child, exit, stderr } = starting;
   const line = new Promise<string>((resolve, reject) => {

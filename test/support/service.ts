@@ -14,6 +14,7 @@ import { type Service, startService } from '../../src/serve/service.ts';
 import type { Storage } from '../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
+import { freePorts } from './free-ports.ts';
 
 /** A built worker, because a worker thread of Node cannot load TypeScript. */
 export function workerFile(name: string): string {
@@ -67,16 +68,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   const data = options.data ?? `${freshDirectory()}/data`;
   const time = options.clock ?? systemClock;
   const clock = { ...systemClock, now: () => time.now(), monotonic: () => time.monotonic() };
-  const argv = [
-    '--data',
-    data,
-    '--listen',
-    '127.0.0.1:0',
-    '--grpc-listen',
-    '127.0.0.1:0',
-    ...threadsOf(options.args),
-    ...(options.args ?? []),
-  ];
+  const argv = ['--data', data, ...freePorts, ...threadsOf(options.args), ...(options.args ?? [])];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
   const adminPassword = newPassword(randomBytes); // Set here, so that it need not be replaced at the first sign-in.
   const accounts = options.accounts ?? openAccountTables(data);

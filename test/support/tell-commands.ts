@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Binary, type Credentials, freshDirectory } from './binary.ts';
+import { freePorts } from './free-ports.ts';
 import { runBinary } from './run-binary.ts';
 
 /** @param secret used wherever a command takes one @returns the output of all commands */
@@ -59,8 +60,7 @@ async function backUp({ data }: Binary): Promise<string> {
 }
 
 async function startWithWrongSecrets(secret: string): Promise<string> {
-  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-  const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...listen];
+  const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...freePorts];
   const away = `postgres://flagmeter:${secret}@127.0.0.1:1/flagmeter`;
   const refused: readonly (readonly [readonly string[], Record<string, string>])[] = [
     [['postgres', 'status', '--postgres', away], {}],

@@ -7,28 +7,50 @@ const sizes = { reports: { teams: 12, each: 20 }, passwords: { teams: 6, each: 1
 /** Returns concurrent requests of many teams, which fill the queue of reports or passwords. */
 export async function crowdOf(world: World, what: 'reports' | 'passwords'): Promise<() => readonly Wanted[]> {
   const { teams, each } = sizes[what];
-  const members: (() => Wanted)[] = [];
-  for (let at = 0; at < teams; at += 1) {
-    const { id } = await make(world, world.asAdmin, '/api/v2/teams', { name: `Crowd ${at}` });
-    const wanted = { name: 'Crowd', role: 'Admin' };
-    const key = await make(world, world.asAdmin, `/api/v2/teams/${id}/api-keys`, wanted);
-    const apiKey = { clientId: key['clientId'] } as Parameters<World['tokenOf']>[0]['apiKey'];
-    const authorization = `Bearer ${await world.tokenOf({ apiKey, clientSecret: key['clientSecret'] ?? '' })}`;
-    const report = await reportOf(world, authorization);
-    members.push(what === 'reports' ? () => report : () => passwordOf(authorization));
-  }
+  const members = (await teamsOf(world, teams)).map((team) =>
+    what === 'reports' ? () => reportOf(team) : () => passwordOf(team),
+  );
   return () => members.flatMap((member) => Array.from({ length: each }, member));
 }
 
-async function reportOf(world: World, authorization: string): Promise<Wanted> {
-  const { id } = await make(world, authorization, '/api/v2/applications', { name: 'Crowd' });
-  const path = `/api/v2/applications/${id}/usage?environment=Production`;
-  return { authorization, method: 'GET', path };
+/** A team with an application. */
+interface Team {
+  /** The `Authorization` header of its Admin. */
+  readonly authorization: string;
+  /** The route of its application. */
+  readonly application: string;
+}
+
+/** Repeats a request, each time for another team: results of one team are shared for seconds. */
+export async function byOtherTeams(
+  world: World,
+  wanted: (team: Team) => Partial<Wanted>,
+): Promise<Partial<Wanted>> {
+  const teams = await teamsOf(world, 40);
+  return { again: (time) => wanted(teams[time % teams.length]!) };
+}
+
+async function teamsOf(world: World, count: number): Promise<readonly Team[]> {
+  const teams: Team[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const { id: team } = await make(world, world.asAdmin, '/api/v2/teams', { name: `Crowd ${at}` });
+    const wanted = { name: 'Crowd', role: 'Admin' };
+    const key = await make(world, world.asAdmin, `/api/v2/teams/${team}/api-keys`, wanted);
+    const apiKey = { clientId: key['clientId'] } as Parameters<World['tokenOf']>[0]['apiKey'];
+    const authorization = `Bearer ${await world.tokenOf({ apiKey, clientSecret: key['clientSecret'] ?? '' })}`;
+    const { id } = await make(world, authorization, '/api/v2/applications', { name: 'Crowd' });
+    teams.push({ authorization, application: `/api/v2/applications/${id}` });
+  }
+  return teams;
+}
+
+function reportOf({ authorization, application }: Team): Wanted {
+  return { authorization, method: 'GET', path: `${application}/usage?environment=Production` };
 }
 
 let people = 0;
 
-function passwordOf(authorization: string): Wanted {
+function passwordOf({ authorization }: Team): Wanted {
   people += 1;
   const body = { name: 'Crowd', email: `crowd-${people}@example.com`, password: 'a long password' };
   return { authorization, method: 'POST', path: '/api/v2/users', body };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
+import { byOtherTeams } from './crowd.ts';
 import { experimentRecipes } from './experiment-recipes.ts';
 import { preferencesRecipes } from './preferences-recipes.ts';
 import { providerRecipes } from './provider-recipes.ts';
@@ -78,6 +79,12 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
       path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}`,
     }),
   }),
+  'GET /home backpressure': (world) => byOtherTeams(world, ({ authorization }) => ({ authorization })),
+  'GET /applications/:id/health backpressure': (world) =>
+    byOtherTeams(world, ({ authorization, application }) => ({
+      authorization,
+      path: `${application}/health`,
+    })),
 
   'POST /applications/:id/keys/adopt invalid_body': withBody(adopted({ token: 'two words' })),
   'POST /applications/:id/keys/adopt conflict': async () => ({ again: () => ({}) }),

@@ -15,13 +15,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
+import { freePorts } from '../../support/free-ports.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../../dist/node/main.js', import.meta.url));
 
 /** Starts `serve` of the Node build; returns its first line. */
 async function serve(data: string): Promise<{ child: ChildProcess; said: string }> {
-  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--log-level', 'error'];
+  const listen = [...freePorts, '--log-level', 'error'];
   const child = spawn(process.execPath, [main, 'serve', '--data', data, ...listen], { stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines = [child.stdout, child.stderr].map((stream) => createInterface(stream));

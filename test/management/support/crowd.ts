@@ -26,7 +26,7 @@ export async function byOtherTeams(
   world: World,
   wanted: (team: Team) => Partial<Wanted>,
 ): Promise<Partial<Wanted>> {
-  const teams = await teamsOf(world, 40);
+  const teams = await teamsOf(world, 20);
   return { again: (time) => wanted(teams[time % teams.length]!) };
 }
 

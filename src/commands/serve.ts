@@ -76,7 +76,7 @@ async function bindAndServe(serving: Serving): Promise<number> {
   const providers = readProviderFile(config, systemClock);
   const [engine, descriptors] = await Promise.all([loadHttpEngine(), loadDescriptors()]);
   const bound = await bindListeners({ config, engine, descriptors, clock: systemClock, log });
-  const reloadable: Reloadable = { bound, log, setLogLevel, setProviders: undefined, setRates: undefined };
+  const reloadable: Reloadable = { bound, log, setLogLevel, setProviders: undefined, set: undefined };
   let reloading = Promise.resolve(config);
   signals.onHangUp(() => {
     reloading = reloading.then((running) => reload(running, load, reloadable));
@@ -109,7 +109,7 @@ async function serveOn(
     const service = await startService(parts, bound);
     service.setProviders(providers);
     reloadable.setProviders = service.setProviders;
-    reloadable.setRates = service.setRates;
+    reloadable.set = service.set;
     lock.coverFiles();
     terminal.out(readyLine(bound));
     log.info('ready', { data: config.data });

@@ -12,8 +12,8 @@ export function shareLogFormat(format: LogFormat): void {
   setEnvironmentData(name, format);
 }
 
-/** The log of a worker thread: to standard error, in the format of the process. */
-export function threadLog(level: LogLevel): Log {
+/** The log of a worker thread: to standard error, in the format of the process. @param level as for `createLog` */
+export function threadLog(level: LogLevel | (() => LogLevel)): Log {
   const format = (getEnvironmentData(name) as LogFormat | undefined) ?? 'json';
   return createLog(level, (line) => writeSync(standardError, line), systemClock, format);
 }

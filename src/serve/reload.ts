@@ -13,7 +13,7 @@ export interface Reloadable {
   setLogLevel(level: LogLevel): void;
   /** These are `undefined` until the service has started. */
   setProviders: ((configured: ConfiguredProviders) => void) | undefined;
-  setRates: ((limits: Config) => void) | undefined;
+  set: ((live: Config) => void) | undefined;
 }
 
 type Key = (typeof settings)[number]['key'];
@@ -60,7 +60,7 @@ export async function reload(running: Config, load: () => Config, parts: Reloada
   bound.trust(wanted);
   parts.setLogLevel(wanted.logLevel);
   parts.setProviders?.(providers);
-  if (reloaded.length > 0) parts.setRates?.(wanted);
+  if (reloaded.length > 0) parts.set?.(wanted);
   log.info('reloaded the configuration', { reloaded: reloaded.map(flagOf), afterRestart: waiting });
   const taken = Object.fromEntries(live.map((key) => [key, wanted[key]]));
   return Object.freeze({ ...running, ...taken }) as Config;

@@ -17,6 +17,7 @@ import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config.ts';
 import { type Core, closeCore, debugLog, openCore, type ServiceDeps } from './core.ts';
 import { FrontThreads } from './front/front-threads.ts';
+import type { LiveSettings } from './front/messages.ts';
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
 import type { Collector } from './otlp/otlp.ts';
@@ -31,8 +32,8 @@ export interface Service {
   leave(): void;
   /** Replaces the identity providers of the operator. */
   setProviders(configured: ConfiguredProviders): void;
-  /** Changes the limits of applications, tokens and clients. */
-  setRates(limits: Pick<Config, 'rate' | 'burst' | 'apiRate' | 'tokenRate'>): void;
+  /** Changes settings that take effect without a restart. */
+  set(live: LiveSettings & Pick<Config, 'apiRate' | 'tokenRate'>): void;
   /** Stops accepting, answers and commits what was accepted, closes everything. */
   stop(graceMs: number): Promise<void>;
 }
@@ -80,9 +81,9 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
       core.providers.configure(configured);
       warnOfUnknownTeams(configured, core.directory, core.log);
     },
-    setRates({ rate, burst, apiRate, tokenRate }) {
+    set({ logLevel, rate, burst, apiRate, tokenRate }) {
       core.counting.rates.set(rate, burst);
-      front.set({ rate, burst });
+      front.set({ logLevel, rate, burst });
       core.apiRates.set(apiRate, 2 * apiRate);
       core.clientRates.set(tokenRate);
     },

@@ -27,7 +27,7 @@ async function reloaded(before: object, after: string, renewTls = async () => fa
       level = wanted;
     },
     setProviders() {},
-    setRates({ rate, burst, apiRate, tokenRate }: Config) {
+    set({ rate, burst, apiRate, tokenRate }: Config) {
       rates = [rate, burst, apiRate, tokenRate];
     },
   };

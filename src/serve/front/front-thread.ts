@@ -12,7 +12,7 @@ import type { Dispatch } from '../../http/types.ts';
 import type { Owner } from '../../ingest/telemetry/packets-here.ts';
 import { systemClock, type TimerClock } from '../../runtime/clock.ts';
 import { Histogram, watchLoop } from '../../runtime/histogram.ts';
-import type { Log } from '../../runtime/log.ts';
+import type { Log, LogLevel } from '../../runtime/log.ts';
 import { Publisher, Subscriber } from '../../runtime/publication.ts';
 import { threadLog } from '../../runtime/worker-log.ts';
 import { SharedQueues } from '../../storage/commit/shared-queues.ts';
@@ -28,6 +28,7 @@ const figuresEveryMs = 1000;
 /** A front-end thread. The main thread calls its methods. */
 export class FrontThread {
   readonly #start: FrontStart;
+  #logLevel: LogLevel;
   readonly #log: Log;
   readonly #publisher: Publisher<Tidings>;
   readonly #forwarder: Forwarder;
@@ -41,7 +42,8 @@ export class FrontThread {
 
   constructor(start: FrontStart) {
     this.#start = start;
-    this.#log = threadLog(start.config.logLevel);
+    this.#logLevel = start.config.logLevel;
+    this.#log = threadLog(() => this.#logLevel);
     this.#publisher = new Publisher(start.tidings);
     this.#forwarder = new Forwarder(start.relay);
     this.#stopWatching = watchLoop(new Histogram(undefined, start.delays), systemClock);
@@ -61,7 +63,10 @@ export class FrontThread {
       beginning,
     );
     this.#core = core;
-    this.#news = new Subscriber<News>(news, (message) => core.hear(message));
+    this.#news = new Subscriber<News>(news, (message) => {
+      if (message.about === 'settings') this.#logLevel = message.settings.logLevel;
+      core.hear(message);
+    });
     const engine = await loadHttpEngine();
     this.#listeners = await Promise.all(
       listeners.map((options, at) => {

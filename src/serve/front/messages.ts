@@ -34,7 +34,7 @@ export interface Admission {
 }
 
 /** Settings that take effect without a restart. */
-export type LiveSettings = Pick<Config, 'rate' | 'burst'>;
+export type LiveSettings = Pick<Config, 'rate' | 'burst' | 'logLevel'>;
 
 /** What a front-end thread publishes to the main thread, in order. */
 export type Tidings =

@@ -15,7 +15,16 @@ export function shareLogFormat(format: LogFormat): void {
 /** The log of a worker thread: to standard error, in the format of the process. @param level as for `createLog` */
 export function threadLog(level: LogLevel | (() => LogLevel)): Log {
   const format = (getEnvironmentData(name) as LogFormat | undefined) ?? 'json';
-  return createLog(level, (line) => writeSync(standardError, line), systemClock, format);
+  return createLog(level, write, systemClock, format);
+}
+
+/** Drops the line if standard error is a closed or full pipe: what the thread does must not fail with its log. */
+function write(line: string): void {
+  try {
+    writeSync(standardError, line);
+  } catch {
+    // The line is lost.
+  }
 }
 
 /** Redirects console output of a worker thread to the log. */

@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import {
+  binaryPath,
+  cleanUp,
+  freshDirectory,
+  prepare,
+  startBinary,
+  startProcess,
+  stop,
+} from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { openSender } from '../support/packet-sender.ts';
+import { openShop } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+/** Every packet that takes a millisecond is slow, so each thread logs a line a second. */
+const args = ['--threads', '2', '--slow-request', '1'];
+
+/** Sends packets on enough connections for each thread to accept some. @returns the statuses */
+async function sendTo(http: string, key: string): Promise<ReadonlySet<number | undefined>> {
+  const senders = Array.from({ length: 24 }, () => openSender(http));
+  const packet = { k: key, e: 'Production', f: { checkout: { on: [1] } } };
+  const statuses = new Set<number | undefined>();
+  for (let round = 0; round < 10; round += 1) {
+    for (const status of await Promise.all(senders.map((sender) => sender.send(packet))))
+      statuses.add(status);
+  }
+  for (const sender of senders) sender.close();
+  return statuses;
+}
+
+test('a reload changes the log level of front-end threads', async () => {
+  const directory = freshDirectory();
+  const [data, config] = [join(directory, 'data'), join(directory, 'config.json')];
+  const write = (logLevel: string) => writeFileSync(config, JSON.stringify({ logLevel }));
+  write('error');
+  const credentials = await prepare(data);
+  const service = await startBinary({ data, args: [...args, '--config', config] });
+  const { key } = await openShop(service.http, credentials);
+  const slowPackets = async () => {
+    await sendTo(service.http, key);
+    const lines = service.stderr().split('\n');
+    return lines.filter((line) => line.includes('slow request') && line.includes('telemetry')).length;
+  };
+  expect(await slowPackets()).toBe(0);
+  write('warn');
+  service.kill('SIGHUP');
+  await expect.poll(slowPackets).toBeGreaterThan(0);
+});
+
+test.each([
+  ['is closed', '2>&-'],
+  ['is a pipe that nobody reads', '2> >(exec true)'],
+])('front-end threads accept packets if standard error %s', async (_how, redirection) => {
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data);
+  const serve = [binaryPath, 'serve', '--data', data, ...freePorts, ...args];
+  const service = await startProcess('bash', ['-c', `exec "$@" ${redirection}`, 'bash', ...serve]);
+  const { key } = await openShop(service.http, credentials);
+  for (let round = 0; round < 5; round += 1) expect(await sendTo(service.http, key)).toEqual(new Set([202]));
+  expect(await stop(service)).toEqual({ code: 0, signal: null });
+});

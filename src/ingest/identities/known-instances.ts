@@ -59,9 +59,14 @@ export class KnownInstances {
     this.#strideMs = Math.min(dayMs, ttlMs / 10);
   }
 
+  /** A cached id, even if it has expired or was read long ago. */
+  get(instanceId: string): Known | undefined {
+    return this.#known.get(instanceId);
+  }
+
   /** An id that was read recently. An expired one is read again: another thread may have extended it. @param now Unix ms */
   recall(instanceId: string, now: number): Known | undefined {
-    const known = this.#known.get(instanceId);
+    const known = this.get(instanceId);
     if (known === undefined || known.expiresAt <= now) return undefined;
     return Math.abs(now - known.readAt) < knownMs ? known : undefined;
   }

@@ -4,7 +4,6 @@ import { type FoundPerson, type InstanceNews, KnownInstances, type Person } from
 /** The instance ids that the main thread has found lately, in another thread. */
 export class ThreadInstances {
   readonly #known: KnownInstances;
-
   readonly #secret: Buffer;
 
   /** @param ttlMs lifetime of an id after its last use @param secret see `UsageStore.digestSecret` */
@@ -19,13 +18,13 @@ export class ThreadInstances {
     else this.#known.clear();
   }
 
-  /** Finds the person of an id; `undefined` if only the main thread may know it. @param now Unix ms */
+  /** Finds the person of an id that `knows` has accepted, even if the id has expired since. @param now Unix ms */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
-    const known = this.#known.recall(instanceId, now);
+    const known = this.#known.get(instanceId);
     return known?.application === application ? this.#known.use(instanceId, known, now) : undefined;
   }
 
-  /** Whether `find` finds a person. */
+  /** Whether an id is valid here. If not, only the main thread can decide. @param now Unix ms */
   knows(instanceId: string, application: number, now: number): boolean {
     return this.#known.recall(instanceId, now)?.application === application;
   }

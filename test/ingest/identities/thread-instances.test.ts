@@ -75,6 +75,14 @@ test('a thread knows an id that the main thread has found, for a minute', () => 
   expect(knows()).toBe(false);
 });
 
+test('a packet has the person of its instance id if the id expires between check and count', () => {
+  const { clock, thread, main, id, knows } = openInstances();
+  const found = main.find(id, 1, clock.now());
+  expect(knows()).toBe(true);
+  clock.advance(ttlMs);
+  expect(thread.find(id, 1, clock.now())?.person).toEqual(found?.person);
+});
+
 test('a use in a thread extends the id, also for the main thread', () => {
   const { store, clock, thread, main, id } = openInstances();
   main.find(id, 1, clock.now());

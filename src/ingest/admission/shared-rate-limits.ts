@@ -1,5 +1,4 @@
 import { type Bucket, type EffectiveLimits, type RateLimited, RateLimits } from './rate-limits.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 /** The bucket of an application in memory that threads share, and the limits that it was opened with. */
 export interface SharedLimit extends EffectiveLimits {
@@ -72,7 +71,6 @@ export class SharedBucket implements Bucket {
 
 /** The rate limits of the main thread, which opens all buckets. Their limits hold for all threads together. */
 export class SharedRateLimits extends RateLimits {
-  readonly #shared = new Map<number, SharedLimit>();
   readonly #publish: (limit: SharedLimit) => void;
 
   /** @param publish sends an opened bucket to all threads */
@@ -81,21 +79,9 @@ export class SharedRateLimits extends RateLimits {
     this.#publish = publish;
   }
 
-  /** The open buckets, for a new thread. */
-  get shared(): readonly SharedLimit[] {
-    return [...this.#shared.values()];
-  }
-
-  override forget(applicationNumber: number): void {
-    super.forget(applicationNumber);
-    this.#shared.delete(applicationNumber);
-  }
-
   protected override open(application: number, limits: EffectiveLimits, now: number): Bucket {
-    this.#shared.delete(application);
     if (limits.rate === 0) return super.open(application, limits, now);
     const limit = { application, ...limits, memory: SharedBucket.memory() };
-    this.#shared.set(application, limit);
     this.#publish(limit);
     return new SharedBucket(limit, 0);
   }
@@ -122,7 +108,7 @@ export class ThreadRateLimits extends RateLimits {
     this.#shared.delete(applicationNumber);
   }
 
-  /** Whether the bucket of an application is known here. If not, the main thread opens it for a message that it is sent. */
+  /** Whether the bucket of an application is known here. If not, the main thread opens it for the first message that it receives. */
   covers(application: RateLimited): boolean {
     const { rate, burst } = this.limitsOf(application);
     const shared = this.#shared.get(application.number);
@@ -131,7 +117,7 @@ export class ThreadRateLimits extends RateLimits {
 
   /** @throws {Error} for an application that is not covered */
   protected override open(application: number, limits: EffectiveLimits, now: number): Bucket {
-    if (limits.rate === 0) return new TokenBucket(limits.rate, limits.burst, now);
+    if (limits.rate === 0) return super.open(application, limits, now);
     const shared = this.#shared.get(application);
     if (shared?.rate !== limits.rate || shared.burst !== limits.burst)
       throw new Error(`The thread lacks the rate limit of application ${application}`);

@@ -1,4 +1,5 @@
 import { threadSeconds } from '../src/bench/load/process-stats.ts';
+import { increase } from '../src/runtime/counts.ts';
 import { median } from './numbers.ts';
 
 /** Threads of the service. Those of the runtime have other names. */
@@ -22,7 +23,7 @@ export class ThreadCosts {
     for (const [name, after] of threadSeconds(this.#pid)) {
       const micros = ((after - (before.get(name) ?? 0)) * 1e6) / packets;
       const kind = named.has(name) ? name : 'runtime';
-      costs.set(kind, (costs.get(kind) ?? 0) + micros);
+      increase(costs, kind, micros);
     }
     this.#runs.push(costs);
   }

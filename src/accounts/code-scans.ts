@@ -1,5 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import { maxReferences, maxScannedInAll, maxScans, type NewCodeScan } from '../contract/shapes/code-scan.ts';
+import { increase } from '../runtime/counts.ts';
 import type { CodeScan } from '../storage/lmdb/code-scan.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
@@ -173,7 +174,7 @@ export function foundIn(scan: CodeScan): ReadonlyMap<string, Found> {
 
 function byFrequency(owners: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();
-  for (const owner of owners) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  for (const owner of owners) increase(counts, owner);
   return [...counts].sort(([, one], [, other]) => other - one).map(([owner]) => owner);
 }
 

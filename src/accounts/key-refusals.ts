@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../contract/refusals.ts';
+import { increase } from '../runtime/counts.ts';
 import type { ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
 
 interface Tally {
@@ -24,7 +25,7 @@ export class UnwrittenRefusals {
     }
     tally.count += 1;
     tally.lastAt = at;
-    tally.reasons.set(code, (tally.reasons.get(code) ?? 0) + 1);
+    increase(tally.reasons, code);
   }
 
   /** The refusals of a key, on disk and not. */
@@ -53,7 +54,7 @@ export class UnwrittenRefusals {
     for (const [hash, added] of tallies) {
       const own = this.#tallies.get(hash);
       for (const [code, count] of own?.reasons ?? []) {
-        added.reasons.set(code, (added.reasons.get(code) ?? 0) + count);
+        increase(added.reasons, code, count);
       }
       added.count += own?.count ?? 0;
       added.lastAt = Math.max(added.lastAt, own?.lastAt ?? 0);

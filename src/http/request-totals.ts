@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../contract/refusals.ts';
+import { increase } from '../runtime/counts.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { Reply } from './types.ts';
 
@@ -44,8 +45,8 @@ export class RequestTotals {
   /** @param ms duration until the answer */
   count({ statuses, durations }: RouteTotals, { status, code }: Reply, ms: number): void {
     durations.observe(ms / 1000);
-    increase(statuses, status, 1);
-    if (code !== undefined) increase(this.codes, code, 1);
+    increase(statuses, status);
+    if (code !== undefined) increase(this.codes, code);
   }
 
   /** Returns the counts since the last call, and sets them to zero. */
@@ -70,8 +71,4 @@ export class RequestTotals {
     }
     for (const [code, count] of codes) increase(this.codes, code, count);
   }
-}
-
-function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + by);
 }

@@ -4,6 +4,7 @@ import type { Draft, Reader } from '../accounts/store/account-store.ts';
 import { eventMessage } from '../contract/event-messages.ts';
 import type { WebhookEvent } from '../contract/events.ts';
 import { webhookFormats } from '../contract/webhook-formats.ts';
+import { increase } from '../runtime/counts.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
@@ -152,7 +153,7 @@ export function waitingCounts(reader: Pick<Reader, 'records'>): ReadonlyMap<stri
   const counts = new Map<string, number>();
   for (const key of reader.records('webhookTurns').keys()) {
     const id = webhookIn(key);
-    counts.set(id, (counts.get(id) ?? 0) + 1);
+    increase(counts, id);
   }
   return counts;
 }

@@ -1,5 +1,6 @@
 import type { AccountStore } from '../../accounts/store/account-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { increase } from '../../runtime/counts.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { InvalidToken } from './access-token.ts';
 
@@ -16,7 +17,7 @@ export class TokenTotals {
   }
 
   countIssued(grant: string): void {
-    this.issued.set(grant, (this.issued.get(grant) ?? 0) + 1);
+    increase(this.issued, grant);
   }
 
   /** Starts counting additions to the invalidation list. */
@@ -47,7 +48,7 @@ export class TokenRejections {
   }
 
   count(reason: InvalidToken['reason']): void {
-    this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
+    increase(this.counts, reason);
     const now = this.#clock.monotonic();
     if (reason !== 'unknown_key' || now - this.#warnedAt < repeatMs) return;
     this.#warnedAt = now;

@@ -1,5 +1,6 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import type { TimerClock } from '../../runtime/clock.ts';
+import { increase } from '../../runtime/counts.ts';
 import { LoadRun } from './load-run.ts';
 import type { Outcome } from './outcome.ts';
 import type { GrpcPlan } from './plan.ts';
@@ -81,7 +82,7 @@ export class GrpcDriver {
       (error, answer) => {
         const failure = this.#failureOf(error, answer);
         if (failure === undefined) this.#succeeded++;
-        else this.#errors.set(failure, (this.#errors.get(failure) ?? 0) + 1);
+        else increase(this.#errors, failure);
         this.#load.answered(stream, dueAt, failure === undefined);
       },
     );

@@ -1,4 +1,5 @@
 import type { TimerClock } from '../../runtime/clock.ts';
+import { increase } from '../../runtime/counts.ts';
 import { LoadRun } from './load-run.ts';
 import type { Outcome } from './outcome.ts';
 import type { HttpPlan } from './plan.ts';
@@ -107,7 +108,7 @@ export class HttpDriver {
   }
 
   #failed(what: string): void {
-    this.#errors.set(what, (this.#errors.get(what) ?? 0) + 1);
+    increase(this.#errors, what);
   }
 
   /** The data received is not a response, so the start of the next one is unknown. */

@@ -1,3 +1,4 @@
+import { increase } from '../../runtime/counts.ts';
 import type { MetricName } from './rows.ts';
 import type { Selection } from './selection.ts';
 import type { BadLine, Source } from './source.ts';
@@ -82,7 +83,7 @@ export function surveyOf(
   const survey: Survey = { environments: new Map(), later: 0, totals: new Totals() };
   const { environments, totals } = survey;
   const isSelected = (environment: string | undefined, time: number) => {
-    environments.set(environment, (environments.get(environment) ?? 0) + 1);
+    increase(environments, environment);
     if (wanted !== undefined && environment !== wanted) return false;
     if (time < before) return true;
     survey.later += 1;

@@ -1,4 +1,5 @@
 import type { RandomBytes } from '../../accounts/secrets.ts';
+import { increase } from '../../runtime/counts.ts';
 import { hashIdentity } from '../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { Forgotten } from '../../storage/commit/envelope.ts';
@@ -113,7 +114,7 @@ export class Instances {
    */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = nameOf(number, hashIdentity(identity));
-    this.#leaving.set(name, (this.#leaving.get(name) ?? 0) + 1);
+    increase(this.#leaving, name);
     try {
       if (this.#parts.threads !== undefined) {
         this.#drop(name);

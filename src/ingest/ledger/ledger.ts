@@ -8,6 +8,7 @@ import type { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { increase } from '../../runtime/counts.ts';
 import type { Outbox } from '../../runtime/outbox.ts';
 import type { LedgerRow, LedgerTotals } from '../../storage/commit/ledger-totals.ts';
 import {
@@ -193,10 +194,6 @@ export class Ledger {
     this.#hours.clear();
     this.#rows = 0;
   }
-}
-
-function increase(counts: Map<RefusalCode, number>, code: RefusalCode, by = 1): void {
-  counts.set(code, (counts.get(code) ?? 0) + by);
 }
 
 function* subjectsOf(

@@ -44,7 +44,7 @@ export class KeyMarks {
   }
 
   lastUsedAt(key: ApplicationKey): number | null {
-    return this.#uses.get(key.hash) ?? key.lastUsedAt;
+    return later(key.lastUsedAt, this.#uses.get(key.hash));
   }
 
   leakedAt(key: ApplicationKey): number | null {

@@ -60,13 +60,16 @@ test('the first use of a key in a second is recorded at once, and the last one w
   expect(directory.lastUsedAt(key)).toBe(first + 1000);
 });
 
-test('an earlier use in a thread does not replace a later one', async () => {
+test('an earlier use in a thread does not replace a later one, in memory or on disk', async () => {
   const { directory, application, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   directory.markUsed(directory.findKey(text) as KeyHolder);
   const marks = { uses: new Map([[key.hash, clock.now() - 1]]), leaks: [], refusals: new Map() };
   directory.addMarks(marks);
   expect(directory.lastUsedAt(key)).toBe(clock.now());
+  await directory.flush();
+  directory.addMarks(marks);
+  expect(directory.lastUsedAt(directory.findKey(text)!.key)).toBe(clock.now());
 });
 
 test('refusals of several threads add up with those on disk', async () => {

@@ -1,4 +1,3 @@
-import { increase } from '../../runtime/counts.ts';
 import type { MetricName } from './rows.ts';
 import type { Selection } from './selection.ts';
 import type { BadLine, Source } from './source.ts';
@@ -83,7 +82,7 @@ export function surveyOf(
   const survey: Survey = { environments: new Map(), later: 0, totals: new Totals() };
   const { environments, totals } = survey;
   const isSelected = (environment: string | undefined, time: number) => {
-    increase(environments, environment);
+    environments.set(environment, (environments.get(environment) ?? 0) + 1);
     if (wanted !== undefined && environment !== wanted) return false;
     if (time < before) return true;
     survey.later += 1;

@@ -1,6 +1,5 @@
 import { isName } from '../../contract/names.ts';
 import { noVariant, withoutVariant } from '../../contract/unleash-checks.ts';
-import { increase } from '../../runtime/counts.ts';
 import { Failure } from '../failure.ts';
 import { cellsOf, TimeReader, wholeOf } from './cells.ts';
 import { FileTotal, type RowReader, Table, wrong } from './rows.ts';
@@ -17,7 +16,7 @@ export class Covered {
   /** @throws {Failure} if there are too many */
   add(row: string, count: number): void {
     if (this.isComplete) return;
-    increase(this.#counts, row, count);
+    this.#counts.set(row, (this.#counts.get(row) ?? 0) + count);
     if (this.#counts.size <= maxCovered) return;
     throw new Failure(
       'failed',

@@ -1,4 +1,4 @@
-import type { Wanted } from './recipe.ts';
+import type { Recipe, Wanted } from './recipe.ts';
 import type { World } from './world.ts';
 
 /** Number of teams, and of requests per team: more than may wait. */
@@ -21,11 +21,24 @@ interface Team {
   readonly application: string;
 }
 
+/** Reports that are repeated until too many wait. */
+export const crowdedReports: Readonly<Record<string, Recipe>> = {
+  // Each time another range, because results are shared for a second.
+  'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
+    again: (time) => ({
+      path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}`,
+    }),
+  }),
+  'GET /home backpressure': (world) => byOtherTeams(world, ({ authorization }) => ({ authorization })),
+  'GET /applications/:id/health backpressure': (world) =>
+    byOtherTeams(world, ({ authorization, application }) => ({
+      authorization,
+      path: `${application}/health`,
+    })),
+};
+
 /** Repeats a request, each time for another team: results of one team are shared for seconds. */
-export async function byOtherTeams(
-  world: World,
-  wanted: (team: Team) => Partial<Wanted>,
-): Promise<Partial<Wanted>> {
+async function byOtherTeams(world: World, wanted: (team: Team) => Partial<Wanted>): Promise<Partial<Wanted>> {
   const teams = await teamsOf(world, 20);
   return { again: (time) => wanted(teams[time % teams.length]!) };
 }

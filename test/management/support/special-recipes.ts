@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
-import { byOtherTeams } from './crowd.ts';
+import { crowdedReports } from './crowd.ts';
 import { experimentRecipes } from './experiment-recipes.ts';
 import { preferencesRecipes } from './preferences-recipes.ts';
 import { providerRecipes } from './provider-recipes.ts';
@@ -73,18 +73,6 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'POST /applications/:id/imports body_too_large': withBody(' '.repeat(600_000) as unknown as object),
   'GET /applications/:id/prometheus invalid_query': afterPath('?environment='),
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
-  // Each time another range, because results are shared for a second.
-  'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
-    again: (time) => ({
-      path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}`,
-    }),
-  }),
-  'GET /home backpressure': (world) => byOtherTeams(world, ({ authorization }) => ({ authorization })),
-  'GET /applications/:id/health backpressure': (world) =>
-    byOtherTeams(world, ({ authorization, application }) => ({
-      authorization,
-      path: `${application}/health`,
-    })),
 
   'POST /applications/:id/keys/adopt invalid_body': withBody(adopted({ token: 'two words' })),
   'POST /applications/:id/keys/adopt conflict': async () => ({ again: () => ({}) }),
@@ -129,6 +117,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     return { path: `${list}/${clientId}/secret` };
   },
 
+  ...crowdedReports,
   ...preferencesRecipes,
   ...experimentRecipes,
   ...providerRecipes,

@@ -21,7 +21,7 @@ export interface Measuring {
 /**
  * Runs one stage and compares the counts.
  * @param ceiling packets per second of the closed loop before it
- * @throws {Error} if the server cannot be reached, or is interrupted
+ * @throws {Error} if the server cannot be reached, or the run is interrupted
  */
 export async function measure(
   target: Target,

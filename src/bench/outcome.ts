@@ -66,7 +66,7 @@ export function conclude(
   };
 }
 
-/** Spreads of the base above this question the whole sweep. */
+/** Largest spread of the base without a note. */
 const mostSpread = 0.15;
 
 function noiseOf(recommendation: Recommendation | undefined): readonly string[] {

@@ -83,7 +83,7 @@ function command(args: readonly string[]): [program: string, args: string[]] {
   return [process.execPath, [...own, ...args]];
 }
 
-/** Settings of the environment are not those of the sweep. */
+/** The environment without settings of flagmeter, which would change the sweep. */
 function environment({ env }: Context): Record<string, string> {
   const kept = Object.entries(env).filter(
     ([name, value]) => value !== undefined && !name.startsWith('FLAGMETER_'),

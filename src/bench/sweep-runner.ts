@@ -31,7 +31,7 @@ export interface Swept {
   readonly failure?: Failure;
 }
 
-/** A bench that lasts longer than planned by this factor, as on a machine that is busy, stops early. */
+/** A bench stops early when it exceeds the planned time by this factor, as on a busy machine. */
 const lateFactor = 2;
 /** Cores for each thread of the generator. */
 const coresPerGenerator = 4;
@@ -51,7 +51,7 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
     for (const [number, run] of plan.runs.entries()) {
       if (run.combination === undefined) candidate ??= candidateOf(measurements, plan.base);
       const combination = run.combination ?? candidate!;
-      // The base is repeated by the runs of its own.
+      // The base has repeated runs of its own.
       if (run.combination === undefined && isSame(combination, plan.base)) continue;
       await runOnce({ run, combination, number, plan, until }, measurements, deps);
     }

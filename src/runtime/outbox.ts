@@ -4,7 +4,7 @@ import type { TimerClock } from './clock.ts';
 const periodMs = 1000;
 
 /**
- * Sends changes that its owner collects: at once, but if there are too many, the others together with later ones. So a busy
+ * Sends the changes that its owner collects. It sends them at once up to a rate, and together within a second beyond it. So a busy
  * thread does not keep the receiver busy as well.
  */
 export class Outbox {

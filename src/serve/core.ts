@@ -211,7 +211,7 @@ function openDeliverer(
 function openInstances({ config, randomBytes, front }: CoreDeps, usage: UsageStore): Instances {
   const { instanceTtl, rotationGrace } = config;
   const threads: InstanceThreads = {
-    publish: (news) => front.shareInstances(news),
+    publish: (change) => front.shareInstances(change),
     barrier: (application) => front.barrier(application),
   };
   return new Instances({

@@ -3,19 +3,19 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Histogram } from '../../src/runtime/histogram.ts';
 import { Publisher, publication } from '../../src/runtime/publication.ts';
 import { FrontThread } from '../../src/serve/front/front-thread.ts';
-import type { News } from '../../src/serve/front/messages.ts';
+import type { MainUpdate } from '../../src/serve/front/messages.ts';
 import { queuesMemory } from '../../src/storage/commit/shared-queues.ts';
 import { load } from '../support/load-config.ts';
 
-test('a barrier applies the news first, so that packets whose body arrives after it see them', async () => {
-  const [news, tidings, relay] = [publication(), publication(), new MessageChannel()];
+test('a barrier applies the updates first, so that packets whose body arrives after it see them', async () => {
+  const [fromMain, toMain, relay] = [publication(), publication(), new MessageChannel()];
   const thread = new FrontThread({
     number: 1,
     queues: queuesMemory(2),
     ahead: new Float64Array(1),
     config: load(),
-    news: news.to,
-    tidings: tidings.from,
+    fromMain: fromMain.to,
+    toMain: toMain.from,
     relay: relay.port2,
     delays: Histogram.shared().memory,
     listeners: [],
@@ -25,8 +25,8 @@ test('a barrier applies the news first, so that packets whose body arrives after
     thread.close();
   });
   await thread.begin({ digestSecret: new Uint8Array(32), accounts: [], timeOrigin: 0, producers: [] });
-  const publisher = new Publisher<News>(news.from);
-  publisher.publish({ about: 'instances', news: { dropped: 'a person' } });
+  const publisher = new Publisher<MainUpdate>(fromMain.from);
+  publisher.publish({ about: 'instances', change: { dropped: 'a person' } });
   void thread.barrier(1).catch(() => {}); // No lane is open.
-  expect(receiveMessageOnPort(news.to.port)).toBeUndefined();
+  expect(receiveMessageOnPort(fromMain.to.port)).toBeUndefined();
 });

@@ -33,7 +33,7 @@ const post = (message: ThreadMessage) => port.postMessage(message);
 
 const schedstat = '/proc/thread-self/schedstat';
 
-/** CPU time of this thread, seconds; of the process where the system does not tell. */
+/** CPU time of this thread, or of the process on systems without one per thread; seconds. */
 function cpuSeconds(): number {
   if (existsSync(schedstat)) return Number(readFileSync(schedstat, 'latin1').split(' ')[0]) / 1e9;
   const { user, system } = process.cpuUsage();

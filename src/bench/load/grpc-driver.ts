@@ -10,7 +10,7 @@ import type { Share } from './schedule.ts';
 /** Time to connect, milliseconds. */
 const connectMs = 10_000;
 
-/** Each client has a connection of its own, calls are not retried, and nothing counts them for a service that is not asked. */
+/** Each client has a connection of its own, and calls are neither retried nor counted for channelz. */
 const options = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_retries': 0,

@@ -6,7 +6,7 @@ import type { Failure } from '../../runtime/thread-calls.ts';
  * other. Messages without bytes have only strings and numbers, because Bun clones such objects several times faster.
  */
 
-export type ToMain = ForwardedHead | ({ readonly id: number } & (BodyNews | Demand));
+export type ToMain = ForwardedHead | ({ readonly id: number } & (BodyProgress | Demand));
 
 /** A new request. Its id is unique among those of the thread. */
 export interface ForwardedHead {
@@ -26,7 +26,7 @@ export interface ForwardedHead {
 }
 
 /** Progress of a body that the main thread reads. */
-type BodyNews =
+type BodyProgress =
   | { readonly kind: 'charge'; readonly bytes: number }
   | { readonly kind: 'body'; readonly body: Uint8Array }
   | { readonly kind: 'refused'; readonly failure: Failure }

@@ -25,7 +25,7 @@ export interface Known {
 }
 
 /** A change of the cached instance ids that the main thread publishes. */
-export type InstanceNews =
+export type InstanceChange =
   | { readonly instanceId: string; readonly known: Known }
   /** The ids of a person have changed. */
   | { readonly dropped: string }
@@ -33,7 +33,7 @@ export type InstanceNews =
 
 /** The threads that attribute packets to people that the main thread has found. */
 export interface InstanceThreads {
-  publish(news: InstanceNews): void;
+  publish(change: InstanceChange): void;
   /** Resolves when all earlier packets of an application in these threads are on disk or refused. */
   barrier(application: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { personOf } from './instances.ts';
-import { type FoundPerson, type InstanceNews, KnownInstances, type Person } from './known-instances.ts';
+import { type FoundPerson, type InstanceChange, KnownInstances, type Person } from './known-instances.ts';
 
 /** The instance ids that the main thread has found lately, in another thread. */
 export class ThreadInstances {
@@ -12,9 +12,9 @@ export class ThreadInstances {
     this.#secret = secret;
   }
 
-  learn(news: InstanceNews): void {
-    if ('known' in news) this.#known.remember(news.instanceId, news.known);
-    else if ('dropped' in news) this.#known.drop(news.dropped);
+  learn(change: InstanceChange): void {
+    if ('known' in change) this.#known.remember(change.instanceId, change.known);
+    else if ('dropped' in change) this.#known.drop(change.dropped);
     else this.#known.clear();
   }
 

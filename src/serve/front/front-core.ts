@@ -23,7 +23,7 @@ import type { OtherQueues } from '../../storage/commit/queue-monitor.ts';
 import { SeriesMirrors } from '../../storage/commit/series-mirror.ts';
 import type { Config } from '../config.ts';
 import { limitsOf } from '../limits.ts';
-import type { Admission, Deleted, News, Tidings } from './messages.ts';
+import type { Admission, Deleted, FrontUpdate, MainUpdate } from './messages.ts';
 
 /** What a front-end thread needs of the running service. */
 export interface Beginning {
@@ -42,10 +42,10 @@ export interface FrontCoreDeps {
   readonly others: OtherQueues;
   readonly clock: TimerClock;
   readonly log: Log;
-  publish(tidings: Tidings): void;
+  publish(update: FrontUpdate): void;
 }
 
-/** Seen by no packet here: the owner recognises repeated messages. */
+/** Always empty: the main thread recognises repeated messages. */
 const noMessages = new SeenMessages();
 
 /** The parts of a front-end thread that count packets. Those that all threads share are in shared memory. */
@@ -127,15 +127,15 @@ export class FrontCore {
   }
 
   /** Applies a message of the main thread. */
-  hear(news: News): void {
-    if (news.about === 'accounts') this.#keys.update(news.writes);
-    else if (news.about === 'series') this.#mirrors.learn(news.series);
-    else if (news.about === 'dictionary') this.#mirrors.open(news.environment, JSON.parse(news.json));
-    else if (news.about === 'limit') this.#rates.learn(news.limit);
-    else if (news.about === 'instances') this.#instances.learn(news.news);
-    else if (news.about === 'deletion') this.#forget(news);
-    else if (news.about === 'admission') this.#setAdmission(news.admission);
-    else this.#rates.set(news.settings.rate, news.settings.burst);
+  apply(update: MainUpdate): void {
+    if (update.about === 'accounts') this.#keys.update(update.writes);
+    else if (update.about === 'series') this.#mirrors.learn(update.series);
+    else if (update.about === 'dictionary') this.#mirrors.open(update.environment, JSON.parse(update.json));
+    else if (update.about === 'limit') this.#rates.learn(update.limit);
+    else if (update.about === 'instances') this.#instances.learn(update.change);
+    else if (update.about === 'deletion') this.#forget(update);
+    else if (update.about === 'admission') this.#setAdmission(update.admission);
+    else this.#rates.set(update.settings.rate, update.settings.burst);
   }
 
   #setAdmission({ ready, refusal }: Admission): void {

@@ -15,8 +15,8 @@ export interface FrontStart {
   /** One number: how far the clock of the service is ahead of the machine's, ms. */
   readonly ahead: Float64Array;
   readonly config: Config;
-  readonly news: PublicationEnd;
-  readonly tidings: PublicationEnd;
+  readonly fromMain: PublicationEnd;
+  readonly toMain: PublicationEnd;
   /** For requests that the main thread answers. */
   readonly relay: MessagePort;
   /** Memory of the histogram of this thread's event loop delays. */

@@ -20,7 +20,7 @@ import type { Config } from '../config.ts';
 import { packetRoutes } from '../metrics-host.ts';
 import { type Beginning, FrontCore } from './front-core.ts';
 import type { FrontStart } from './front-start.ts';
-import type { News, Tidings } from './messages.ts';
+import type { FrontUpdate, MainUpdate } from './messages.ts';
 
 /** Interval between publications of the figures, ms. */
 const figuresEveryMs = 1000;
@@ -30,13 +30,13 @@ export class FrontThread {
   readonly #start: FrontStart;
   #logLevel: LogLevel;
   readonly #log: Log;
-  readonly #publisher: Publisher<Tidings>;
+  readonly #publisher: Publisher<FrontUpdate>;
   readonly #forwarder: Forwarder;
   readonly #totals = new RequestTotals();
   readonly #stopWatching: () => void;
   readonly #repeated: NodeJS.Timeout;
   #core: FrontCore | undefined;
-  #news: Subscriber<News> | undefined;
+  #updates: Subscriber<MainUpdate> | undefined;
   #listeners: readonly RenewableListener[] = [];
   #renewal: Renewal | undefined;
 
@@ -44,7 +44,7 @@ export class FrontThread {
     this.#start = start;
     this.#logLevel = start.config.logLevel;
     this.#log = threadLog(() => this.#logLevel);
-    this.#publisher = new Publisher(start.tidings);
+    this.#publisher = new Publisher(start.toMain);
     this.#forwarder = new Forwarder(start.relay);
     this.#stopWatching = watchLoop(new Histogram(undefined, start.delays), systemClock);
     this.#repeated = setInterval(() => {
@@ -53,31 +53,31 @@ export class FrontThread {
     }, figuresEveryMs);
   }
 
-  /** Applies the news so far, and listens. */
+  /** Applies the updates so far, and listens. */
   async begin(beginning: Beginning): Promise<void> {
-    const { number, queues, ahead, config, news, listeners } = this.#start;
-    const publish = (message: Tidings) => this.#publisher.publish(message);
+    const { number, queues, ahead, config, fromMain, listeners } = this.#start;
+    const publish = (message: FrontUpdate) => this.#publisher.publish(message);
     const others = new SharedQueues(queues, number, performance.timeOrigin);
     const core = new FrontCore(
       { config, others, clock: clockAhead(ahead), log: this.#log, publish },
       beginning,
     );
     this.#core = core;
-    this.#news = new Subscriber<News>(news, (message) => {
+    this.#updates = new Subscriber<MainUpdate>(fromMain, (message) => {
       if (message.about === 'settings') this.#logLevel = message.settings.logLevel;
-      core.hear(message);
+      core.apply(message);
     });
     const engine = await loadHttpEngine();
     this.#listeners = await Promise.all(
       listeners.map((options, at) => {
-        const dispatch = this.#dispatchOf(core, this.#news!, at);
+        const dispatch = this.#dispatchOf(core, this.#updates!, at);
         return listenRenewably(engine, { ...options, dispatch });
       }),
     );
   }
 
   /** Answers packets here, and forwards everything else. @param at index of the listener */
-  #dispatchOf(core: FrontCore, news: Subscriber<News>, at: number): Dispatch {
+  #dispatchOf(core: FrontCore, fromMain: Subscriber<MainUpdate>, at: number): Dispatch {
     const { config } = this.#start;
     const owner: Owner = {
       forward: async (request, body) => ({
@@ -91,7 +91,7 @@ export class FrontThread {
     const answer = createRouter(routes, { ...hooks, notFound: (request) => owner.forward(request) });
     const isTracing = config.otlpEndpoint !== undefined;
     return inTurns((request) => {
-      news.catchUp();
+      fromMain.catchUp();
       // Only the main thread is connected to the collector.
       if (isTracing && request.header('traceparent') !== undefined) return owner.forward(request);
       return answer(request);
@@ -110,9 +110,9 @@ export class FrontThread {
     await this.#core?.intake.settled();
   }
 
-  /** See `Lane.barrier`. Packets whose body is still arriving count as later ones: they see the news so far. */
+  /** See `Lane.barrier`. Packets whose body is still arriving count as later ones: they see the updates so far. */
   async barrier(application: number): Promise<void> {
-    this.#news?.catchUp();
+    this.#updates?.catchUp();
     await this.#core?.intake.laneOf(application).barrier(application);
   }
 
@@ -143,7 +143,7 @@ export class FrontThread {
   }
 
   close(): void {
-    this.#news?.close();
+    this.#updates?.close();
     this.#publisher.close();
     this.#start.relay.close();
   }

@@ -15,7 +15,7 @@ import type { RequestTotals } from '../../http/request-totals.ts';
 import type { ListenOptions } from '../../http/types.ts';
 import type { SharedLimit } from '../../ingest/admission/shared-rate-limits.ts';
 import type { CountingDeps } from '../../ingest/count-once.ts';
-import type { InstanceNews } from '../../ingest/identities/known-instances.ts';
+import type { InstanceChange } from '../../ingest/identities/known-instances.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -32,7 +32,7 @@ import type { Config } from '../config.ts';
 import type { Beginning } from './front-core.ts';
 import { type FrontStart, joinedListener } from './front-start.ts';
 import type { FrontThread } from './front-thread.ts';
-import type { Deleted, LiveSettings, News, Tidings } from './messages.ts';
+import type { Deleted, FrontUpdate, LiveSettings, MainUpdate } from './messages.ts';
 
 export interface FrontDeps {
   readonly config: Config;
@@ -45,8 +45,8 @@ export interface FrontDeps {
 /** One front-end thread. */
 interface Thread {
   readonly calls: WorkerThread<FrontThread>;
-  readonly news: Publisher<News>;
-  readonly tidings: Subscriber<Tidings>;
+  readonly fromMain: Publisher<MainUpdate>;
+  readonly toMain: Subscriber<FrontUpdate>;
   readonly delays: Histogram;
 }
 
@@ -117,7 +117,7 @@ export class FrontThreads {
     return this.#threads.map(({ delays }, at) => ({ name: `front-${at + 1}`, delays }));
   }
 
-  /** Has the threads listen. Resolves when they do. Call it before the first packet is counted. */
+  /** Makes the threads listen. Resolves when they do. Call it before the first packet is counted. */
   async begin(owner: FrontOwner, totals: RequestTotals): Promise<void> {
     if (this.#threads.length === 0) return;
     const durable = new DurableSeries(owner.counting.dictionary);
@@ -134,7 +134,7 @@ export class FrontThreads {
 
   /** Takes what the threads have published. Call it before a request that shows it. */
   catchUp(): void {
-    for (const { tidings } of this.#threads) tidings.catchUp();
+    for (const { toMain } of this.#threads) toMain.catchUp();
   }
 
   /** Resolves when the figures of the threads are included in those of the service. */
@@ -166,8 +166,8 @@ export class FrontThreads {
   }
 
   /** Publishes a change of the instance ids that were found. */
-  shareInstances(news: InstanceNews): void {
-    this.#publish({ about: 'instances', news });
+  shareInstances(change: InstanceChange): void {
+    this.#publish({ about: 'instances', change });
   }
 
   /** Changes settings that take effect without a restart. */
@@ -201,9 +201,9 @@ export class FrontThreads {
     this.catchUp();
     this.#isClosing = true;
     await Promise.all(this.#threads.map(({ calls }) => calls.close()));
-    for (const { news, tidings } of this.#threads) {
-      news.close();
-      tidings.close();
+    for (const { fromMain, toMain } of this.#threads) {
+      fromMain.close();
+      toMain.close();
     }
   }
 
@@ -213,32 +213,32 @@ export class FrontThreads {
   }
 
   #start(number: number, config: Config, file: string): Thread {
-    const [news, tidings, relay] = [publication(), publication(), new MessageChannel()];
+    const [fromMain, toMain, relay] = [publication(), publication(), new MessageChannel()];
     const delays = Histogram.shared();
     const start: FrontStart = {
       number,
       queues: this.#queues,
       ahead: this.#ahead,
       config,
-      news: news.to,
-      tidings: tidings.from,
+      fromMain: fromMain.to,
+      toMain: toMain.from,
       relay: relay.port2,
       delays: delays.memory,
       listeners: this.#listeners.map(joinedListener),
     };
-    const ports = [news.to.port, tidings.from.port, relay.port2];
+    const ports = [fromMain.to.port, toMain.from.port, relay.port2];
     new Receiver(relay.port1, this.#listeners);
     const thread: Thread = {
       calls: new WorkerThread<FrontThread>(file, start, undefined, ports),
-      news: new Publisher<News>(news.from),
-      tidings: new Subscriber<Tidings>(tidings.to, (message) => this.#hear(thread, message)),
+      fromMain: new Publisher<MainUpdate>(fromMain.from),
+      toMain: new Subscriber<FrontUpdate>(toMain.to, (message) => this.#apply(thread, message)),
       delays,
     };
     return thread;
   }
 
-  #publish(message: News): void {
-    for (const { news } of this.#threads) news.publish(message);
+  #publish(message: MainUpdate): void {
+    for (const { fromMain } of this.#threads) fromMain.publish(message);
   }
 
   #publishAccounts(all: readonly Write[]): void {
@@ -264,7 +264,7 @@ export class FrontThreads {
     this.#publish({ about: 'admission', admission: { ready, refusal: refusal && failureOf(refusal) } });
   }
 
-  #hear(thread: Thread, message: Tidings): void {
+  #apply(thread: Thread, message: FrontUpdate): void {
     const { owner, totals, durable } = this.#served!;
     if (message.about === 'figures') {
       totals.add(message.requests);
@@ -275,7 +275,7 @@ export class FrontThreads {
       owner.directory.addMarks(message.marks);
     } else if (message.about === 'environment') {
       const json = JSON.stringify(durable.of(message.wanted));
-      thread.news.publish({ about: 'dictionary', environment: message.wanted, json });
+      thread.fromMain.publish({ about: 'dictionary', environment: message.wanted, json });
     } else {
       owner.health.failed(new CommitFailed(message.failure.message, message.failure.code));
     }

@@ -2,7 +2,7 @@ import type { Write } from '../../accounts/store/account-store.ts';
 import type { ThreadKeyMarks } from '../../accounts/thread-keys.ts';
 import type { TakenTotals } from '../../http/request-totals.ts';
 import type { SharedLimit } from '../../ingest/admission/shared-rate-limits.ts';
-import type { InstanceNews } from '../../ingest/identities/known-instances.ts';
+import type { InstanceChange } from '../../ingest/identities/known-instances.ts';
 import type { LedgerFigures } from '../../ingest/ledger/ledger.ts';
 import type { Failure } from '../../runtime/thread-calls.ts';
 import type { TakenCommits } from '../../storage/commit/intake.ts';
@@ -11,7 +11,7 @@ import type { NewSeries } from '../../storage/lmdb/series.ts';
 import type { Config } from '../config.ts';
 
 /** What the main thread publishes to the front-end threads, in order. */
-export type News =
+export type MainUpdate =
   /** Changes of applications and their keys. */
   | { readonly about: 'accounts'; readonly writes: readonly Write[] }
   /** Series that are on disk now. */
@@ -19,7 +19,7 @@ export type News =
   /** All series of an environment that are on disk, for a thread that wants to count packets of it. JSON is faster to clone. */
   | { readonly about: 'dictionary'; readonly environment: number; readonly json: string }
   | { readonly about: 'limit'; readonly limit: SharedLimit }
-  | { readonly about: 'instances'; readonly news: InstanceNews }
+  | { readonly about: 'instances'; readonly change: InstanceChange }
   | ({ readonly about: 'deletion' } & Deleted)
   | { readonly about: 'admission'; readonly admission: Admission }
   | { readonly about: 'settings'; readonly settings: LiveSettings };
@@ -37,7 +37,7 @@ export interface Admission {
 export type LiveSettings = Pick<Config, 'rate' | 'burst' | 'logLevel'>;
 
 /** What a front-end thread publishes to the main thread, in order. */
-export type Tidings =
+export type FrontUpdate =
   | { readonly about: 'figures'; readonly requests: TakenTotals; readonly commits: TakenCommits }
   | { readonly about: 'ledger'; readonly figures: LedgerFigures }
   | { readonly about: 'keys'; readonly marks: ThreadKeyMarks }

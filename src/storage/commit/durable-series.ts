@@ -1,7 +1,7 @@
 import type { NewSeries } from '../lmdb/series.ts';
 import type { SeriesDictionary } from './series-dictionary.ts';
 
-/** Tells which series of each environment are durable, for the threads that may only refer to these. */
+/** The durable series of each environment, for the threads that may refer only to these. */
 export class DurableSeries {
   readonly #dictionary: Pick<SeriesDictionary, 'of'>;
   /** The first ordinal of each environment that is not durable. Absent if all durable series were stored at its first use. */

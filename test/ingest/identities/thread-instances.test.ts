@@ -48,7 +48,7 @@ function openInstances() {
     ttlMs,
     graceMs: 500,
     threads: {
-      publish: (news) => thread.learn(structuredClone(news)),
+      publish: (change) => thread.learn(structuredClone(change)),
       async barrier() {
         events.push('barrier');
         main.find(id, 1, clock.now()); // A packet that is forwarded meanwhile.

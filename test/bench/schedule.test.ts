@@ -46,7 +46,7 @@ describe('the shares of a schedule', () => {
     of: fc.integer({ min: 1, max: 9 }),
   });
 
-  it('have together the requests of the whole, each at its intended time', () => {
+  it('together have each request of the whole schedule once, at its intended time', () => {
     fc.assert(
       fc.property(parts, ({ rate, seconds, of }) => {
         const due = Array.from({ length: of }, (_, index) =>

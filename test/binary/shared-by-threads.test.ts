@@ -46,7 +46,7 @@ describe('with front-end threads, packets', () => {
     expect(await checksOf('ann')).toEqual([['checkout', 3 * senders.length]]);
   });
 
-  test('are not attributed to a revoked id from the answer to the second mint on', async () => {
+  test('are not attributed to an id once the mint that revokes it is answered', async () => {
     const i = await people.mint('bob');
     await sendAll('checkout', i);
     await people.mint('bob');

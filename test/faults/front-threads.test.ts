@@ -82,7 +82,7 @@ describe('front-end threads', () => {
     }
   });
 
-  test('refuse a key from the answer to its revocation on', async () => {
+  test('refuse a key once its revocation is answered', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id, key } = await createKey(service.http, access, shop.application, 'Frontend');
       expect(new Set(await onAll((sender) => sender.send(check('keyed', key))))).toEqual(new Set([202]));
@@ -114,7 +114,7 @@ describe('front-end threads', () => {
     expect(accepted).toBeGreaterThanOrEqual(Math.floor(0.98 * grantedBy(lastSent)));
   });
 
-  test('refuse an origin from the answer to the change on, and keep one ledger', async () => {
+  test('refuse an origin once the change is answered, and keep one ledger', async () => {
     const other = await openShop(service.http, shop.credentials);
     const send = (sender: PacketSender) => sender.send(check('origin', other.key));
     expect(new Set(await onAll(send))).toEqual(new Set([202]));

@@ -93,7 +93,7 @@ describe('the commit delay that saves writes', () => {
     });
   });
 
-  it('is none if it saves little at one load, or nothing is known', () => {
+  it('is missing if it saves little at one load, or the writes are unknown', () => {
     expect(
       savingOf(
         [measured(), open(0, 0.5, 1_000), open(0, 0.8, 500), open(5, 0.5, 400), open(5, 0.8, 490)],

@@ -34,7 +34,7 @@ describe('the report', () => {
     expect(page.match(/class="row"/g)).toHaveLength(3);
   });
 
-  it('is complete without a single stage', () => {
+  it('is a whole page even without a stage', () => {
     expect(
       reportHtml(conclude({ measurements: [], candidate: undefined }, base, machine, [], true)),
     ).toContain('</html>');

@@ -193,7 +193,7 @@ describe('the limits of a thread', () => {
     expect(thread.take(application, 0, 1)).toBe(0);
   });
 
-  test('and those of the main thread take from one bucket', () => {
+  test('take from the same bucket as those of the main thread', () => {
     const thread = new ThreadRateLimits(10, 4, 0);
     const main = new SharedRateLimits(10, 4, (limit) => thread.learn(limit));
     expect([main, thread, main, thread].map((each) => each.take(application, 0, 1))).toEqual([0, 0, 0, 0]);

@@ -119,7 +119,7 @@ test('new rows evict expired ones of the same application', async () => {
   await store.lmdb.close();
 });
 
-test('the rows of an hour stay bounded if each of several threads opens as many as it may', () => {
+test('the rows of an hour stay bounded if each of several threads opens its maximum', () => {
   const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const threads = Array.from({ length: 3 }, (_, thread) => {

@@ -1,6 +1,6 @@
-import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { ApiError } from '../contract/errors.ts';
+import { usableCores } from '../runtime/cores.ts';
 import { FairQueue } from '../runtime/fair-queue.ts';
 import { commonPassword, refusedPassword } from './password-rules.ts';
 import type { HashTask, VerifyTask } from './password-worker.ts';
@@ -27,7 +27,7 @@ export interface PasswordPool {
 const maxWaiting = 32;
 
 /** Each thread needs 19 MiB while hashing. One core remains for counting packets. */
-const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
+const threads = Math.max(1, Math.min(4, usableCores() - 1));
 
 export const tooManyPasswords = 'Too many passwords are waiting';
 

@@ -2,8 +2,9 @@
  * src/bench: `flagmeter bench`, which sizes a machine. sweep.ts plans the stages, own-server.ts starts a server for each combination of
  * settings, and measure.ts drives it with the load generator of `load`. outcome.ts draws the conclusions, and report.ts writes them.
  */
+
 import { writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 import { version } from '../../package.json' with { type: 'json' };
 import { type Given, readGiven } from '../cli/command.ts';
 import { type Context, contextOf } from '../cli/context.ts';
@@ -13,6 +14,7 @@ import { interruptible } from '../cli/interruptible.ts';
 import { benchCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { usableCores } from '../runtime/cores.ts';
 import { builtIn } from '../serve/built-in.ts';
 import { findingsOf } from './findings.ts';
 import { sweepOptions } from './options.ts';
@@ -87,6 +89,6 @@ function present(outcome: Outcome, file: string, given: Given, { out, err, bold,
 
 function machine(): Machine {
   const processor = cpus()[0]?.model.trim() || 'unknown processor';
-  const cores = availableParallelism();
+  const cores = usableCores();
   return { version, cores, processor, memory: totalmem(), at: systemClock.now() };
 }

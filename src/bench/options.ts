@@ -1,7 +1,7 @@
-import { availableParallelism } from 'node:os';
 import type { Given } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import { settings } from '../contract/config-schema.ts';
+import { usableCores } from '../runtime/cores.ts';
 import { loadConfig } from '../serve/config.ts';
 import { type Dimension, dimensions, leastTime, type SweepOptions, type Transport } from './sweep.ts';
 
@@ -62,7 +62,7 @@ function valuesOf(given: Given, small: boolean): SweepOptions['values'] {
 /** None, and powers of two up to the number of cores. */
 function threadCounts(): readonly number[] {
   const counts = [0];
-  for (let count = 1; count <= availableParallelism() && counts.length < mostValues - 1; count *= 2)
+  for (let count = 1; count <= usableCores() && counts.length < mostValues - 1; count *= 2)
     counts.push(count);
   return counts;
 }

@@ -6,6 +6,8 @@ import type { PacketSender } from './packet-sender.ts';
 
 /** The thread that owns what a packet may need, for a thread that does not. */
 export interface Owner {
+  /** Applies all changes that the owner has announced: some may be newer than the head of a request. */
+  catchUp(): void;
   /** Whether this thread can count a packet exactly as the owner would. If not now, it may be able to later. */
   countsHere(packet: Packet, sender: PacketSender): boolean;
   /** Has the owner answer a request. @param body if it was read */
@@ -40,6 +42,10 @@ export function packetsHere(
     idempotencyKey(request) {
       if (request.header('idempotency-key') !== undefined) throw notHere;
       return undefined;
+    },
+    check(body, request) {
+      owner.catchUp(); // The body may have arrived long after the head.
+      return handler.check(body, request);
     },
     resolve(packet, request) {
       const sender = handler.resolve(packet, request);

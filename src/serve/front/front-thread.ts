@@ -84,6 +84,7 @@ export class FrontThread {
         ...(await this.#forwarder.forward(at, request, body)),
         isRelayed: true,
       }),
+      catchUp: () => fromMain.catchUp(),
       countsHere: (packet, sender) => core.countsHere(packet, sender),
     };
     const routes = routesFrom(packetRoutes(config), { ...core.packets, owner });

@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../cli/flags.ts';
 
@@ -47,7 +56,10 @@ function make(wanted: string | undefined): string {
 /** Checks that a report can be written, before minutes of work. @throws {UsageError} */
 export function checkReportFile(path: string): void {
   try {
-    accessSync(existsSync(path) ? path : dirname(resolve(path)), constants.W_OK);
+    const file = resolve(path); // The working directory for an empty path.
+    const exists = existsSync(file);
+    if (exists && statSync(file).isDirectory()) throw new Error('it is a folder; name a file');
+    accessSync(exists ? file : dirname(file), constants.W_OK);
   } catch (error) {
     throw new UsageError(`Cannot use --report ${path}: ${(error as Error).message}`);
   }

@@ -72,6 +72,8 @@ test.each([
   ['TLS', ['--url', 'https://localhost'], 'plain HTTP'],
   ['too little time', ['--time', '5'], 'at least'],
   ['too many connections', ['--connections', '16,10001'], 'from 1 to 10000'],
+  ['a folder as the report', ['--report', '/tmp'], 'it is a folder'],
+  ['an empty name of the report', ['--report', ''], 'it is a folder'],
   ['a report in a missing folder', ['--report', '/nowhere/report.html'], 'Cannot use --report'],
 ])('bench refuses %s', async (_, args, message) => {
   const { code, stderr } = await runBinary(['bench', ...args]);

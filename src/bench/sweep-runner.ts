@@ -122,10 +122,22 @@ async function runStage(
   const measuring: Measuring = { context, clock, generatorFile, generatorThreads, over };
   const rate = ceiling?.packetsPerSecond ?? 0;
   const before = readProcessorTime();
-  const measured = await measure(target, workload, combination, stage, rate, measuring);
+  const measured = await unlessOver(measure(target, workload, combination, stage, rate, measuring), over);
   const foreignCores = Math.max(0, busyCores(before, readProcessorTime()) - ownCores(measured));
   const total = plan.runs.flatMap((run) => run.stages).length;
   const name = `${nameOf(combination, plan.base)}, ${loadOf(measured)}, ${measured.connections} connections`;
   context.err(`${measurements.length + 1}/${total} ${name}: ${whole(measured.packetsPerSecond)} packets/s\n`);
   return running ? measured : { ...measured, foreignCores, isDisturbed: isDisturbing(foreignCores) };
+}
+
+/** Abandons a measurement that is interrupted: its server may not answer for a long time. @throws the reason of `over` */
+async function unlessOver<T>(measuring: Promise<T>, over: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => reject(over.reason);
+  over.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([measuring, promise]);
+  } finally {
+    over.removeEventListener('abort', end);
+  }
 }

@@ -55,19 +55,45 @@ export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Arra
   }
 }
 
-/** Opens the directory of a journal. Creates it if it is missing. */
-export function journalDirectory(directory: string): JournalFiles {
+/** Time between two attempts to open a file while too many are open, ms, and the number of attempts. */
+const retryMs = 20;
+const mostAttempts = 100;
+
+/**
+ * Opens the directory of a journal. Creates it if it is missing. While the process or the machine has too many open files, opening one
+ * is tried again for two seconds: the server closes surplus connections sooner, and a journal that cannot continue would stop it.
+ * @param pause waits on this thread
+ */
+export function journalDirectory(directory: string, pause = sleep): JournalFiles {
   if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncPath(dirname(directory));
   const at = (name: string) => join(directory, name);
+  const open = <T>(action: () => T) => openedSoon(action, pause);
   return {
     directory,
-    list: () => readdirSync(directory),
+    list: () => open(() => readdirSync(directory)),
     size: (name) => statSync(at(name), { throwIfNoEntry: false })?.size,
-    open: (name, mode) => openFile(at(name), mode),
+    open: (name, mode) => open(() => openFile(at(name), mode)),
     rename: (from, to) => renameSync(at(from), at(to)),
     remove: (name) => rmSync(at(name), { force: true }),
-    syncDirectory: () => syncPath(directory),
+    syncDirectory: () => open(() => syncPath(directory)),
   };
+}
+
+/** @param action opens a file, and has no effect if it cannot */
+function openedSoon<T>(action: () => T, pause: (ms: number) => void): T {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return action();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if ((code !== 'EMFILE' && code !== 'ENFILE') || attempt === mostAttempts) throw error;
+      pause(retryMs);
+    }
+  }
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 const flags = { read: 'r', write: 'r+', create: 'w+' };

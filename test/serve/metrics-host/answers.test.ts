@@ -17,7 +17,19 @@ const settings: Readonly<Record<World, LocalOptions>> = {
     args: ['--rate', '1', '--burst', '1'],
     clock: { now: () => Date.now(), monotonic: () => 0 },
   },
-  flooded: { args: ['--queue-high-packets', '1', '--queue-low-packets', '0', '--batch-packets', '1'] },
+  // One packet fills the queue, and stays there for the delay of its commit.
+  flooded: {
+    args: [
+      '--queue-high-packets',
+      '1',
+      '--queue-low-packets',
+      '0',
+      '--batch-packets',
+      '1',
+      '--commit-delay',
+      '50',
+    ],
+  },
 };
 
 interface Shop {

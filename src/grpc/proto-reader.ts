@@ -97,15 +97,22 @@ export class ProtoReader {
     return this.#bytes.readDoubleLE(from);
   }
 
-  /** A `string`. @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
+  /** A `string` that the message cannot do without. @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
   string(): string {
+    const text = this.text();
+    if (text === notUtf8) throw new ApiError('invalid_encoding', 'A string in the message is not UTF-8');
+    return text;
+  }
+
+  /** A `string`; `notUtf8` if it is not UTF-8, so that only its own entry is left out. */
+  text(): string {
     const end = this.#takeDelimited();
     const text = decode(this.#bytes, this.#at, end);
     this.#at = end;
     return text;
   }
 
-  /** A `string` that is likely to recur and is not secret. @throws {ApiError} as `string` */
+  /** As `text`, if it is likely to recur and is not secret. */
   name(): string {
     const end = this.#takeDelimited();
     const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
@@ -208,12 +215,15 @@ export class ProtoReader {
   }
 }
 
+/** Stands for bytes that are not UTF-8. UTF-8 cannot encode it, and it is not a valid name. */
+const notUtf8 = '\ud800';
+
 function decode(bytes: Buffer, from: number, end: number): string {
   if (isAscii(bytes, from, end)) return bytes.toString('latin1', from, end);
   try {
     return utf8.decode(bytes.subarray(from, end));
   } catch {
-    throw new ApiError('invalid_encoding', 'A string in the message is not UTF-8');
+    return notUtf8;
   }
 }
 

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { ProtoReader } from '../../grpc/proto-reader.ts';
 import {
   type Attributes,
@@ -75,7 +74,7 @@ function readLog(reader: ProtoReader, found: ResourceDraft): void {
   readMessage(reader, (field) => {
     if (field === 1) time = reader.fixed64();
     else if (field === 11) observed = reader.fixed64();
-    else if (field === 12) event = readText(reader);
+    else if (field === 12) event = reader.name();
     else readAttributes(reader, field, 6, attributes);
   });
   if (isEvaluation(event || textOf(attributes, 'event'))) found.event(attributes, time || observed);
@@ -87,7 +86,7 @@ function readSpan(reader: ProtoReader, found: ResourceDraft): void {
   let name: string | undefined;
   let start = 0n;
   readMessage(reader, (field) => {
-    if (field === 5) name = readText(reader);
+    if (field === 5) name = reader.name();
     else if (field === 7) start = reader.fixed64();
     else if (field === 11) readEvent(reader, found);
     else if (name !== undefined && !isEvaluationSpan(name)) reader.skip();
@@ -103,7 +102,7 @@ function readEvent(reader: ProtoReader, found: ResourceDraft): void {
   let time = 0n;
   readMessage(reader, (field) => {
     if (field === 1) time = reader.fixed64();
-    else if (field === 2) event = readText(reader);
+    else if (field === 2) event = reader.name();
     else readAttributes(reader, field, 3, attributes);
   });
   if (isEvaluation(event)) found.event(attributes, time);
@@ -116,7 +115,7 @@ function readMetric(reader: ProtoReader): Metric {
   const metric = { name: '', points: [] as Point[], temporality: 0, isMonotonic: false, others: 0 };
   const mayCount = () => metric.name === '' || isCounted(metric.name);
   readMessage(reader, (field) => {
-    if (field === 1) metric.name = readText(reader);
+    if (field === 1) metric.name = reader.name();
     else if (field === sum && mayCount()) readSum(reader, metric);
     else if ([gauge, histogram, exponentialHistogram, summary].includes(field) && mayCount())
       readMessage(reader, (each) => {
@@ -172,7 +171,7 @@ function readAttributes(
   let name: string | undefined;
   let value: Scalar | undefined;
   readMessage(reader, (each) => {
-    if (each === 1) name = readText(reader);
+    if (each === 1) name = reader.name();
     else if (each === 2 && (name === undefined || isRead(name))) value = readValue(reader);
     else reader.skip();
   });
@@ -183,21 +182,11 @@ function readAttributes(
 function readValue(reader: ProtoReader): Scalar | undefined {
   let value: Scalar | undefined;
   readMessage(reader, (field) => {
-    if (field === 1) value = readText(reader, 'string');
+    if (field === 1) value = reader.text();
     else if (field === 2) value = reader.int32() !== 0;
     else if (field === 3) value = reader.int64();
     else if (field === 4) value = reader.double();
     else reader.skip();
   });
   return value;
-}
-
-/** Is no valid name, and in no text of a sender that sends UTF-8. */
-const notUtf8 = '\ud800';
-
-/** A text. One that is not UTF-8 is not a name, and only its own record is rejected. */
-function readText(reader: ProtoReader, as: 'name' | 'string' = 'name'): string {
-  if (isUtf8(reader.peekBytes())) return reader[as]();
-  reader.skip();
-  return notUtf8;
 }

@@ -63,8 +63,8 @@ export function peekMessage(beginning: Uint8Array, instanceField: number): Claim
   try {
     while (reader.next()) {
       if (reader.field === 1) found.appKey = reader.string();
-      else if (reader.field === 2) found.environment = reader.string();
-      else if (reader.field === instanceField) found.instanceName = reader.string();
+      else if (reader.field === 2) found.environment = reader.name();
+      else if (reader.field === instanceField) found.instanceName = reader.name();
       else reader.skip();
     }
   } catch (error) {
@@ -166,7 +166,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
     else if (field === 7) {
       head.processStartTime = readTimestamp(reader);
       if (head.processStartTime === undefined) notes.add('value_dropped');
-    } else if (field === 8) appVersion = reader.string();
+    } else if (field === 8) appVersion = reader.name();
     else if (field === 9) reader.int32s(hashes);
     else if (unreadOfReport.includes(field)) reader.int32();
     else readHeadField(reader, head);

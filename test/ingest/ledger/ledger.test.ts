@@ -45,8 +45,11 @@ function post(path: string, body: Buffer | string, headers: Headers): Promise<Re
 
 const agent = { 'user-agent': 'sdk/1' };
 
+/** Protobuf's library refuses a lone surrogate. Other senders encode it as three bytes that are not UTF-8. */
 function encodeMessage(kind: Kind, report: object): Buffer {
-  return encode(kinds[kind].message, report);
+  const sent = JSON.parse(JSON.stringify(report).replaceAll(/\\ud[89a-f]../g, '\ufffd'));
+  const text = encode(kinds[kind].message, sent).toString('latin1');
+  return Buffer.from(text.replaceAll('\xef\xbf\xbd', '\xed\xa0\x80'), 'latin1');
 }
 
 const ways: Readonly<Record<'http' | 'grpc' | 'grpc-web', Way>> = {

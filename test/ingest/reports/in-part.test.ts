@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isName } from '../../../src/contract/names.ts';
 import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
 import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
 import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
@@ -30,8 +31,10 @@ describe('a JSON report with an invalid value counts the rest', () => {
 
 const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 const negative = (field: number) => Buffer.concat([bytes(field * 8), minusOne]);
-const named = (field: number, name: string, ...fields: Uint8Array[]) =>
+const named = (field: number, name: string | Uint8Array, ...fields: Uint8Array[]) =>
   bytesField(field, joinFields(bytesField(1, name), ...fields));
+/** U+D800 as some senders encode it. */
+const surrogate = Buffer.of(0xed, 0xa0, 0x80);
 const badNumbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
 describe('a protobuf report with an invalid value counts the rest', () => {
@@ -68,6 +71,34 @@ describe('a protobuf report with an invalid value counts the rest', () => {
       counts: [['a', 'on', 3, 0, 0], nearCounts],
       notes: [],
     });
+  });
+
+  test.each([
+    ['feature', (name: Buffer) => named(4, name, numberField(2, 5))],
+    ['variant', (name: Buffer) => named(4, 'a', named(11, name, bytesField(2, numberField(1, 5))))],
+  ])('usage with the name of a %s that is not UTF-8', (_, entry) => {
+    const report = usage(entry(surrogate));
+    const [bad, ...rest] = countsOf(report);
+    expect(bad!.slice(0, 2).map((name) => isName(name as string))).toContain(false);
+    expect(rest).toEqual([nearCounts]);
+  });
+
+  test('usage with an instance and a version that are not UTF-8', () => {
+    const report = usage(bytesField(6, surrogate), bytesField(8, surrogate));
+    expect(report).toMatchObject({ instanceName: undefined, notes: ['name_dropped'] });
+    expect(countsOf(report)).toEqual([nearCounts]);
+  });
+
+  test('metrics with names that are not UTF-8', () => {
+    const whole = named(4, 'near', doubleField(5, 1));
+    const metric = named(4, surrogate, doubleField(5, 1));
+    const feature = named(4, 'a', bytesField(4, surrogate), doubleField(5, 1));
+    const variant = named(4, 'a', bytesField(4, 'f'), named(7, surrogate, doubleField(2, 1)));
+    const report = decodeMetricsReport(joinFields(headFields, metric, feature, variant, whole));
+    const invalid = valuesOf(report).map(([...names]) =>
+      names.slice(0, 3).some((name) => name !== '' && !isName(name as string)),
+    );
+    expect(invalid).toEqual([true, true, true, false]);
   });
 
   test('usage with an invalid process start time', () => {

@@ -5,7 +5,16 @@ import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { longestText } from './key-index.ts';
 import { checkPlan, planOf } from './plans.ts';
-import { hashSecret, isOwnSecret, keyPrefix, newId, newKeyText, tokenPrefix } from './secrets.ts';
+import {
+  hashSecret,
+  isGuessable,
+  isOwnSecret,
+  keyPrefix,
+  newId,
+  newKeyText,
+  secretPart,
+  tokenPrefix,
+} from './secrets.ts';
 
 /** A new key with its text. The text of a Backend key is not stored. */
 export interface NewKey {
@@ -49,12 +58,14 @@ export function adoptKey(
   applicationId: string,
   { token, type, name = `Adopted ${type}`, environment }: AdoptedToken,
 ): Promise<ApplicationKey> {
-  if (!tokenPattern.test(token) || token.length > longestText || isOwnSecret(token))
-    throw new ApiError('invalid_body', tokenRule);
+  const secret = secretPart(token);
+  const fits = secret.length >= shortestSecret && token.length <= longestText;
+  if (!fits || !tokenPattern.test(token) || isOwnSecret(token)) throw new ApiError('invalid_body', tokenRule);
+  const weak = type === 'Backend' && isGuessable(secret);
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     if (draft.has('applicationKeys', hashSecret(token))) throw new ApiError('conflict', adoptedBefore);
-    const shown = { prefix: tokenPrefix(token), text: null };
+    const shown = { prefix: tokenPrefix(token), text: null, ...(weak && { weak }) };
     return addKey(directory, draft, application, token, { type, name, environment, ...shown });
   });
 }
@@ -62,7 +73,10 @@ export function adoptKey(
 /** A token is sent as a header. */
 const tokenPattern = /^[!-~]+$/;
 
-export const tokenRule = `A token has 1 to ${longestText} printable ASCII characters without spaces. Keys of flagmeter (fm_…) cannot be adopted`;
+/** Minimum length of the secret part of a token. An unauthenticated sender can try shorter ones. */
+const shortestSecret = 16;
+
+export const tokenRule = `A token must have ${shortestSecret} to ${longestText} printable ASCII characters without spaces; \`project:environment.\` does not count towards the ${shortestSecret}. Keys of flagmeter (fm_…) cannot be adopted`;
 export const adoptedBefore = 'The token is a key of an application already';
 
 /** @throws {ApiError} `invalid_name`, `plan_limit` */
@@ -71,7 +85,7 @@ function addKey(
   draft: AccountDraft,
   application: Application,
   text: string,
-  shown: Pick<ApplicationKey, 'type' | 'name' | 'prefix' | 'text' | 'environment'>,
+  shown: Pick<ApplicationKey, 'type' | 'name' | 'prefix' | 'text' | 'environment' | 'weak'>,
 ): ApplicationKey {
   checkName('a key', shown.name);
   checkPlan(planOf(draft, application), 'keys', draft.keysOf(application.id).length + 1);

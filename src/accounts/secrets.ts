@@ -33,10 +33,24 @@ export function keyPrefix(text: string): string {
 /** What precedes the secret part of an Unleash token: `project:environment.`. */
 const beforeSecret = /^[^:.\s]{1,100}:[^:.\s]{1,100}\./;
 
+/** The part of an adopted token that a sender must know. Anyone can guess the names before it. */
+export function secretPart(token: string): string {
+  return token.slice(beforeSecret.exec(token)?.[0].length ?? 0);
+}
+
+/** Number of random letters and digits that nobody can guess: 128 bits, also of hexadecimal digits. */
+export const strongSecretLength = 32;
+
 /** Characters that people recognise an adopted token by, and that reveal little of its secret part. */
 export function tokenPrefix(token: string): string {
-  const open = beforeSecret.exec(token)?.[0] ?? '';
-  return token.slice(0, open.length + (token.length - open.length >= 32 ? 4 : 0));
+  const { length } = secretPart(token);
+  return token.slice(0, token.length - length + (length >= strongSecretLength ? 4 : 0));
+}
+
+/** True if a secret has too few letters and digits, repeats few of them, or consists of words only. */
+export function isGuessable(secret: string): boolean {
+  const symbols = secret.match(/[a-z\d]/gi) ?? [];
+  return symbols.length < strongSecretLength || new Set(symbols).size < 10 || !/\d/.test(secret);
 }
 
 /** Whether a text begins like a key or a client secret of this service. */

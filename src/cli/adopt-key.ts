@@ -5,7 +5,9 @@ import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRecord } from './print.ts';
+import { itemsOf } from './report.ts';
 import { fieldsOf } from './send.ts';
+import { printable } from './show.ts';
 
 /**
  * Adopts the token on standard input as a key of an application. No message repeats the token.
@@ -23,5 +25,6 @@ export async function adoptKey(argv: readonly string[], context: Context): Promi
   const key = fieldsOf(await api.call('POST', ['applications', String(id), 'keys', 'adopt'], body));
   if (given.has('json')) printJson(context, key);
   else printRecord(context, key);
+  for (const { message } of itemsOf(key, 'warnings')) context.err(`Warning: ${printable(String(message))}\n`);
   return 0;
 }

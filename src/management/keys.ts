@@ -4,6 +4,7 @@ import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { byAge } from '../accounts/key-index.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { strongSecretLength } from '../accounts/secrets.ts';
 import {
   AdoptedToken,
   ApplicationKey,
@@ -96,20 +97,20 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
     createdAt: timeText(key.createdAt),
     lastUsedAt: timeText(directory.lastUsedAt(key)),
     refused: showRefused(directory.refusalsOf(key)),
-    warnings: warningsOf(directory.leakedAt(key)),
+    warnings: warningsOf(key, directory.leakedAt(key)),
   };
 }
 
 /** A revoked key, without its text. */
 function showRevoked(key: RevokedKey): ApplicationKey {
-  const { id, type, name, prefix, environment, createdAt, lastUsedAt, refused, leakedAt, revokedAt } = key;
+  const { id, type, name, prefix, environment, createdAt, lastUsedAt, refused, revokedAt } = key;
   return {
     ...{ id, type, name, prefix },
     ...(environment !== undefined && { environment }),
     createdAt: timeText(createdAt),
     lastUsedAt: timeText(lastUsedAt),
     refused: showRefused(refused),
-    warnings: warningsOf(leakedAt),
+    warnings: warningsOf(key, key.leakedAt),
     revokedAt: timeText(revokedAt),
   };
 }
@@ -121,9 +122,22 @@ function showRefused(refused: KeyRefusals | undefined): ApplicationKey['refused'
   return { count, lastAt: timeText(lastAt), reasons: reasons.sort((a, b) => b.count - a.count) };
 }
 
-function warningsOf(leakedAt: number | null): Warning[] {
-  if (leakedAt === null) return [];
-  const message =
-    'This Backend key was sent in a telemetry packet, so it is in a browser or an app: replace it, then delete it';
-  return [{ code: 'leaked', message, at: timeText(leakedAt) }];
+function warningsOf(
+  { weak, createdAt }: Pick<StoredKey, 'weak' | 'createdAt'>,
+  leakedAt: number | null,
+): Warning[] {
+  return [
+    ...(leakedAt === null ? [] : [warning('leaked', leakedAt)]),
+    ...(weak ? [warning('weak', createdAt)] : []),
+  ];
 }
+
+function warning(code: Warning['code'], at: number): Warning {
+  return { code, message: warningTexts[code], at: timeText(at) };
+}
+
+const warningTexts: Readonly<Record<Warning['code'], string>> = {
+  leaked:
+    'This Backend key was sent in a telemetry packet, so it is in a browser or an app: replace it, then delete it',
+  weak: `This token has fewer than ${strongSecretLength} random-looking characters, so it can be guessed: replace it, then delete it`,
+};

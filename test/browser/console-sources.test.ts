@@ -121,6 +121,22 @@ test('Unleash: has a rule for each proxy with the address of the metrics host, a
   await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
   await page.getByRole('button', { name: 'Adopt the token' }).click();
   await page.getByRole('alert').getByText('is a key of an application already').waitFor();
+  await page.getByLabel('Token of Unleash', { exact: true }).fill('default:production.short');
+  await page.getByRole('button', { name: 'Adopt the token' }).click();
+  await page.getByRole('alert').getByText('must have 16 to 512').waitFor();
+});
+
+test('Unleash: warns about an adopted token that can be guessed, also in the list of keys', async () => {
+  const { page, application } = await connect('unleash');
+  const token = 'default:production.our-usual-password-1';
+  await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
+  await page.getByRole('button', { name: 'Adopt the token' }).click();
+  await page.getByText('fewer than 32 random-looking characters').waitFor();
+  await page.goto(`${console_.origin}/settings/application?app=${application}`);
+  const note = page.getByRole('note');
+  await note.getByText('The key Adopted Backend can be guessed').waitFor();
+  await note.getByRole('button', { name: 'Replace the key Adopted Backend' }).click();
+  await page.getByRole('dialog', { name: 'Rotate the key Adopted Backend' }).waitFor();
 });
 
 /** The lines under a name, as a reader copies them. */

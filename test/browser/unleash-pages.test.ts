@@ -59,7 +59,7 @@ describe("Unleash's SDK for pages", () => {
     isSameOrigin = false,
   } = {}) {
     const environment = await createEnvironment(owner);
-    const clientKey = `*:production.${environment.replace(' ', '-')}`;
+    const clientKey = `*:production.${environment.replace(' ', '-')}-0123456789`;
     const adopted = { token: clientKey, type: 'Frontend', environment };
     const { http, access, application } = owner;
     await manage(http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, adopted);

@@ -16,18 +16,33 @@ const usual = () => `--app ${admin.application} --environment Production --type 
 
 describe('keys adopt', () => {
   it('adopts the token on the first line of standard input, and does not print it', async () => {
-    const token = 'default:production.0123456789';
+    const token = 'default:production.0123456789abcdef';
     const { code, out } = await run(`${usual()} --name Unleash --json`, `${token}\r\n`);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ type: 'Backend', name: 'Unleash', environment: 'Production' });
     expect(out).not.toContain(token);
   });
 
+  it('warns about a token that can be guessed, without printing it', async () => {
+    const token = 'default:production.our-usual-password-1';
+    const { code, out, err } = await run(usual(), token);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ *Warnings +weak$/m);
+    expect(err).toMatch(/^Warning: This token has fewer than 32 random-looking characters/);
+    expect(out + err).not.toContain('our-usual-password');
+  });
+
   it.each([
     ['without a token', '', /standard input is empty/],
-    ['a token that is a key already', 'default:production.twice', /already/],
+    ['a short token', 'short', /must have 16 to 512/],
+    ['a short token after its project and environment', 'default:production.short', /must have 16 to 512/],
   ])('refuses %s', async (_, input, why) => {
-    if (input !== '') await run(usual(), input);
     await expect(run(usual(), input)).rejects.toThrow(why);
+  });
+
+  it('refuses a token that is a key already', async () => {
+    const token = 'default:production.twice-0123456789';
+    await run(usual(), token);
+    await expect(run(usual(), token)).rejects.toThrow(/already/);
   });
 });

@@ -184,14 +184,41 @@ describe('an adopted token', () => {
   });
 
   test.each([
+    ['has 31 random characters', 'Backend', '0f1e2d3c4b5a69788796a5b4c3d2e1f', ['weak']],
+    ['has 32 random characters', 'Backend', '0f1e2d3c4b5a69788796a5b4c3d2e1f0', []],
+    ['repeats two characters', 'Backend', 'a1'.repeat(20), ['weak']],
+    ['consists of words', 'Backend', 'unleash-insecure-client-api-token-of-the-shop', ['weak']],
+    ['is public anyway', 'Frontend', 'unleash-insecure-frontend-api-token', []],
+  ])('that %s has the warnings that fit', async (_, type, secret, codes) => {
+    const { call, path, clock } = await open();
+    const adopted = await call('POST', `${path}/adopt`, {
+      ...wanted,
+      type,
+      token: `default:production.${secret}`,
+    });
+    const at = new Date(clock.now()).toISOString();
+    const warnings = codes.map((code) => ({ code, at, message: expect.stringMatching(/guessed/) }));
+    expect(adopted.json.warnings).toEqual(warnings);
+    expect((await call('GET', path)).json.items).toMatchObject([{ warnings }]);
+    await call('DELETE', `${path}/${adopted.json.id}`);
+    expect((await call('GET', `${path}?revoked=true`)).json.items).toMatchObject([{ warnings }]);
+  });
+
+  test.each([
     ['another application has adopted it', { ...wanted }, 409, 'conflict'],
     ['it has a space', { ...wanted, token: 'a b' }, 400, 'invalid_body'],
     ['it is a key of this service', { ...wanted, token: `fm_be_${'0'.repeat(40)}` }, 400, 'invalid_body'],
     ['it is a client secret', { ...wanted, token: `fm_secret_${'0'.repeat(64)}` }, 400, 'invalid_body'],
     ['it is too long', { ...wanted, token: 'a'.repeat(513) }, 400, 'invalid_body'],
     [
+      'its secret part has fewer than 16 characters',
+      { ...wanted, type: 'Backend', token: `default:production.${'a1'.repeat(7)}b` },
+      400,
+      'invalid_body',
+    ],
+    [
       'the environment does not exist',
-      { ...wanted, token: 'b', environment: 'production' },
+      { ...wanted, token: 'b'.repeat(16), environment: 'production' },
       404,
       'unknown_environment',
     ],

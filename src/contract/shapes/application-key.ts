@@ -22,7 +22,7 @@ const nameOfKey = name(
 );
 
 export const Warning = Type.Object({
-  code: oneOf(['leaked'], 'The problem.'),
+  code: oneOf(['leaked', 'weak'], 'The problem. An adopted Backend token is `weak` if it looks guessable.'),
   message: text('The problem and its remedy, for people.'),
   at: time('Time when it was first detected.'),
 });
@@ -102,7 +102,9 @@ export const NewApplicationKey = bodyShape(
 export const AdoptedToken = bodyShape(
   'AdoptedToken',
   {
-    token: text('The token as its clients send it. Only its hash is kept.'),
+    token: text(
+      'The token as its clients send it: 16 characters or more after `project:environment.`. Only its hash is kept.',
+    ),
     type,
     environment: text('Name of the environment that the token stands for; case matters.'),
     name: Type.Optional(nameOfKey),

@@ -126,7 +126,7 @@ describe('the environment of a resource', () => {
   test('is that of an adopted token if the resource names none, until it is deleted', () =>
     inShop(async (service, shop) => {
       const below = `/api/v2/applications/${shop.application}`;
-      const adopted = { token: 'default:staging.otlp', type: 'Backend', environment: 'Staging' };
+      const adopted = { token: 'default:staging.otlp-0123456789ab', type: 'Backend', environment: 'Staging' };
       await manage(service.http, shop.access, 'POST', `${below}/keys/adopt`, 201, adopted);
       const key = adopted.token;
       const none = logs([evaluation(on, now)], { attributes: [] });

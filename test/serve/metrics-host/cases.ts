@@ -35,7 +35,10 @@ const headersOf = new Map<string, Case['headers']>([
 ]);
 
 /** Tokens that the application of the cases has adopted. */
-export const adoptedTokens = { Frontend: '*:production.frontend', Backend: '*:production.backend' } as const;
+export const adoptedTokens = {
+  Frontend: '*:production.frontend-0123456789',
+  Backend: '*:production.backend-0123456789',
+} as const;
 
 const unleash = ['/api/client/metrics', '/api/client/metrics/bulk', '/api/client/register'].map(
   (path) => [`POST ${path}`, { ...json, authorization: adoptedTokens.Backend }, exampleKeys.Backend] as const,

@@ -39,7 +39,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}
       </p>
       {list.items?.map((key) => (
-        <Leak key={key.id} leaked={key} onRotate={() => rotate(key)} />
+        <Warned key={key.id} warned={key} onRotate={() => rotate(key)} />
       ))}
       <ResourceTable
         list={list}
@@ -149,20 +149,33 @@ function isLeaked({ warnings }: ApplicationKey): boolean {
   return warnings.some(({ code }) => code === 'leaked');
 }
 
-interface LeakProps {
-  readonly leaked: ApplicationKey;
+interface WarnedProps {
+  readonly warned: ApplicationKey;
   readonly onRotate: () => void;
 }
 
-function Leak({ leaked, onRotate }: LeakProps) {
-  const { warnings, name, refused } = leaked;
-  const leak = warnings.find(({ code }) => code === 'leaked');
-  if (leak === undefined) return null;
+/** The warnings of a key, with their remedy. */
+function Warned({ warned: key, onRotate }: WarnedProps) {
+  return key.warnings.map(({ code, message, at }) => (
+    <div key={code} class="settings-leak" role="note">
+      <h3>
+        {code === 'leaked' ? `The Backend key ${key.name} has leaked` : `The key ${key.name} can be guessed`}
+      </h3>
+      {code === 'leaked' ? <Leak of={key} at={at} /> : <p>{message}.</p>}
+      {isAdmin() && (
+        <button type="button" class="danger" onClick={onRotate}>
+          Replace the key {key.name} …
+        </button>
+      )}
+    </div>
+  ));
+}
+
+function Leak({ of: { refused }, at }: { readonly of: ApplicationKey; readonly at: string }) {
   return (
-    <div class="settings-leak" role="note">
-      <h3>The Backend key {name} has leaked</h3>
+    <>
       <p>
-        A web page or an app sent it in a packet on {format.time(leak.at)}. Whoever can read it there can send
+        A web page or an app sent it in a packet on {format.time(at)}. Whoever can read it there can send
         reports and mint identities.{' '}
         {refused.count > 0 && (
           <>
@@ -175,11 +188,6 @@ function Leak({ leaked, onRotate }: LeakProps) {
         <strong>What to do:</strong> use a Frontend or Mobile key in the page or app. Then rotate this key on
         your servers.
       </p>
-      {isAdmin() && (
-        <button type="button" class="danger" onClick={onRotate}>
-          Replace the key {name} …
-        </button>
-      )}
-    </div>
+    </>
   );
 }

@@ -22,11 +22,16 @@ export function Tokens({ app, env, keys }: TokensProps) {
     <>
       {adopted.length > 0 && (
         <ul class="plain-list" aria-label={`Adopted for ${env}`}>
-          {adopted.map(({ id, prefix, type, lastUsedAt }) => (
+          {adopted.map(({ id, prefix, type, lastUsedAt, warnings }) => (
             <li key={id}>
               <span class="good">✓</span> {prefix === '' ? 'A token' : <code>{prefix}…</code>} ({type}) counts
               in {env}; {lastUsedAt !== null && 'used '}
               <Ago at={lastUsedAt} never="not used yet" />
+              {warnings.map(({ code, message }) => (
+                <div key={code} class="warn">
+                  {message}
+                </div>
+              ))}
             </li>
           ))}
         </ul>
@@ -71,7 +76,7 @@ function Adopt({ app, env, onAdopted }: AdoptProps) {
         type="password"
         autocomplete="off"
         required
-        hint={`As the services send it. Only its hash is stored. What they send with it counts in ${env}.`}
+        hint={`As the services send it, 16 characters or more. Only its hash is stored. What they send with it counts in ${env}.`}
       />
       <Choices
         legend="Sent by"

@@ -18,12 +18,21 @@ export interface Tampering {
   /** Whether the device verifies its user; by default it does. */
   readonly verified?: boolean;
   readonly counter?: number;
+  /** Further members of the client data. */
+  readonly clientData?: Readonly<Record<string, unknown>>;
+  /** Bits of the flags that differ from the right ones. */
+  readonly flippedFlags?: number;
+  /** Bytes after the authenticator data. */
+  readonly trailing?: Buffer;
+  /** The attestation statement and its format; by default, there is none. */
+  readonly attestation?: readonly [format: string, statement: Map<string, unknown>];
 }
 
 /** The fields that the script of the page adds to the form. */
 export type AnsweredFields = Readonly<Record<string, string>>;
 
-const flags = { present: 1, verified: 4, attested: 64 } as const;
+/** The flags of the authenticator data (WebAuthn §6.1). */
+export const flags = { present: 1, verified: 4, backupEligible: 8, backedUp: 16, attested: 64 } as const;
 
 /** A software authenticator with one passkey, as a browser and a device would answer the pages. */
 export class Authenticator {
@@ -51,11 +60,12 @@ export class Authenticator {
     length.writeUInt16BE(this.id.length);
     const credential = Buffer.concat([Buffer.alloc(16), length, this.id, this.#publicKey]);
     const data = this.#authData(tampering.rpId ?? options.rp!.id, flags.attested, tampering);
+    const [format, statement] = tampering.attestation ?? ['none', new Map()];
     const attestation = cbor(
       new Map<string, unknown>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
-        ['authData', Buffer.concat([data, credential])],
+        ['fmt', format],
+        ['attStmt', statement],
+        ['authData', Buffer.concat([data, credential, tampering.trailing ?? Buffer.alloc(0)])],
       ]),
     );
     return {
@@ -69,7 +79,8 @@ export class Authenticator {
   /** Signs a challenge (WebAuthn §7.2). */
   get(options: AskedOptions, tampering: Tampering = {}): AnsweredFields {
     if (this.counter > 0) this.counter += 1;
-    const data = this.#authData(tampering.rpId ?? options.rpId!, 0, tampering);
+    const { trailing = Buffer.alloc(0), userHandle = this.#userHandle } = tampering;
+    const data = Buffer.concat([this.#authData(tampering.rpId ?? options.rpId!, 0, tampering), trailing]);
     const clientData = this.#clientData('webauthn.get', options, tampering);
     const hash = createHash('sha256').update(Buffer.from(clientData, 'base64url')).digest();
     return {
@@ -77,19 +88,24 @@ export class Authenticator {
       client_data: clientData,
       authenticator_data: text(data),
       signature: text(sign('sha256', Buffer.concat([data, hash]), this.#key)),
-      user_handle: tampering.userHandle ?? this.#userHandle,
+      ...(userHandle !== '' && { user_handle: userHandle }),
     };
   }
 
   #clientData(type: string, { challenge }: AskedOptions, tampering: Tampering): string {
     const data = { type, challenge, origin: this.#origin, crossOrigin: false };
     const { origin = data.origin, type: otherType = type, challenge: other = challenge } = tampering;
-    return text(Buffer.from(JSON.stringify({ ...data, origin, type: otherType, challenge: other })));
+    const sent = { ...data, origin, type: otherType, challenge: other, ...tampering.clientData };
+    return text(Buffer.from(JSON.stringify(sent)));
   }
 
-  #authData(rpId: string, more: number, { verified = true, counter = this.counter }: Tampering): Buffer {
+  #authData(
+    rpId: string,
+    more: number,
+    { verified = true, counter = this.counter, flippedFlags = 0 }: Tampering,
+  ): Buffer {
     const end = Buffer.alloc(5);
-    end[0] = flags.present | more | (verified ? flags.verified : 0);
+    end[0] = (flags.present | more | (verified ? flags.verified : 0)) ^ flippedFlags;
     end.writeUInt32BE(counter, 1);
     return Buffer.concat([createHash('sha256').update(rpId).digest(), end]);
   }
@@ -114,12 +130,13 @@ function coseOf(key: KeyObject): Buffer {
   );
 }
 
-/** CBOR (RFC 8949) of small integers, texts, bytes and maps. */
+/** CBOR (RFC 8949) of small integers, texts, bytes, arrays and maps. */
 function cbor(value: unknown): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
   if (typeof value === 'string')
     return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
+  if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(cbor)]);
   const entries = [...(value as Map<unknown, unknown>)];
   return Buffer.concat([head(5, entries.length), ...entries.flat().map(cbor)]);
 }

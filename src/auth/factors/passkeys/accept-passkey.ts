@@ -8,7 +8,7 @@ import { noteSignIn } from '../../sign-in/draft-sign-in.ts';
 import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../../sign-in/login-throttle.ts';
 import type { SignInSettings } from '../../sign-in/sign-in.ts';
 import { type ChallengeDeps, challengeExpiry } from './challenge.ts';
-import { answeredChallenge, loadWebAuthn, responseJson, type SentAssertion } from './web-authn.ts';
+import { answeredChallenge, isFramed, loadWebAuthn, responseJson, type SentAssertion } from './web-authn.ts';
 
 export interface PasskeySettings extends SignInSettings, Pick<ChallengeDeps, 'keys'> {
   /** The public URL of the auth host. */
@@ -111,6 +111,7 @@ async function verify(
 ): Promise<Signed | undefined> {
   const { authenticatorData, signature, userHandle } = assertion;
   if (userHandle !== undefined && userHandle !== passkey.userId) return undefined;
+  if (isFramed(assertion)) return undefined;
   const { verifyAuthenticationResponse } = await loadWebAuthn();
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({

@@ -1,5 +1,6 @@
 import type { AccountDraft } from '../../../accounts/account-draft.ts';
-import { addPasskey } from '../../../accounts/passkeys.ts';
+import { addPasskey, passkeysOf } from '../../../accounts/passkeys.ts';
+import type { Reader } from '../../../accounts/store/account-store.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { isName } from '../../../contract/names.ts';
 import { relyingPartyId } from '../../../contract/passkeys.ts';
@@ -16,6 +17,7 @@ import { suggestedName } from './names.ts';
 import { algorithms } from './options.ts';
 import {
   answeredChallenge,
+  isFramed,
   loadWebAuthn,
   readAttestation,
   responseJson,
@@ -67,7 +69,8 @@ export async function registerPasskey<Drafted>(
 ): Promise<AddedPasskey<Drafted>> {
   const { attestation, name, address, browser } = made;
   const challenge = answeredChallenge(attestation);
-  if (challengeExpiry(settings, browser, challenge) === undefined) return refused(outOfDate);
+  const expiresAt = challengeExpiry(settings, browser, challenge);
+  if (expiresAt === undefined) return refused(outOfDate);
   if (name !== '' && !isName(name)) return refused('The name is too long, or contains control characters.');
   const credential = await verify(settings.issuer, attestation, challenge);
   if (credential === undefined)
@@ -77,7 +80,7 @@ export async function registerPasskey<Drafted>(
     ...{ ...credential, userId: user.id, transports },
     name: name || suggestedName(credential.aaguid, made.userAgent),
     createdAt: settings.clock.now(),
-    ...{ lastUsedAt: null, answered: [] },
+    ...{ lastUsedAt: null, answered: [{ challenge, expiresAt }] },
   };
   try {
     return await settings.directory.under({ id: user.id, address }).change((draft) => {
@@ -85,6 +88,7 @@ export async function registerPasskey<Drafted>(
       if (current === undefined || !draft.has('signIns', key)) return refused(outOfDate);
       // In another browser, the user may have added a factor since, which this one has not proven.
       if (missingStep(draft, current, authentication) !== missing) return refused(outOfDate);
+      if (hasAnswered(draft, current, challenge)) return refused(outOfDate);
       addPasskey(draft, current, passkey);
       return { outcome: 'added', drafted: draftMore(draft, current) };
     });
@@ -92,6 +96,13 @@ export async function registerPasskey<Drafted>(
     if (error instanceof ApiError && error.status < 500) return refused(`${error.message}.`);
     throw error;
   }
+}
+
+/** True if a passkey of the user has answered a challenge. */
+function hasAnswered(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, challenge: string): boolean {
+  return passkeysOf(reader, id).some(([, { answered }]) =>
+    answered.some((each) => each.challenge === challenge),
+  );
 }
 
 const outOfDate = 'This page is out of date. Try again.';
@@ -108,6 +119,7 @@ async function verify(
   attestation: SentAttestation,
   expectedChallenge: string,
 ): Promise<Credential | undefined> {
+  if (isFramed(attestation)) return undefined;
   const { verifyRegistrationResponse } = await loadWebAuthn();
   try {
     const { verified, registrationInfo: info } = await verifyRegistrationResponse({

@@ -73,13 +73,35 @@ function bytesOf(form: Form, name: string, most = longestPart): string {
   throw new OAuthError('invalid_request', `${name} must be base64url of at most ${most} bytes`);
 }
 
+/** The members of client data (WebAuthn §5.8.1) that are checked here. */
+interface ClientData {
+  readonly challenge?: unknown;
+  readonly crossOrigin?: unknown;
+  readonly topOrigin?: unknown;
+}
+
 /** The challenge that a response answers; empty if its client data is malformed. */
-export function answeredChallenge({ clientData }: SentCredential): string {
+export function answeredChallenge(sent: SentCredential): string {
+  const { challenge } = clientDataOf(sent);
+  return typeof challenge === 'string' ? challenge : '';
+}
+
+/**
+ * True if the page was in a frame of another site, which none of ours may be (WebAuthn §7.1 step 10, §7.2 step 14). The library
+ * accepts such a registration, and such a sign-in from a browser that does not name the site.
+ */
+export function isFramed(sent: SentCredential): boolean {
+  const { crossOrigin = false, topOrigin } = clientDataOf(sent);
+  return crossOrigin !== false || topOrigin !== undefined;
+}
+
+/** Empty if it is malformed. */
+function clientDataOf({ clientData }: SentCredential): ClientData {
   try {
-    const { challenge } = JSON.parse(textOf(clientData)) as { challenge?: unknown };
-    return typeof challenge === 'string' ? challenge : '';
+    const parsed: unknown = JSON.parse(textOf(clientData));
+    return typeof parsed === 'object' && parsed !== null ? parsed : {};
   } catch {
-    return '';
+    return {};
   }
 }
 

@@ -1,0 +1,296 @@
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Authenticator, flags, type Tampering } from '../../support/authenticator.ts';
+import { cleanUp, freshDirectory, manage, token } from '../../support/binary.ts';
+import { openPasskeys, optionsOf, origin, type PasskeyFixture, pagePath } from '../passkey-fixture.ts';
+import type { Page } from '../test-browser.ts';
+
+let fixture: PasskeyFixture;
+beforeAll(async () => {
+  fixture = await openPasskeys();
+});
+// A user has twenty passkeys at most.
+afterEach(async () => {
+  fixture.clock.advance(60_000); // The calls of a minute are limited.
+  await demand('optional');
+  for (const { id } of await fixture.list()) await fixture.call('DELETE', `/${id}`, 204);
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+const unknown = 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.';
+const outOfDate = 'This page is out of date. Use the passkey again.';
+const tryAgain = 'This page is out of date. Try again.';
+
+const codeOf = ({ location }: Page) => location?.searchParams.get('code');
+const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
+const handle = (text: string | Buffer) => Buffer.from(text).toString('base64url');
+
+/** Responses that a device, a page or a network between them may forge, for both ceremonies. */
+const forgeries: [string, Tampering][] = [
+  ['the origin of a subdomain', { origin: 'https://evil.auth.example' }],
+  ['the origin of the parent domain', { origin: 'https://example' }],
+  ['the origin of another port', { origin: `${origin}:8443` }],
+  ['the origin of plain HTTP', { origin: 'http://auth.example' }],
+  ['an origin with a trailing slash', { origin: `${origin}/` }],
+  ['an opaque origin', { origin: 'null' }],
+  ['an origin in an array', { clientData: { origin: [origin] } }],
+  ['the origin of an Android app', { origin: 'android:apk-key-hash:AAAA' }],
+  ['the relying party of the parent domain', { rpId: 'example' }],
+  ['the relying party of a subdomain', { rpId: 'evil.auth.example' }],
+  ['the relying party of an origin', { rpId: origin }],
+  ['a page in a frame of another site', { clientData: { crossOrigin: true } }],
+  [
+    'a page in a frame of a named site',
+    { clientData: { crossOrigin: true, topOrigin: 'https://evil.example' } },
+  ],
+  ['a site around it, but no frame', { clientData: { topOrigin: 'https://evil.example' } }],
+  ['a payment', { type: 'payment.get' }],
+  ['a user who was not present', { flippedFlags: flags.present }],
+  ['a backup of a passkey that cannot be backed up', { flippedFlags: flags.backedUp }],
+  ['bytes after the authenticator data', { trailing: Buffer.alloc(1) }],
+];
+
+describe('the sign-in page', () => {
+  test.each(forgeries)('rejects a response with %s', async (_, tampering) => {
+    const device = await fixture.added();
+    const page = await fixture.enter(device, tampering);
+    expect(page.status).toBe(403);
+    expect(page.error).toBe(unknown);
+    expect((await fixture.enter(device)).status).toBe(303);
+  });
+
+  test.each([
+    ['of the user who owns another passkey', async () => handle(await adminId())],
+    ['of no user', async () => handle('user_0')],
+    ['with the name of a property of objects', async () => handle('__proto__')],
+    ['of bytes that are not UTF-8', async () => handle(Buffer.from([0xff, 0xfe]))],
+    ['that is absent', async () => ''],
+  ])('rejects a response with the handle %s', async (_, handleOf) => {
+    await fixture.added();
+    const device = fixture.newDevice();
+    await fixture.add(device, {}, fixture.outsider);
+    const page = await fixture.enter(device, { userHandle: await handleOf() });
+    expect(page.status).toBe(403);
+    expect(page.error).toBe(unknown);
+  });
+
+  test('rejects a counter that was reset', async () => {
+    const device = await fixture.added(7);
+    expect((await fixture.enter(device)).status).toBe(303);
+    for (const counter of [0, 1, 7]) {
+      const page = await fixture.enter(device, { counter });
+      expect(page.error).toContain('a copy of it may be in use');
+    }
+  });
+
+  test('rejects the challenge of a ceremony that ended with a sign-in', async () => {
+    const [device, other] = [await fixture.added(), await fixture.added()];
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await browser.open(fixture.target()));
+    expect((await browser.submit({ action: 'passkey', ...device.get(options) })).status).toBe(303);
+    await browser.open(fixture.target({ prompt: 'login' }));
+    const page = await browser.submit({ action: 'passkey', ...other.get(options) });
+    expect(page.error).toBe(outOfDate);
+  });
+});
+
+async function adminId(): Promise<string> {
+  const { http, credentials } = fixture.service;
+  const access = await token(http, credentials);
+  const { items } = (await manage(http, access, 'GET', '/api/v2/users', 200)) as {
+    items: { id: string; email: string }[];
+  };
+  return items.find(({ email }) => email === fixture.admin.email)!.id;
+}
+
+describe('the page for adding a passkey', () => {
+  test.each([
+    ...forgeries,
+    ['the type of a sign-in', { type: 'webauthn.get' }] satisfies [string, Tampering],
+    [
+      'a statement where there is no attestation',
+      { attestation: ['none', new Map([['sig', Buffer.alloc(64)]])] },
+    ] satisfies [string, Tampering],
+    [
+      'a self attestation by another key',
+      {
+        attestation: [
+          'packed',
+          new Map<string, unknown>([
+            ['alg', -7],
+            ['sig', Buffer.alloc(70, 1)],
+          ]),
+        ],
+      },
+    ] satisfies [string, Tampering],
+    ['an unknown attestation', { attestation: ['evil', new Map()] }] satisfies [string, Tampering],
+  ])('rejects a response with %s', async (_, tampering) => {
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await fixture.openToAdd(browser));
+    const before = (await fixture.list()).length;
+    const page = await browser.submit({
+      action: 'add-passkey',
+      ...fixture.newDevice().create(options, tampering),
+    });
+    expect(page.status).toBe(400);
+    expect(page.error).toContain('not valid here');
+    expect(await fixture.list()).toHaveLength(before);
+  });
+
+  test('rejects a challenge that a passkey has answered', async () => {
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await fixture.openToAdd(browser));
+    const add = () => browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options) });
+    expect((await add()).status).toBe(303);
+    await browser.open(pagePath);
+    expect((await add()).error).toBe(tryAgain);
+  });
+
+  test('rejects a response ten minutes after it was shown', async () => {
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await fixture.openToAdd(browser));
+    fixture.clock.advance(10 * 60_000);
+    const device = fixture.newDevice();
+    const page = await browser.submit({ action: 'add-passkey', ...device.create(options) });
+    expect(page.error).toBe(tryAgain);
+    const again = await browser.submit({ action: 'add-passkey', ...device.create(optionsOf(page)) });
+    expect(again.status).toBe(303);
+  });
+
+  test('rejects the response of a user who has left the browser to another', async () => {
+    const browser = fixture.newBrowser();
+    const page = await fixture.openToAdd(browser);
+    const created = fixture.newDevice().create(optionsOf(page));
+    await browser.submit({ action: 'switch' });
+    await browser.open(pagePath);
+    await browser.submit({ ...fixture.outsider });
+    expect((await browser.submit({ action: 'add-passkey', ...created })).error).toBe(tryAgain);
+  });
+
+  test('does not give the account of a user to another with the same credential id', async () => {
+    const victim = await fixture.added();
+    const copy = new Authenticator(origin, { id: victim.id });
+    await fixture.add(copy, {}, fixture.outsider);
+    const id = handle(await adminId());
+    expect((await fixture.enter(copy, { userHandle: id })).error).toBe(unknown);
+    // The outsider is not a member of the team of the client.
+    expect((await fixture.enter(copy)).error).toContain(`${fixture.outsider.email} is not a member`);
+    expect((await fixture.enter(victim)).status).toBe(303);
+  });
+
+  test('fetches nothing that the certificates of an attestation name', async () => {
+    let connections = 0;
+    const server = createServer().on('connection', () => {
+      connections += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const x5c = certificatesThatName(`http://127.0.0.1:${port}/revoked`);
+    for (const format of ['packed', 'apple', 'android-key', 'fido-u2f', 'tpm']) {
+      const browser = fixture.newBrowser();
+      const options = optionsOf(await fixture.openToAdd(browser));
+      const statement = new Map<string, unknown>([
+        ['alg', -7],
+        ['sig', Buffer.alloc(70, 1)],
+        ['x5c', x5c],
+      ]);
+      const created = fixture.newDevice().create(options, { attestation: [format, statement] });
+      const page = await browser.submit({ action: 'add-passkey', ...created });
+      expect(page.error).toContain('not valid here');
+    }
+    await new Promise((resolve) => server.close(resolve));
+    expect(connections).toBe(0);
+  });
+});
+
+/** A certificate and its issuer, which both name a list of revoked certificates. */
+function certificatesThatName(revoked: string): Buffer[] {
+  const folder = freshDirectory();
+  return ['leaf', 'issuer'].map((name) => {
+    const path = join(folder, `${name}.pem`);
+    execFileSync('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'],
+      ...['-keyout', join(folder, `${name}.key`), '-out', path],
+      ...['-subj', '/C=GB/O=Evil/OU=Authenticator Attestation/CN=Evil'],
+      ...['-addext', `crlDistributionPoints=URI:${revoked}`],
+    ]);
+    return new X509Certificate(readFileSync(path)).raw;
+  });
+}
+
+describe('after the password, the page of the second factor', () => {
+  /** A browser that has typed the password of a user with a passkey, where the policy demands a second factor. */
+  async function halfway() {
+    await demand('optional');
+    const device = await fixture.added();
+    await demand('all');
+    const browser = fixture.newBrowser();
+    const asked = await fixture.signIn(browser);
+    expect(headingOf(asked)).toBe('Two-step verification');
+    return { browser, device, asked };
+  }
+
+  test.each([
+    ['the password again', () => ({ ...fixture.admin })],
+    ['a code of an authenticator app', () => ({ action: 'second-factor', code: '000000' })],
+    ['a recovery code', () => ({ action: 'second-factor', kind: 'recovery', code: 'AAAA-AAAA-AAAA' })],
+    ['the set-up of an authenticator app', () => ({ action: 'set-up-app' })],
+    [
+      'an authenticator app of their own',
+      () => ({ action: 'enrol', secret: 'A'.repeat(32), code: '000000' }),
+    ],
+    [
+      'a new password',
+      () => ({ action: 'new-password', password: 'another 12 words', again: 'another 12 words' }),
+    ],
+    ['consent', () => ({ action: 'allow' })],
+    ['an empty proof', () => ({ action: 'prove-passkey' })],
+  ])('rejects %s in place of a passkey', async (_, fieldsOf) => {
+    const { browser } = await halfway();
+    const page = await browser.submit(fieldsOf());
+    expect(codeOf(page)).toBeUndefined();
+    expect((await browser.open(fixture.target())).location).toBeUndefined();
+    const silent = await browser.open(fixture.target({ prompt: 'none' }));
+    expect(silent.location?.searchParams.get('error')).toMatch(/^(login|interaction)_required$/);
+  });
+
+  test('rejects a new passkey of a user who has one', async () => {
+    const { browser, asked } = await halfway();
+    const { challenge } = optionsOf(asked);
+    const created = fixture.newDevice().create({ challenge, rp: { id: 'auth.example' } });
+    const page = await browser.submit({ action: 'add-passkey', ...created });
+    expect(codeOf(page)).toBeUndefined();
+    expect(headingOf(page)).toBe('Sign in');
+  });
+
+  test('rejects its passkey in place of the password if the device has not verified its user', async () => {
+    const { browser, device, asked } = await halfway();
+    const proof = device.get({ ...optionsOf(asked) }, { verified: false });
+    const page = await browser.submit({ action: 'passkey', ...proof });
+    expect(page.error).toBe(unknown);
+    expect(codeOf(page)).toBeUndefined();
+  });
+
+  test('rejects a passkey in a browser without a password', async () => {
+    const { device } = await halfway();
+    const browser = fixture.newBrowser();
+    const options = optionsOf(await browser.open(fixture.target()));
+    const page = await browser.submit({ action: 'prove-passkey', ...device.get(options) });
+    expect(codeOf(page)).toBeUndefined();
+    expect(headingOf(page)).toBe('Sign in');
+  });
+});
+
+async function demand(secondFactor: string): Promise<void> {
+  const { http, credentials } = fixture.service;
+  const access = await token(http, credentials);
+  await manage(http, access, 'PATCH', '/api/v2/sign-in-policy', 200, { secondFactor });
+}

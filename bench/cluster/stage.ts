@@ -49,7 +49,16 @@ export async function openStage(binary: string): Promise<Stage> {
 
 async function openPostgres(binary: string, postgres: Postgres): Promise<StagedPostgres> {
   const url = await postgres.database();
-  const init = ['postgres', 'init', '--postgres', url, '--admin-email', 'bench@localhost', '--json'];
+  const init = [
+    'postgres',
+    'init',
+    '--postgres',
+    url,
+    '--admin-email',
+    'bench@localhost',
+    '--json',
+    '--without-key-file',
+  ];
   const { stdout } = await promisify(execFile)(binary, init);
   const credentials = JSON.parse(stdout) as Credentials;
   let first: Pick<Service, 'applicationId' | 'key'> | undefined;

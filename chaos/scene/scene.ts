@@ -175,6 +175,7 @@ async function firstCredentials(
     database.url(database.hosts),
     '--admin-email',
     'chaos@localhost',
+    '--without-key-file',
     '--json',
     ...givenPassword(freshDirectory()),
   ];

@@ -56,6 +56,10 @@ const postgresKeyFileFlag = flag('postgres-key-file FILE', 'File with the key th
   formerly: 'engine-key-file',
 });
 
+const withoutKeyFileFlag = flag('without-key-file', 'Store signing keys and other secrets in clear text', {
+  excludes: ['postgres-key-file'],
+});
+
 /** `--config` is in `dataFlags` already. */
 const ofPostgres = [...postgresFlags.filter(({ name }) => name !== 'config'), postgresKeyFileFlag];
 
@@ -197,6 +201,7 @@ export const postgresInitCommand: Command = {
     flag('admin-email EMAIL', 'E-mail address of the administrator', { required: true }),
     ...postgresFlags,
     postgresKeyFileFlag,
+    withoutKeyFileFlag,
     passwordFile('admin-password-file'),
     allowAsynchronousFlag,
     jsonFlag,
@@ -216,6 +221,7 @@ export const postgresAdoptCommand: Command = {
     flag('dry-run', 'List the data of the node, also while it runs, without a change'),
     ...postgresFlags,
     postgresKeyFileFlag,
+    withoutKeyFileFlag,
     allowAsynchronousFlag,
     jsonFlag,
   ],
@@ -225,6 +231,12 @@ export const postgresKeyCommand: Command = {
   name: 'postgres key',
   summary: 'Create a key file that encrypts the secrets in PostgreSQL',
   flags: [flag('out FILE', 'New file', { file: true, required: true })],
+};
+
+export const postgresEncryptKeysCommand: Command = {
+  name: 'postgres encrypt-keys',
+  summary: 'Encrypt the secrets in a PostgreSQL without a key file, while all nodes are stopped',
+  flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
 };
 
 export const postgresStatusCommand: Command = {

@@ -21,6 +21,7 @@ import {
   demoCommand,
   initCommand,
   postgresAdoptCommand,
+  postgresEncryptKeysCommand,
   postgresForgetNodeCommand,
   postgresInitCommand,
   postgresKeyCommand,
@@ -110,11 +111,15 @@ that may become unavailable. Exit code 1: a usage report differs from the acknow
     summary: 'Initialise and monitor the PostgreSQL that several nodes share',
     commands: [
       ...[postgresInitCommand, postgresStatusCommand, postgresMigrateCommand],
-      ...[postgresForgetNodeCommand, postgresAdoptCommand, postgresKeyCommand],
+      ...[postgresForgetNodeCommand, postgresAdoptCommand, postgresKeyCommand, postgresEncryptKeysCommand],
     ],
     notes: `
 Other users of the machine can read a password in an argument: put the URL into a file. An
 initialised database is left unchanged by postgres init (exit code 1).
+
+The key file encrypts signing keys and other secrets. postgres init and postgres adopt need it, or
+--without-key-file. postgres encrypt-keys encrypts them later: stop all nodes, run it, and start
+each node with the key file.
 
 postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
 with asynchronous standbys. With --allow-asynchronous, a failover may lose counts and revocations.

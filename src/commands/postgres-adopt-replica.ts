@@ -9,7 +9,7 @@ import {
   setAsideFolder,
   sourcesIn,
 } from '../replication/adoption/set-aside.ts';
-import { readSecret } from '../replication/postgres/postgres-key.ts';
+import { isSealed, readSecret } from '../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../replication/postgres/postgres-url.ts';
 import { Spool } from '../replication/spool.ts';
 import { isPresent } from '../runtime/presence.ts';
@@ -69,7 +69,7 @@ async function restore(
   const secret = stores.spool.store.meta.get('secret');
   if (secret === undefined) throw notOfANode(stores.data);
   const stored = stores.spool.store.meta.get('stored secret');
-  if (stored !== undefined) readSecret(stored, key);
+  if (stored !== undefined && isSealed(stored)) readSecret(stored, key);
   const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
   terminal.err(`${sources.map(listing).map(textOf).join('')}${restored}filling ${showPostgres(address)}\n`);
   const adopted = await withPostgres(address, (connection) =>

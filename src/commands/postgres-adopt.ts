@@ -6,14 +6,15 @@ import type { Terminal } from '../cli/terminal.ts';
 import { adopt } from '../replication/adoption/adopt.ts';
 import type { Adopted } from '../replication/adoption/fill.ts';
 import type { Uploaded } from '../replication/log-snapshots.ts';
+import type { PostgresKey } from '../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../replication/postgres/postgres-url.ts';
 import { limitsOf, retentionOf } from '../serve/limits.ts';
-import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
+import { withPostgres } from '../serve/postgres-connection.ts';
 import { foldJournals } from '../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { adoptFromReplica } from './postgres-adopt-replica.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
-import { postgresSettings } from './server-flags.ts';
+import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 
 /**
  * Moves the store of a single machine to PostgreSQL. After an interruption, the next run resumes.
@@ -27,12 +28,13 @@ export async function postgresAdopt(argv: readonly string[], terminal: Terminal)
   if (misplaced !== undefined) throw new UsageError(`Cannot use --${misplaced} without --from-replica`);
   const wanted = postgresSettings(flags, terminal);
   const { data } = wanted.config;
+  const key = newDatabaseKey(flags, wanted.config);
   checkPrepared(data);
   const lock = lockDataDirectory(data);
   try {
     await foldJournals(data, wanted.config.maxIdentities);
     terminal.err(`moving ${data} to ${showPostgres(wanted.address)}\n`);
-    const adopted = await move(wanted, flags.has('allow-asynchronous'), uploadProgress(terminal));
+    const adopted = await move(wanted, key, flags.has('allow-asynchronous'), uploadProgress(terminal));
     terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
     return 0;
   } finally {
@@ -42,11 +44,11 @@ export async function postgresAdopt(argv: readonly string[], terminal: Terminal)
 
 async function move(
   { config, address }: ReturnType<typeof postgresSettings>,
+  key: PostgresKey | undefined,
   allowAsynchronous: boolean,
   onPart: (uploaded: Uploaded) => void,
 ) {
   const { data, maxIdentities: identities, exposureDays } = config;
-  const key = postgresKeyOf(config);
   const settings = { ...limitsOf(config), ...retentionOf(config), identities, exposureDays };
   const accounts = (await openPreparedOrCopy(data))!;
   try {

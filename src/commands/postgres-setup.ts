@@ -1,15 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { readFlags, UsageError } from '../cli/flags.ts';
-import { postgresInitCommand, postgresKeyCommand, postgresMigrateCommand } from '../cli/server-commands.ts';
+import {
+  postgresEncryptKeysCommand,
+  postgresInitCommand,
+  postgresKeyCommand,
+  postgresMigrateCommand,
+} from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
+import { encryptPostgres } from '../replication/accounts/encrypt-postgres.ts';
 import { initPostgres } from '../replication/accounts/init-postgres.ts';
 import { migrate } from '../replication/postgres/migrations.ts';
 import { newPostgresKey } from '../replication/postgres/postgres-key.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
-import { postgresSettings } from './server-flags.ts';
+import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 
 /**
  * Creates the tables in PostgreSQL, and prints the first credentials, which are not shown again.
@@ -23,7 +29,11 @@ export async function postgresInit(argv: readonly string[], terminal: Terminal):
   const { config, address } = postgresSettings(flags, terminal);
   const { signingAlg } = config;
   const wanted = { ...administrator, signingAlg, clock: systemClock, randomBytes };
-  const init = { key: postgresKeyOf(config), wanted, allowAsynchronous: flags.has('allow-asynchronous') };
+  const init = {
+    key: newDatabaseKey(flags, config),
+    wanted,
+    allowAsynchronous: flags.has('allow-asynchronous'),
+  };
   const { credentials } = await withPostgres(address, (connection) => initPostgres(connection, init));
   terminal.out(flags.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));
   return 0;
@@ -64,5 +74,29 @@ export function postgresKey(argv: readonly string[], terminal: Terminal): number
   terminal.out(`The key is in ${file}. Give the same file to postgres init and to each node with --postgres-key-file,
 and keep a copy apart from the backups of PostgreSQL: without it, encrypted secrets cannot be read.
 `);
+  return 0;
+}
+
+/**
+ * Encrypts the secrets in a database that was initialised without a key file.
+ * @throws {UsageError} for wrong flags or URL, and without a key file
+ * @throws {PostgresUnfit} when a node runs, or the database has another key file; nothing has changed then
+ */
+export async function postgresEncryptKeys(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, postgresEncryptKeysCommand.flags);
+  const { config, address } = postgresSettings(flags, terminal);
+  const key = postgresKeyOf(config);
+  if (key === undefined)
+    throw new UsageError(
+      'Cannot encrypt without --postgres-key-file: create a key file with flagmeter postgres key',
+    );
+  const encrypted = await withPostgres(address, (connection) => encryptPostgres(connection, key));
+  const text =
+    encrypted === undefined
+      ? 'The secrets are already encrypted with this key file; nothing was changed.\n'
+      : `Encrypted the secrets of ${encrypted} records. Start each node with --postgres-key-file ${config.postgresKeyFile}.
+Earlier backups of PostgreSQL have them in clear text: delete those, or replace the secrets.
+`;
+  terminal.out(flags.has('json') ? `${JSON.stringify({ encrypted: encrypted ?? 0 })}\n` : text);
   return 0;
 }

@@ -6,7 +6,7 @@ import { makeTable, recordText, type Screen } from '../cli/table.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';
 import { checkPostgres } from '../replication/postgres/layout.ts';
-import { readPostgresKey, readSecret } from '../replication/postgres/postgres-key.ts';
+import { isSealed, readPostgresKey, readSecret } from '../replication/postgres/postgres-key.ts';
 import {
   type LogLength,
   type NodeReport,
@@ -46,7 +46,7 @@ export async function postgresStatus(argv: readonly string[], terminal: Terminal
 async function checkKey(connection: Connection, file: string): Promise<void> {
   const key = readPostgresKey(file);
   const { secret } = await connection.transaction((run) => checkPostgres(run));
-  readSecret(secret, key);
+  if (isSealed(secret)) readSecret(secret, key);
 }
 
 /** A byte count for people, in the largest unit. */

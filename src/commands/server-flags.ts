@@ -2,9 +2,10 @@ import type { Given } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { settings } from '../contract/config-schema.ts';
+import type { PostgresKey } from '../replication/postgres/postgres-key.ts';
 import type { PostgresAddress } from '../replication/postgres/postgres-url.ts';
 import { type Config, loadConfig } from '../serve/config.ts';
-import { postgresAddress } from '../serve/postgres-connection.ts';
+import { postgresAddress, postgresKeyOf } from '../serve/postgres-connection.ts';
 
 type Flags = ReadonlyMap<string, string> | Given;
 
@@ -13,6 +14,21 @@ export function configOf(flags: Flags, terminal: Terminal): Config {
   const given = settings.filter(({ flag }) => flags.has(flag));
   const value = (flag: string) => ('get' in flags ? flags.get(flag) : flags.value(flag));
   return loadConfig({ ...terminal, argv: given.map(({ flag }) => `--${flag}=${value(flag)}`) });
+}
+
+/**
+ * The key that encrypts the secrets of a new database, or `undefined` with `--without-key-file`.
+ * @throws {UsageError} without either
+ */
+export function newDatabaseKey(flags: Flags, config: Config): PostgresKey | undefined {
+  const isPlain = flags.has('without-key-file');
+  if (config.postgresKeyFile !== undefined && isPlain)
+    throw new UsageError('Cannot use --without-key-file with --postgres-key-file');
+  if (config.postgresKeyFile === undefined && !isPlain)
+    throw new UsageError(
+      'Cannot store signing keys in PostgreSQL without --postgres-key-file: create a key file with flagmeter postgres key, or store them in clear text with --without-key-file',
+    );
+  return postgresKeyOf(config);
 }
 
 /** @throws {UsageError} for wrong settings, or without the URL of PostgreSQL */

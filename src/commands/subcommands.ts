@@ -17,6 +17,7 @@ export const postgres = oneOf('postgres', {
   'forget-node': async () => (await import('./postgres-forget-node.ts')).postgresForgetNode,
   adopt: async () => (await import('./postgres-adopt.ts')).postgresAdopt,
   key: async () => (await import('./postgres-setup.ts')).postgresKey,
+  'encrypt-keys': async () => (await import('./postgres-setup.ts')).postgresEncryptKeys,
 });
 
 /** Rotates the key that signs tokens, or runs a command on the keys of an application. */

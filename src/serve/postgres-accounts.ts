@@ -7,6 +7,7 @@ import { planAfterLoss } from '../auth/after-loss.ts';
 import { ApiError } from '../contract/errors.ts';
 import { joinPostgres } from '../replication/accounts/join-postgres.ts';
 import { PostgresAccountStore } from '../replication/accounts/postgres.ts';
+import { checkSamePostgres } from '../replication/postgres/layout.ts';
 import { SharedClock } from '../replication/postgres/shared-clock.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
@@ -36,6 +37,8 @@ export async function withPostgresAccounts<T>(
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
   try {
     return await withPostgres(postgresAddress(config.postgres!), async (connection) => {
+      // A key file that the nodes do not have would encrypt what they must read.
+      await connection.transaction((run) => checkSamePostgres(run, undefined, key));
       const clock = new SharedClock(systemClock);
       await clock.ask((statement) => connection.query(statement)); // Joining would wait for PostgreSQL.
       const accounts = (await joinPostgres(data, { connection, key, log, pause: async () => false }))!;

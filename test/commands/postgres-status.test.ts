@@ -26,8 +26,16 @@ beforeEach(async () => {
   url = await postgres.database();
 });
 
-const init = (to = url, ...more: string[]) =>
-  runPostgres(['init', '--postgres', to, '--admin-email', 'admin@example.com', '--json', ...more]);
+async function init(to = url, ...more: string[]) {
+  const key = more.length === 0 ? ['--postgres-key-file', await newKeyFile()] : more;
+  return runPostgres(['init', '--postgres', to, '--admin-email', 'admin@example.com', '--json', ...key]);
+}
+
+async function newKeyFile(): Promise<string> {
+  const file = join(temporaryDirectory(), 'key');
+  await runPostgres(['key', '--out', file]);
+  return file;
+}
 
 const run = (name: string, ...argv: string[]) => runPostgres([name, '--postgres', url, ...argv]);
 const query = <Row extends object>(text: string, values: unknown[] = []) =>
@@ -74,7 +82,7 @@ describe('postgres status', () => {
   it('shows a new database', async () => {
     await init();
     const { engine, server, host, heads, nodes, warnings } = await status();
-    expect(engine).toMatchObject({ layout: postgresLayout, oldestLayout: postgresLayout, encrypted: false });
+    expect(engine).toMatchObject({ layout: postgresLayout, oldestLayout: postgresLayout, encrypted: true });
     expect(server).toMatchObject({ major: 15, fsync: 'on', missingRights: [] });
     expect(host).toBe(`127.0.0.1:${postgres.port}`);
     expect(heads).toEqual({ control: 1, data: 0 });
@@ -193,10 +201,17 @@ describe('postgres status', () => {
     );
   });
 
+  it('warns that secrets are stored in clear text, also with a key file', async () => {
+    await init(url, '--without-key-file');
+    for (const given of [[], ['--postgres-key-file', await newKeyFile()]]) {
+      const { engine, warnings } = await status(...given);
+      expect(engine.encrypted).toBe(false);
+      expect(warnings).toContainEqual(expect.stringMatching(/clear text.*flagmeter postgres encrypt-keys/));
+    }
+  });
+
   it('checks a key file', async () => {
-    const directory = temporaryDirectory();
-    const [right, wrong] = [join(directory, 'right'), join(directory, 'wrong')];
-    for (const file of [right, wrong]) await runPostgres(['key', '--out', file]);
+    const [right, wrong] = [await newKeyFile(), await newKeyFile()];
     await init(url, '--postgres-key-file', right);
     expect((await status('--postgres-key-file', right)).engine.encrypted).toBe(true);
     await expect(status('--postgres-key-file', wrong)).rejects.toThrow(

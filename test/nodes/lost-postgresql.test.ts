@@ -108,7 +108,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     const without = await runBinary(adoptArgs(data, []));
     expect(without).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('was initialised with a key file'),
+      stderr: expect.stringContaining('are encrypted: name the key file'),
     });
     const wrong = await runBinary(adoptArgs(data, ['--postgres-key-file', await newKeyFile()]));
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is not the key file') });

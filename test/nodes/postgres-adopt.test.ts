@@ -37,7 +37,7 @@ let packetKey: string;
 /** The directory before it was moved. */
 let backupFile: string;
 
-const adoptArgs = () => ['postgres', 'adopt', '--data', data, '--postgres', url];
+const adoptArgs = () => ['postgres', 'adopt', '--data', data, '--postgres', url, '--without-key-file'];
 
 async function send(http: string, path: string, body: object, headers: Record<string, string> = {}) {
   const answer = await fetch(`http://${http}/api/frontend/${path}`, {
@@ -121,7 +121,7 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     const restored = join(freshDirectory(), 'restored');
     expect(await runBinary(['restore', '--from', backupFile, '--data', restored])).toMatchObject({ code: 0 });
     const ends = [
-      await runBinary(['postgres', 'adopt', '--data', restored, '--postgres', url]),
+      await runBinary(['postgres', 'adopt', '--data', restored, '--postgres', url, '--without-key-file']),
       await runBinary(['serve', '--data', restored, '--postgres', url, ...freePorts]),
     ];
     expect(ends.map(({ code }) => code)).toEqual([1, 1]);

@@ -2,7 +2,7 @@ import { type Credentials, freshDirectory } from './binary.ts';
 import { givenPassword } from './given-password.ts';
 import { runBinary } from './run-binary.ts';
 
-/** Prepares a PostgreSQL with the compiled executable; gives the first credentials. */
+/** Prepares a PostgreSQL with the compiled executable, without a key file unless `flags` has one; gives the first credentials. */
 export async function preparePostgres(url: string, flags: readonly string[] = []): Promise<Credentials> {
   const args = [
     'postgres',
@@ -12,7 +12,7 @@ export async function preparePostgres(url: string, flags: readonly string[] = []
     '--admin-email',
     'ada@example.com',
     '--json',
-    ...flags,
+    ...(flags.includes('--postgres-key-file') ? flags : ['--without-key-file', ...flags]),
     ...givenPassword(freshDirectory()),
   ];
   const { code, stdout, stderr } = await runBinary(args);

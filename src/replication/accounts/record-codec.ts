@@ -72,6 +72,9 @@ const secretFields: { readonly [Name in TableName]?: readonly SecretField[] } = 
   ],
 };
 
+/** Tables whose records have secrets. */
+export const secretTables: readonly string[] = Object.keys(secretFields);
+
 /** Converts records to and from their form in PostgreSQL, where secrets are encrypted. */
 export class RecordCodec {
   readonly #key: PostgresKey | undefined;
@@ -84,6 +87,22 @@ export class RecordCodec {
   encode({ table, key, value }: Write): StoredRecord {
     const shown = value === undefined ? undefined : JSON.stringify(this.#seal(table, value));
     return { table, key: JSON.stringify(key).slice(1, -1), value: shown };
+  }
+
+  /** Encrypts the secrets of a record that is stored in clear text. */
+  sealRecord({ table, key, value }: StoredRecord): StoredRecord {
+    return { table, key, value: value && JSON.stringify(this.#seal(table as TableName, JSON.parse(value))) };
+  }
+
+  /** Encrypts the secrets of a change that is stored in clear text. */
+  sealChange(body: string): string {
+    const rows = JSON.parse(body) as [string, string, unknown][];
+    const sealed = rows.map(([table, key, value]) => [
+      table,
+      key,
+      value === null ? null : this.#seal(table as TableName, value),
+    ]);
+    return JSON.stringify(sealed);
   }
 
   /** Skips records of unknown tables, which a later version may have written. @throws {Error} if a secret cannot be decrypted */

@@ -56,12 +56,17 @@ export async function checkSamePostgres(
   key: PostgresKey | undefined,
 ): Promise<PostgresFacts & { readonly digestSecret: Buffer }> {
   const facts = await checkPostgres(run);
-  if (facts.id.endsWith(beingFilled))
-    throw new PostgresBeingFilled(
-      `The database is being filled (${facts.id}): if flagmeter postgres adopt --from-replica was interrupted, run it again`,
-    );
+  checkNotBeingFilled(facts.id);
   checkId(id, facts.id);
   return { ...facts, digestSecret: readSecret(facts.secret, key) };
+}
+
+/** @throws {PostgresBeingFilled} */
+export function checkNotBeingFilled(id: string): void {
+  if (id.endsWith(beingFilled))
+    throw new PostgresBeingFilled(
+      `The database is being filled (${id}): if flagmeter postgres adopt --from-replica was interrupted, run it again`,
+    );
 }
 
 /** @throws {PostgresUnfit} */

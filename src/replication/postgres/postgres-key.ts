@@ -77,18 +77,24 @@ export function storedSecret(secret: Buffer, key: PostgresKey | undefined): stri
   return key === undefined ? secret.toString('base64') : `${sealedPrefix}${key.seal(secret, aboutSecret)}`;
 }
 
+/** True if the database has a key file, so all secrets in it are encrypted. */
+export function isSealed(stored: string): boolean {
+  return stored.startsWith(sealedPrefix);
+}
+
 /**
  * Reads a stored secret, and so checks the key file before anything is written with it.
  * @throws {PostgresUnfit} the database has another key file, needs one, or has none
  */
 export function readSecret(stored: string, key: PostgresKey | undefined): Buffer {
-  const isSealed = stored.startsWith(sealedPrefix);
-  if (isSealed && key === undefined)
+  if (isSealed(stored) && key === undefined)
     throw new PostgresUnfit(
-      'The database was initialised with a key file: name the same one in --postgres-key-file',
+      'The secrets in PostgreSQL are encrypted: name the key file of the other nodes in --postgres-key-file',
     );
-  if (!isSealed && key !== undefined)
-    throw new PostgresUnfit('The database was initialised without a key file: remove --postgres-key-file');
+  if (!isSealed(stored) && key !== undefined)
+    throw new PostgresUnfit(
+      'The secrets in PostgreSQL are not encrypted yet: stop all nodes, and encrypt them with flagmeter postgres encrypt-keys and this --postgres-key-file',
+    );
   if (key === undefined) return Buffer.from(stored, 'base64');
   return key.open(stored.slice(sealedPrefix.length), aboutSecret);
 }

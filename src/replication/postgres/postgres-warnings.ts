@@ -6,7 +6,20 @@ import { whySkewed } from './shared-clock.ts';
 /** Warnings about the setup and the nodes. @param skewMs how far the clock of this machine is ahead of PostgreSQL's */
 export function postgresWarnings(report: PostgresReport, skewMs: number): string[] {
   const { server, nodes } = report;
-  return [ofServer(server), whySkewed(skewMs) ?? [], nodes.flatMap(ofNode), ofLog(report)].flat();
+  return [
+    ofSecrets(report),
+    ofServer(server),
+    whySkewed(skewMs) ?? [],
+    nodes.flatMap(ofNode),
+    ofLog(report),
+  ].flat();
+}
+
+function ofSecrets({ engine: { encrypted } }: PostgresReport): string[] {
+  return when(
+    !encrypted,
+    'The signing keys and other secrets are stored in clear text: stop all nodes, run flagmeter postgres encrypt-keys --postgres-key-file FILE, and start each node with that file',
+  );
 }
 
 function ofServer(server: ServerFacts): string[] {

@@ -13,8 +13,8 @@ it('is read as stored, and encrypted if there is a key', () => {
 
 it.each([
   ['another key file', key, other, 'is not the key file of this database'],
-  ['no key file', key, undefined, 'name the same one in --postgres-key-file'],
-  ['a key file where there was none', undefined, key, 'remove --postgres-key-file'],
+  ['no key file', key, undefined, 'name the key file of the other nodes'],
+  ['a key file where there was none', undefined, key, 'flagmeter postgres encrypt-keys'],
 ])('is refused with %s', (_, made, given, message) => {
   expect(() => readSecret(storedSecret(secret, made), given)).toThrow(message);
 });

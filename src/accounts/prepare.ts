@@ -7,7 +7,13 @@ import { type AccountTables, openAccountTables } from '../storage/lmdb/accounts.
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { createAtomically } from '../storage/lmdb/create-atomically.ts';
-import { cannotOpen, checkDataFiles, explainDamage } from '../storage/lmdb/data-file.ts';
+import {
+  cannotOpen,
+  checkDataFiles,
+  dataFileOf,
+  explainDamage,
+  missingFile,
+} from '../storage/lmdb/data-file.ts';
 import { journalsOf } from '../storage/lmdb/journal-mark.ts';
 import { accountsLayout, currentLayout } from '../storage/lmdb/layout.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
@@ -85,18 +91,20 @@ export function isCopy(data: string): Error {
 
 /** As `openPrepared`, but also opens a replica. */
 export async function openPreparedOrCopy(data: string): Promise<AccountTables | undefined> {
-  if (!isPresent(join(data, 'accounts/data.mdb'))) {
+  const file = dataFileOf(data, 'accounts');
+  if (!isPresent(file)) {
     checkDataFiles(data);
     return undefined;
   }
-  const { store, state } = await explainDamage(data, 'accounts', () => {
+  const { store, state, missing } = await explainDamage(data, 'accounts', () => {
     const opened = openAccountTables(data);
-    return { store: opened, state: stateOf(opened) };
+    const missing = missingFile(data, readCopyState(opened.lmdb));
+    return { store: opened, state: stateOf(opened), missing };
   });
-  if (state === 'prepared') return store;
+  if (state === 'prepared' && missing === undefined) return store;
   await store.lmdb.close();
-  if (state === 'damaged')
-    throw cannotOpen(join(data, 'accounts/data.mdb'), 'it has users, but not the number of its layout');
+  if (state === 'prepared') throw cannotOpen(missing!, 'it is missing');
+  if (state === 'damaged') throw cannotOpen(file, 'it has users, but not the number of its layout');
   // 0.1.0 created the tables before it prepared them.
   if (isPresent(join(data, 'usage/data.mdb')))
     throw new Error(

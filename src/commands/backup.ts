@@ -12,10 +12,9 @@ import type { Pace } from '../storage/backup/pace.ts';
 import { type Sink, type Written, writeBackup } from '../storage/backup/write-backup.ts';
 import { writeFileWhole } from '../storage/backup/write-file.ts';
 import { foldJournals } from '../storage/commit/fold-journals.ts';
-import { areJournalsEmpty } from '../storage/journal/lanes.ts';
 import { attachAccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
-import { isLocked, lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
+import { isLocked, lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { longWork, mebibytes } from './progress.ts';
 import { configOf } from './server-flags.ts';
 
@@ -51,9 +50,12 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
   return 0;
 }
 
-/** Folds the journal of a killed server. A running server folds its own: see `requestFold`. */
+/**
+ * Folds the journal of a killed server. A running server folds its own: see `requestFold`.
+ * @throws {Error} if the journal is missing: the backup would lack its packets
+ */
 async function foldWithoutServer({ data, maxIdentities }: Config): Promise<void> {
-  if (areJournalsEmpty(data) || isLocked(data)) return;
+  if (isLocked(data)) return;
   const lock = lockDataDirectory(data, 'run this again once it is ready');
   try {
     await foldJournals(data, maxIdentities);
@@ -91,8 +93,7 @@ export async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'po
   const instead = 'back up PostgreSQL, which has the data of all nodes (docs/cluster.md)';
   if (postgres !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);
   checkPrepared(data);
-  await waitUntilSharable(data);
-  const accounts = attachAccountTables(data);
+  const accounts = await attachAccountTables(data);
   const isCopy = readCopyState(accounts.lmdb) !== undefined || isPresent(join(data, 'spool'));
   await accounts.lmdb.close();
   if (isCopy) throw new Error(`Cannot back up ${data}: it belongs to a node of several machines; ${instead}`);

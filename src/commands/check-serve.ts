@@ -1,9 +1,10 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname } from 'node:path';
-import { checkPrepared } from '../accounts/prepare.ts';
+import { dirname, join } from 'node:path';
+import { checkNoJournal, checkPrepared, isCopy } from '../accounts/prepare.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { checkTlsTime, readTls } from '../http/tls.ts';
+import { checkIsCopy } from '../replication/accounts/join-postgres.ts';
 import { readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import { authority, parseAddress } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -16,8 +17,11 @@ import { readProviderFile } from '../serve/provider-file.ts';
 import { checkPublicUrls } from '../serve/public-urls.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { readCredentials } from '../storage/backup/bucket-credentials.ts';
-import { checkDataFiles } from '../storage/lmdb/data-file.ts';
-import { accountsLayout, checkNotNewer, usageLayout } from '../storage/lmdb/layout.ts';
+import { readCopyState } from '../storage/lmdb/copy-state.ts';
+import { willHave } from '../storage/lmdb/create-atomically.ts';
+import { cannotOpen, checkDataFiles, missingFile } from '../storage/lmdb/data-file.ts';
+import { accountsLayout, checkLayouts, layouts } from '../storage/lmdb/layout.ts';
+import { openLmdb } from '../storage/lmdb/lmdb.ts';
 import { userOf } from '../storage/lmdb/lock.ts';
 
 /** A check returns a note or nothing, and throws the fault. */
@@ -52,7 +56,7 @@ function checksOf(config: Config, terminal: Terminal): readonly Check[] {
     ['public URLs', () => checkPublicUrls(config)],
     ...filesOf(config, terminal),
     ['data directory', () => checkWritable(config.data)],
-    ['stores', () => checkStores(config)],
+    ['stores', () => checkStoresOf(config)],
     ...addressesOf(config),
     ...postgresOf(config),
   ];
@@ -95,14 +99,32 @@ function checkWritable(path: string): string | undefined {
 }
 
 /** The files of a running server change, so they are not checked. */
-async function checkStores({ data, existing }: Config): Promise<string | undefined> {
-  if (existing) checkPrepared(data);
+function checkStoresOf({ data, existing, postgres }: Config): string | undefined {
+  if (existing) checkPrepared(data, willHave);
   if (!isPresent(data)) return 'a new store would be created';
   const user = userOf(data);
   if (user !== undefined) return `in use by ${user}: stop it before another server starts`;
   checkDataFiles(data);
-  for (const layout of [accountsLayout, usageLayout]) await checkNotNewer(data, layout);
+  // Opening a store would create its lock file.
+  const opened = layouts.filter(({ store }) => isPresent(join(data, store, 'lock.mdb')));
+  checkLayouts(data, opened);
+  if (!willHave(data, 'accounts/data.mdb')) {
+    checkNoJournal(data);
+    return 'a new store would be created';
+  }
+  if (!opened.includes(accountsLayout)) return 'not opened yet, so only their pages were checked';
+  checkAccounts(data, postgres !== undefined);
   return undefined;
+}
+
+function checkAccounts(data: string, isNode: boolean): void {
+  const lmdb = openLmdb(join(data, 'accounts'));
+  const copy = readCopyState(lmdb);
+  void lmdb.close();
+  if (isNode) checkIsCopy(data, copy);
+  else if (copy !== undefined) throw isCopy(data);
+  const missing = missingFile(data, copy);
+  if (missing !== undefined) throw cannotOpen(missing, 'it is missing');
 }
 
 function addressesOf(config: Config): readonly Check[] {

@@ -32,7 +32,7 @@ export async function rotate(argv: readonly string[], terminal: Terminal): Promi
 }
 
 async function rotateOn(data: string): Promise<Rotation> {
-  const accounts = attachAccountTables(data);
+  const accounts = await attachAccountTables(data);
   try {
     if (readCopyState(accounts.lmdb) !== undefined) throw isCopy(data);
     return await rotateSigningKey(accounts, systemClock.now());

@@ -13,7 +13,8 @@ import type { Config } from '../serve/config.ts';
 import { applyReset, askForPassword, type PasswordRequest } from '../serve/password-reset.ts';
 import { postgresFailure, withPostgresAccounts } from '../serve/postgres-accounts.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
-import { isLocked, lockDataDirectory } from '../storage/lmdb/lock.ts';
+import { checkLayouts } from '../storage/lmdb/layout.ts';
+import { isLocked, lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
 import { readPassword } from './administrator.ts';
 import { configOf } from './server-flags.ts';
 
@@ -42,7 +43,11 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
 
 async function resetOn(data: string, request: PasswordRequest): Promise<void> {
   checkPrepared(data);
-  if (isLocked(data)) return askForPassword(data, request, { clock: systemClock, randomBytes, pause });
+  if (isLocked(data)) {
+    await waitUntilSharable(data);
+    checkLayouts(data);
+    return askForPassword(data, request, { clock: systemClock, randomBytes, pause });
+  }
   const lock = lockDataDirectory(data);
   try {
     const accounts = await openPrepared(data);

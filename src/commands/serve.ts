@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import type { Terminal } from '../cli/terminal.ts';
@@ -8,7 +7,6 @@ import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { logConsole } from '../runtime/console-log.ts';
 import { createLog, type Log, type LogLevel } from '../runtime/log.ts';
-import { isPresent } from '../runtime/presence.ts';
 import { shareLogFormat } from '../runtime/worker-log.ts';
 import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
 import { builtIn } from '../serve/built-in.ts';
@@ -153,10 +151,6 @@ async function openOrPrepare(
   if (existing !== undefined) {
     const applications = existing.applications.getCount();
     log.info('opened an existing store', { data, applications });
-    if (applications > 0 && !isPresent(join(data, 'usage'))) {
-      const hint = 'if it was removed by mistake, stop the server and restore a backup';
-      log.warn('no usage store found: creating an empty one', { data, hint });
-    }
     return existing;
   }
   const wanted = { adminEmail: 'admin@localhost', signingAlg, clock: systemClock, randomBytes };

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { Clock } from '../runtime/clock.ts';
 import { collectGarbage } from '../runtime/garbage.ts';
-import { dataFilesIn } from '../storage/lmdb/data-file.ts';
+import { dataFilesIn, ownStores } from '../storage/lmdb/data-file.ts';
 import { openMappedPages } from '../storage/lmdb/mapped-pages.ts';
 
 /** Minimum interval between two collections of garbage, ms. One takes up to 50 ms of the report thread. */
@@ -22,7 +22,7 @@ export async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic
     const now = clock.monotonic();
     if (now - unmappedAt >= unmapEveryMs) {
       unmappedAt = now;
-      unmap?.(dataFilesIn(data).map((file) => realpathSync(file)));
+      unmap?.(dataFilesIn(data, ownStores).map((file) => realpathSync(file)));
     }
     if (now - collectedAt >= collectEveryMs) {
       collectedAt = now;

@@ -16,9 +16,11 @@ import { Spool } from '../replication/spool.ts';
 import { startSpoolCommitter } from '../replication/spool-committer.ts';
 import type { TimerClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
+import { isPresent } from '../runtime/presence.ts';
 import type { UsageStore } from '../storage/commit/usage-store.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
+import { dataFileOf } from '../storage/lmdb/data-file.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Config } from './config.ts';
@@ -170,6 +172,8 @@ class ClusterStorage implements Storage {
     const { config, workerFile, clock, randomBytes, log, fatal, producers } = parts;
     const spool = this.#openSpool(parts);
     const digestSecret = secretOf(this.#link, spool);
+    if (!isPresent(dataFileOf(config.data, 'usage')))
+      log.warn('no usage store found: loading it from PostgreSQL', { data: config.data });
     const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
     // The clock of PostgreSQL is unknown, and may be behind by this much.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
 import { openPrepared, prepareData } from '../../src/accounts/prepare.ts';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
@@ -100,6 +100,36 @@ test('each node has the private part of a signing key, and PostgreSQL does not',
   expect(JSON.stringify(rows)).toContain(signingKey!.kid);
   expect(JSON.stringify(rows)).not.toContain(secret);
   await accounts.lmdb.close();
+});
+
+describe('the directory of a node', () => {
+  async function joined(): Promise<{ readonly data: string; readonly url: string }> {
+    const [data, url] = [temporaryDirectory(), await initialised()];
+    await (await joinPostgres(data, joining(url)))!.lmdb.close();
+    return { data, url };
+  }
+
+  test('can be opened without its usage, which is loaded from PostgreSQL', async () => {
+    const { data, url } = await joined();
+    rmSync(`${data}/usage`, { recursive: true });
+    await (await joinPostgres(data, joining(url)))!.lmdb.close();
+  });
+
+  test('is refused without its spool', async () => {
+    const { data, url } = await joined();
+    rmSync(`${data}/spool`, { recursive: true });
+    await expect(joinPostgres(data, joining(url))).rejects.toThrow(
+      `Cannot open ${data}/spool/data.mdb: it is missing`,
+    );
+  });
+
+  test('keeps its spool while accounts and usage are loaded again', async () => {
+    const { data, url } = await joined();
+    const { ino } = statSync(`${data}/spool/data.mdb`);
+    for (const store of ['accounts', 'usage']) rmSync(`${data}/${store}`, { recursive: true });
+    await (await joinPostgres(data, joining(url)))!.lmdb.close();
+    expect(statSync(`${data}/spool/data.mdb`).ino).toBe(ino);
+  });
 });
 
 describe('a data directory is refused', () => {

@@ -1,8 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { runBinary } from '../support/run-binary.ts';
 import { openShop } from '../support/shop.ts';
 
 afterAll(cleanUp);
@@ -28,13 +38,6 @@ describe('the start', () => {
       expect.objectContaining({ msg: 'prepared a new store', data: fresh.data }),
     );
     await Promise.all([stop(again), stop(fresh)]);
-    expect(again.stderr()).not.toContain('no usage store found');
-    rmSync(`${data}/usage`, { recursive: true });
-    const bereft = await startBinary({ data });
-    expect(logOf(bereft.stderr())).toContainEqual(
-      expect.objectContaining({ level: 'warn', msg: 'no usage store found: creating an empty one' }),
-    );
-    await stop(bereft);
   });
 
   test.each([
@@ -59,6 +62,60 @@ describe('the start', () => {
       expect(existsSync(data) && readdirSync(data)).toEqual(before);
     },
   );
+});
+
+describe('a data directory that has lost its usage', () => {
+  const losses = [
+    ['its folder is missing', (usage: string) => rmSync(usage, { recursive: true }), 'missing'],
+    ['its file is missing', (usage: string) => rmSync(`${usage}/data.mdb`), 'missing'],
+    ['its file has 0 bytes', (usage: string) => truncateSync(`${usage}/data.mdb`), 'empty'],
+  ] as const;
+
+  test.each(losses)('is refused by every command when %s', async (_what, lose, fault) => {
+    const directory = freshDirectory();
+    const data = `${directory}/data`;
+    await prepare(data);
+    writeFileSync(`${directory}/backup`, 'the previous one');
+    lose(`${data}/usage`);
+    const before = readdirSync(data, { recursive: true }).sort();
+    const run = (command: string, ...args: string[]) => runBinary([command, '--data', data, ...args]);
+
+    const served = await run('serve', ...freePorts);
+    expect(served).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `Cannot open ${data}/usage/data.mdb: it is ${fault}; restore the data directory from a backup`,
+      ),
+    });
+    const verified = await run('verify');
+    expect(verified).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(
+        `${data}/usage/data.mdb: ${fault === 'missing' ? '' : 'it is '}${fault}`,
+      ),
+      stderr: expect.stringContaining(`Do not start a service on ${data}`),
+    });
+    expect((await run('serve', '--check', ...freePorts)).code).toBe(1);
+    expect((await run('init', '--admin-email', 'a@example.com')).code).toBe(1);
+    expect((await run('compact')).code).toBe(1);
+    expect((await run('backup', '--to', `${directory}/backup`)).code).toBe(1);
+    expect(readFileSync(`${directory}/backup`, 'utf8')).toBe('the previous one');
+    expect(readdirSync(data, { recursive: true }).sort()).toEqual(before);
+  });
+});
+
+test('backup refuses the directory of a killed server without its journal, and keeps the previous file', async () => {
+  const directory = freshDirectory();
+  const { data, kill, exit } = await startBinary();
+  kill('SIGKILL');
+  await exit;
+  rmSync(`${data}/journal`, { recursive: true });
+  writeFileSync(`${directory}/backup`, 'the previous one');
+  expect(await runBinary(['backup', '--data', data, '--to', `${directory}/backup`])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`Cannot read the journal of ${data}: ${data}/journal is missing`),
+  });
+  expect(readFileSync(`${directory}/backup`, 'utf8')).toBe('the previous one');
 });
 
 describe('a data directory whose preparation was interrupted by a power failure', () => {

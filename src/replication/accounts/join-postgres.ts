@@ -1,11 +1,14 @@
+import { join } from 'node:path';
 import { checkNoJournal, openPreparedOrCopy } from '../../accounts/prepare.ts';
 import type { Write } from '../../accounts/store/account-store.ts';
 import { applyWrites } from '../../accounts/store/committed.ts';
 import type { Log } from '../../runtime/log.ts';
+import { isPresent } from '../../runtime/presence.ts';
 import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
-import { copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
+import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
 import { createAtomically } from '../../storage/lmdb/create-atomically.ts';
 import { accountsLayout, currentLayout } from '../../storage/lmdb/layout.ts';
+import { openSpoolStore } from '../../storage/lmdb/spool.ts';
 import { openUsageTables } from '../../storage/lmdb/usage.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
 import { checkId, PostgresBeingFilled } from '../postgres/layout.ts';
@@ -43,8 +46,8 @@ export async function joinPostgres(data: string, joining: Joining): Promise<Acco
   }
 }
 
-async function checkCopy(data: string, { lmdb }: AccountTables, { connection, log }: Joining): Promise<void> {
-  const state = readCopyState(lmdb);
+/** Checks that accounts are those of a node. @throws {Error} if they are not, or not yet */
+export function checkIsCopy(data: string, state: CopyState | undefined): asserts state is CopyState {
   if (state === undefined)
     throw new Error(
       `Cannot use ${data} with --postgres: it has the accounts of a single machine; move them with flagmeter postgres adopt, or name an empty --data`,
@@ -53,6 +56,11 @@ async function checkCopy(data: string, { lmdb }: AccountTables, { connection, lo
     throw new Error(
       `Cannot use ${data}: its move to PostgreSQL is not finished; run flagmeter postgres adopt again`,
     );
+}
+
+async function checkCopy(data: string, { lmdb }: AccountTables, { connection, log }: Joining): Promise<void> {
+  const state = readCopyState(lmdb);
+  checkIsCopy(data, state);
   try {
     const { rows } = await connection.query<{ id: string }>({ text: 'SELECT id FROM fm_engine' });
     checkId(state.engine, rows[0]?.id);
@@ -102,6 +110,8 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
     });
     await accounts.lmdb.close();
     await openUsageTables(aside).lmdb.close();
+    // A node has a spool from the beginning, so that a missing one is known to be lost.
+    if (!isPresent(join(data, 'spool'))) await openSpoolStore(aside).lmdb.close();
   });
   log.info('the accounts were loaded from PostgreSQL', { version: head.position, records: writes.length });
   return openAccountTables(data);

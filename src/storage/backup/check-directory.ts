@@ -8,7 +8,8 @@ import { checkSegments, isJournalEmpty } from '../journal/lanes.ts';
 import { JournalReader } from '../journal/reader.ts';
 import { type AccountTables, accountTablesIn } from '../lmdb/accounts.ts';
 import { checkPages } from '../lmdb/check-pages.ts';
-import { dataFilesIn } from '../lmdb/data-file.ts';
+import { readCopyState } from '../lmdb/copy-state.ts';
+import { dataFilesIn, missingFile } from '../lmdb/data-file.ts';
 import {
   isJournalled,
   journalLanes,
@@ -18,7 +19,14 @@ import {
   spoolLane,
   spoolLanes,
 } from '../lmdb/journal-mark.ts';
-import { accountsLayout, type Layout, openIfCurrent, spoolLayout, usageLayout } from '../lmdb/layout.ts';
+import {
+  accountsLayout,
+  checkLayouts,
+  type Layout,
+  openIfCurrent,
+  spoolLayout,
+  usageLayout,
+} from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../lmdb/snapshot.ts';
 import { usageTables, usageTablesIn } from '../lmdb/usage.ts';
@@ -28,10 +36,10 @@ import type { Pace } from './pace.ts';
 
 /**
  * Checks everything in a data directory: the pages of its files, the records of their tables and their references, the sums of
- * counts, and the frames of its journals. Nothing else may use the directory. Tables of a store with another layout than this
- * program's are not read.
+ * counts, and the frames of its journals. Nothing else may use the directory. Tables of a store with an earlier layout are not read.
  * @param found receives each finding at once
  * @returns whether no fault was found
+ * @throws {Error} if a later version wrote a store
  */
 export async function checkDirectory(
   data: string,
@@ -43,9 +51,7 @@ export async function checkDirectory(
     isSound &&= finding.isSound;
     found(finding);
   };
-  const spool = join(data, 'spool/data.mdb');
-  const files = isPresent(spool) ? [...dataFilesIn(data), spool] : dataFilesIn(data);
-  for (const file of files) tell(await checkFile(file, pace));
+  for (const file of dataFilesIn(data)) tell(await checkFile(file, pace));
   // The contents of a damaged file cannot be read.
   if (isSound) await checkTables(data, pace, tell);
   return isSound;
@@ -67,10 +73,13 @@ async function checkFile(file: string, pace: Pace): Promise<Finding> {
 }
 
 async function checkTables(data: string, pace: Pace, tell: (finding: Finding) => void): Promise<void> {
+  checkLayouts(data);
   await withStore(data, accountsLayout, async (lmdb, file) => {
     const accounts = accountTablesIn(lmdb);
     const fault = await pace.finish(checkAccounts(accounts), records);
     tell({ file, isSound: fault === undefined, words: fault ?? 'every record is in order' });
+    const missing = missingFile(data, readCopyState(lmdb));
+    if (missing !== undefined) tell({ file: missing, isSound: false, words: 'missing' });
     if (fault === undefined) await checkUsage(data, environmentsOf(accounts), pace, tell);
     // The records of a spool are not checked.
     await withStore(data, spoolLayout, (spool) => checkJournals(data, spool, spoolLayout, pace, tell));

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { presenceOf, readable } from '../../runtime/presence.ts';
 import { newestMetaIn } from '../lmdb/check-pages.ts';
+import { currentLayout, layouts } from '../lmdb/layout.ts';
 import type { BackupKey } from './backup-key.ts';
 import {
   BlockChain,
@@ -185,6 +186,16 @@ class BackupReader {
     return { kind: head[0]!, content };
   }
 
+  #checkLayouts({ program, stores }: Description): void {
+    for (const { store, layout } of stores) {
+      const known = currentLayout(layouts.find((each) => each.store === store)!);
+      if (layout > known)
+        throw this.#unusable(
+          `flagmeter ${program} wrote its ${store} in layout ${layout}, and this version supports layouts up to ${known}; use a later version`,
+        );
+    }
+  }
+
   async #describe(): Promise<Description> {
     const { kind, content } = await this.#block();
     const later = formatOf(content);
@@ -195,6 +206,7 @@ class BackupReader {
       );
     const description = descriptionOf(content, this.#input.size);
     if (description === undefined) throw this.#impossible('description');
+    this.#checkLayouts(description);
     return description;
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
 import { areJournalsEmpty, checkSegments } from '../journal/lanes.ts';
 import { isJournalled, journalLanes, journalsOf, markJournal, readJournalId } from '../lmdb/journal-mark.ts';
-import { openIfCurrent, usageLayout } from '../lmdb/layout.ts';
+import { checkStores, openIfCurrent, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import { usageTablesIn } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
@@ -13,9 +13,11 @@ import { Fold, journalPlace } from './fold.ts';
  * Folds the journals that a killed server has left into the usage store, as the next start would. The store can then be used
  * without them. Nothing else may use the data directory.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
+ * @throws {Error} as `checkStores`; nothing is changed then
  * @throws {JournalDamaged} if a journal cannot be read; the store has the frames before the damage
  */
 export async function foldJournals(data: string, maxIdentities: number): Promise<void> {
+  checkStores(data);
   const lmdb = openIfCurrent(data, usageLayout);
   if (lmdb === undefined) return;
   try {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/presence.ts';
@@ -14,9 +13,10 @@ import type {
   Totp,
 } from './auth-records.ts';
 import type { CodeScan } from './code-scan.ts';
-import { checkDataFiles } from './data-file.ts';
-import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
+import { dataFileOf } from './data-file.ts';
+import { accountsLayout, attachLaidOut, checkLayouts, checkStores, openLaidOut } from './layout.ts';
 import { type LmdbEnvironment, openRecords } from './lmdb.ts';
+import { isLocked, waitUntilSharable } from './lock.ts';
 import type { IdentityProvider, LinkedIdentity, ProviderSignIn } from './provider-records.ts';
 import type {
   ApiKey,
@@ -101,24 +101,27 @@ export interface AccountTables extends Tables {
 
 /**
  * Opens the accounts environment of a data directory. Call it before opening any other store of the directory.
- * @throws {Error} as `checkDataFiles` and `openLaidOut`
+ * @throws {Error} as `checkStores` and `openLaidOut`
  */
 export function openAccountTables(
   data: string,
   clock: Pick<Clock, 'monotonic'> = systemClock,
 ): AccountTables {
-  const fullyChecked = checkDataFiles(data, clock);
+  const fullyChecked = checkStores(data, clock);
   return accountTablesIn(openLaidOut(data, accountsLayout), fullyChecked);
 }
 
 /**
- * Opens the accounts environment while a service may be using it. Its files change meanwhile, so they cannot be checked.
+ * Opens the accounts environment while a service may be using it. The pages of its files change then, so they are not checked.
  * Write only data that the service does not cache in memory.
- * @throws {Error} if there is none, or it has another layout
+ * @throws {Error} if there is none, it has another layout, or as `waitUntilSharable` and `checkStores`
  */
-export function attachAccountTables(data: string): AccountTables {
-  if (!isPresent(join(data, 'accounts/data.mdb')))
+export async function attachAccountTables(data: string): Promise<AccountTables> {
+  if (!isPresent(dataFileOf(data, 'accounts')))
     throw new Error(`Cannot use ${data}: it is not a prepared data directory; specify one with --data`);
+  await waitUntilSharable(data);
+  if (isLocked(data)) checkLayouts(data);
+  else checkStores(data);
   return accountTablesIn(attachLaidOut(data, accountsLayout));
 }
 

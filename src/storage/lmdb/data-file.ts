@@ -8,9 +8,23 @@ import { checkPages, endsEarly } from './check-pages.ts';
 /** Time for checking the files before they are opened, ms. The rest is checked later. */
 const budgetMs = 1000;
 
+/** The directory of a store in the data directory. */
+export type StoreName = 'accounts' | 'usage' | 'spool';
+
+/** The stores that a server on a single machine uses. A node has a spool as well. */
+export const ownStores = ['accounts', 'usage'] as const;
+
+/** The data file of a store. */
+export function dataFileOf(data: string, store: StoreName): string {
+  return join(data, store, 'data.mdb');
+}
+
 /** The data files that exist in a data directory. @throws {Error} if this user may not see whether they do */
-export function dataFilesIn(data: string): readonly string[] {
-  return ['accounts', 'usage'].map((name) => join(data, name, 'data.mdb')).filter(isPresent);
+export function dataFilesIn(
+  data: string,
+  stores: readonly StoreName[] = [...ownStores, 'spool'],
+): readonly string[] {
+  return stores.map((store) => dataFileOf(data, store)).filter(isPresent);
 }
 
 /**
@@ -27,11 +41,27 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
     .every(Boolean);
 }
 
-/** @throws {Error} if there are data files but not that of the accounts, to which the others refer */
+/** @throws {Error} if there is usage but not the accounts to which it refers */
 export function checkPresence(data: string): void {
-  const accounts = join(data, 'accounts/data.mdb');
+  const accounts = dataFileOf(data, 'accounts');
   // Usage of lost applications must not be attributed to new ones that get the same numbers.
-  if (!isPresent(accounts) && dataFilesIn(data).length > 0) throw cannotOpen(accounts, 'it is missing');
+  if (!isPresent(accounts) && isPresent(dataFileOf(data, 'usage')))
+    throw cannotOpen(accounts, 'it is missing');
+}
+
+/**
+ * The data file that a data directory with accounts must have, but lacks; `undefined` if none is missing. A node loads its usage from
+ * PostgreSQL again, but its spool may have the only copy of what it counted.
+ * @param copy the state of the accounts: see `readCopyState`
+ */
+export function missingFile(
+  data: string,
+  copy: { readonly adopting?: true } | undefined,
+): string | undefined {
+  const isNode = copy !== undefined && !copy.adopting;
+  const needed: StoreName[] = isNode ? [] : ['usage'];
+  if (copy !== undefined) needed.push('spool');
+  return needed.map((store) => dataFileOf(data, store)).find((file) => !isPresent(file));
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
@@ -69,7 +99,7 @@ export async function explainDamage<T>(
     return await read();
   } catch (error) {
     if (!isDamage(error)) throw error;
-    throw cannotOpen(join(data, store, 'data.mdb'), `its contents cannot be read (${error.message})`);
+    throw cannotOpen(dataFileOf(data, store), `its contents cannot be read (${error.message})`);
   }
 }
 

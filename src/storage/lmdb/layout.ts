@@ -1,8 +1,10 @@
 import { constants, copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/presence.ts';
 import { carryNothing } from './carried.ts';
+import { cannotOpen, checkDataFiles, dataFileOf, type StoreName } from './data-file.ts';
 import { syncPath } from './disk.ts';
 import { type LmdbEnvironment, openLmdb, openRecords, transact } from './lmdb.ts';
 
@@ -11,8 +13,7 @@ import { type LmdbEnvironment, openLmdb, openRecords, transact } from './lmdb.ts
  * change that an earlier version cannot read needs a migration step, which increments the number.
  */
 export interface Layout {
-  /** The directory in the data directory. */
-  readonly store: 'accounts' | 'usage' | 'spool';
+  readonly store: StoreName;
   /** The first migrates layout 1 to 2, and so on. The last results in the layout of this program. */
   readonly steps: readonly Step[];
   /** The number while a journal may hold data that the store lacks. Otherwise the number follows from the steps. See journal-mark.ts. */
@@ -27,6 +28,8 @@ export const accountsLayout: Layout = { store: 'accounts', steps: [] };
 export const usageLayout: Layout = { store: 'usage', steps: [carryNothing], journalled: 3 };
 export const spoolLayout: Layout = { store: 'spool', steps: [], journalled: 2 };
 
+export const layouts: readonly Layout[] = [accountsLayout, usageLayout, spoolLayout];
+
 /** The number of the layout that this program reads and writes. */
 export function currentLayout({ steps }: Layout): number {
   return 1 + steps.length;
@@ -39,7 +42,7 @@ export function currentLayout({ steps }: Layout): number {
  */
 export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const folder = join(data, layout.store);
-  const isNew = !isPresent(join(folder, 'data.mdb'));
+  const isNew = !isPresent(dataFileOf(data, layout.store));
   const lmdb = openLmdb(folder);
   try {
     // The number of the accounts marks them as prepared: see `prepareStore`.
@@ -60,8 +63,9 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const lmdb = openLmdb(join(data, layout.store));
   const found = plainLayout(lmdb, layout);
   const current = currentLayout(layout);
-  if (found === undefined || found === current) return lmdb;
+  if (found === current) return lmdb;
   void lmdb.close();
+  if (found === undefined) throw cannotOpen(dataFileOf(data, layout.store), 'it has no layout number');
   if (found > current) throw tooNew(data, layout, found);
   throw new Error(
     `Cannot use ${data}: its ${layout.store} have layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
@@ -69,16 +73,30 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
 }
 
 /**
- * Checks that no later version wrote a store. Opens it only if its lock file exists, so that nothing is created.
+ * Makes sure that the stores of a data directory can be opened: their pages, as `checkDataFiles`, and their layouts. Call this before
+ * anything is changed.
+ * @returns false when time ran out before all pages were checked
+ * @throws {Error} that names the file, the fault and the remedy
+ */
+export function checkStores(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
+  const fullyChecked = checkDataFiles(data, clock);
+  checkLayouts(data);
+  return fullyChecked;
+}
+
+/**
+ * Checks that no later version wrote a store of a data directory, which a service may be using.
+ * @param stores the stores to check, if they exist
  * @throws {Error} if one did
  */
-export async function checkNotNewer(data: string, layout: Layout): Promise<void> {
-  const folder = join(data, layout.store);
-  if (!isPresent(join(folder, 'data.mdb')) || !isPresent(join(folder, 'lock.mdb'))) return;
-  const lmdb = openLmdb(folder);
-  const found = plainLayout(lmdb, layout);
-  await lmdb.close();
-  if (found !== undefined && found > currentLayout(layout)) throw tooNew(data, layout, found);
+export function checkLayouts(data: string, stores: readonly Layout[] = layouts): void {
+  for (const layout of stores) {
+    if (!isPresent(dataFileOf(data, layout.store))) continue;
+    const lmdb = openLmdb(join(data, layout.store));
+    const found = plainLayout(lmdb, layout);
+    void lmdb.close();
+    if (found !== undefined && found > currentLayout(layout)) throw tooNew(data, layout, found);
+  }
 }
 
 /** Opens a store that nothing else uses, without migrating it; `undefined` if it has another layout than this program. */

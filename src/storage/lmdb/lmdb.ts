@@ -4,10 +4,11 @@
  * lock.ts admits one process, and data-file.ts finds damage. Only this folder imports lmdb.
  */
 
-import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { cannotOpen } from './data-file.ts';
 import { type FileIdentity, identifyFile } from './file-identity.ts';
 
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
@@ -26,8 +27,11 @@ export const maxStoreBytes = 128 * 2 ** 30;
  *
  * `eventTurnBatching: false` leaves the batching of writes to us. Otherwise the library creates a promise per turn of the event
  * loop that no caller receives. A failed commit would reject it, unhandled.
+ * @throws {Error} if the file is empty: LMDB would begin a new store in it
  */
 export function openLmdb(path: string): LmdbEnvironment {
+  const file = join(path, 'data.mdb');
+  if (statSync(file, { throwIfNoEntry: false })?.size === 0) throw cannotOpen(file, 'it is empty');
   mkdirSync(path, { recursive: true, mode: 0o700 });
   reserveLockFile(join(path, 'lock.mdb'));
   const lmdb = open<Buffer, Buffer>({
@@ -43,7 +47,7 @@ export function openLmdb(path: string): LmdbEnvironment {
   chmodSync(path, 0o700);
   // Restoring a backup may have changed the modes of the files.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
-  return Object.assign(lmdb, { fileIdentity: identifyFile(join(path, 'data.mdb')) });
+  return Object.assign(lmdb, { fileIdentity: identifyFile(file) });
 }
 
 /** The size of LMDB's lock file for its default number of readers. */

@@ -14,7 +14,7 @@ import * as lmdb from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { permissionDenied, readable } from '../../runtime/presence.ts';
 import { finishCreation } from './create-atomically.ts';
-import { dataFilesIn } from './data-file.ts';
+import { dataFilesIn, ownStores } from './data-file.ts';
 
 /** The right to be the one process that uses a data directory. */
 export interface DataLock {
@@ -196,7 +196,7 @@ export async function waitUntilSharable(
 }
 
 function hasOpenStores(data: string): boolean {
-  return dataFilesIn(data).every(
+  return dataFilesIn(data, ownStores).every(
     (file) => locksOf(join(dirname(file), 'lock.mdb'), /POSIX +ADVISORY +READ/).length > 0,
   );
 }

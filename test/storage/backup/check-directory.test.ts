@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
@@ -159,4 +160,10 @@ test.each(ofAccounts)('damaged %s are found', async (_, change, fault) => {
   const [found] = await faultsOf(data);
   expect(found).toContain('accounts/data.mdb: it is damaged: ');
   expect(found).toContain(fault);
+});
+
+test('a directory without its usage is not sound', async () => {
+  const data = filledDirectory();
+  rmSync(join(data, 'usage'), { recursive: true });
+  expect(await faultsOf(data)).toEqual(['usage/data.mdb: missing']);
 });

@@ -14,6 +14,7 @@ import { prepareStore } from '../../../src/accounts/prepare.ts';
 import { openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import { checkDataFiles } from '../../../src/storage/lmdb/data-file.ts';
 import { type LmdbEnvironment, openLmdb, openTable, type Table } from '../../../src/storage/lmdb/lmdb.ts';
+import { openSpoolStore } from '../../../src/storage/lmdb/spool.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
 import { seededRandom } from '../../support/random.ts';
@@ -28,6 +29,7 @@ async function openUsed(): Promise<string> {
   const usage = openUsageTables(data);
   await usage.counts.put(Buffer.from('key'), Buffer.alloc(100));
   await usage.lmdb.close();
+  await openSpoolStore(data).lmdb.close();
   return data;
 }
 
@@ -77,7 +79,7 @@ test.each([
     'it is damaged',
   ],
 ] as const)('a file that %s is rejected, and the directory is unchanged', async (_what, damage, fault) => {
-  for (const name of ['accounts', 'usage']) {
+  for (const name of ['accounts', 'usage', 'spool']) {
     const data = await openUsed();
     const file = `${data}/${name}/data.mdb`;
     damage(file);

@@ -26,7 +26,7 @@ const limits = {
 
 /** Several nodes in one process, which wait for PostgreSQL again and again: they are proofs. */
 const slowNodeTests = [
-  'test/replication/{adopt-replica,closed-streams,daily-export,going-back,shipping,stream-model}.test.ts',
+  'test/replication/{adopt-replica,closed-streams,daily-export,going-back,shipping,stream-model,unknown-streams}.test.ts',
 ];
 
 const unit = {

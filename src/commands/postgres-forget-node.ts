@@ -29,7 +29,10 @@ export async function postgresForgetNode(
     );
   const { address } = postgresSettings(given, terminal);
   const loss = await withPostgres(address, (connection) => forget(connection, given, terminal, person));
-  terminal.out(given.has('json') ? `${JSON.stringify(loss)}\n` : `Node ${loss.name} is forgotten.\n`);
+  const done = loss.continues
+    ? `Reports no longer wait for ${streamsText(loss)} of node ${loss.name}.\n`
+    : `Node ${loss.name} is forgotten.\n`;
+  terminal.out(given.has('json') ? `${JSON.stringify(loss)}\n` : done);
   return 0;
 }
 
@@ -43,17 +46,24 @@ async function forget(
   const loss = await findLoss(connection, given.operand, force);
   terminal.err(lossText(loss));
   if (person !== undefined && !given.has('yes')) {
-    await confirm(person, `Forget node ${loss.name}?`, 'Nothing was changed');
+    const what = loss.continues ? `${streamsText(loss)} of node` : 'node';
+    await confirm(person, `Forget ${what} ${loss.name}?`, 'Nothing was changed');
   }
   return forgetNode(connection, loss.directory, force);
 }
 
 /** The loss as PostgreSQL knows it, by the last heartbeat. */
-function lossText({ name, directory, lastBeat, spoolBytes, unshippedSince, streams }: NodeLoss): string {
+function lossText(loss: NodeLoss): string {
+  const { name, directory, lastBeat, spoolBytes, unshippedSince, streams, continues } = loss;
   const head = `Node ${name} (${directory}) was last seen ${show(lastBeat.toISOString())}.\n`;
   const [first] = streams;
   if (first === undefined) return `${head}It has shipped all of its data.\n`;
   const until = show(first.shippedUntil.toISOString());
+  if (continues)
+    return `${head}It is running and continues. Only ${streamsText(loss)} of its other processes, or of copies of its directory, will be forgotten.
+Reports have the data that they accepted before ${until}, and may lack later data. The node ships what its directory has of them.
+If a copy of the directory still exists that has more, start it there instead.
+`;
   const since =
     unshippedSince === null ? '' : `, the oldest of it from ${show(unshippedSince.toISOString())}`;
   const waiting =
@@ -63,4 +73,8 @@ function lossText({ name, directory, lastBeat, spoolBytes, unshippedSince, strea
   return `${head}Reports have the data that it accepted before ${until}, and may lack later data. ${waiting}.
 If its data directory still exists, start it there instead, to ship the rest.
 `;
+}
+
+function streamsText({ streams }: NodeLoss): string {
+  return streams.length === 1 ? 'one stream' : `${streams.length} streams`;
 }

@@ -46,9 +46,11 @@ export type Held = 'foreign' | 'closed' | 'behind';
  * @param isConfirmed whether a synchronous commit after reading `said` succeeded
  */
 export function decide(known: KnownStream, said: PostgresStream | undefined, isConfirmed: boolean): Decision {
+  const { sealed, acknowledged, kept, isOwn } = known;
+  // Nothing will be shipped of an empty stream, so registering it would only hold back `completeThrough`.
+  if (said === undefined && sealed === 0 && !isOwn) return { action: isConfirmed ? 'rest' : 'confirm' };
   if (said === undefined) return { action: 'register' };
   const { seq, state } = said;
-  const { sealed, acknowledged, kept, isOwn } = known;
   if (isForeign(known, said)) return isConfirmed ? hold('foreign') : { action: 'confirm' };
   if (seq > acknowledged) return { action: 'acknowledge', seq };
   const isClosed = state !== 'open';

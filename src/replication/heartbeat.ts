@@ -34,6 +34,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
   readonly at: number;
   /** Whether this process owns the row of its directory. If not, another process uses a copy of the directory. */
   readonly isOurs: boolean;
+  /** Those asked for, and the open ones of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
   /** Everything that other open streams acknowledged before this time is in the log; `undefined` if there are none. */
   readonly othersThrough: number | undefined;
@@ -77,7 +78,7 @@ const statement = `
     'othersThrough', (SELECT min(through) FROM fm_stream WHERE state = 'open' AND stream <> $2),
     'streams', (SELECT coalesce(json_agg(
       json_build_object('stream', stream, 'seq', seq, 'digest', encode(digest, 'hex'), 'state', state)), '[]')
-      FROM fm_stream WHERE stream = ANY($10::text[])),
+      FROM fm_stream WHERE stream = ANY($10::text[]) OR (directory = $1 AND state = 'open')),
     'nodes', (SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'version', version, 'state', state,
       'lastBeat', ${ms('beat_at')}, 'lag', greatest(0, head.position - applied), 'spoolBytes', spool_bytes,
       'oldestUnshipped', oldest_unshipped, 'through', through) ORDER BY name, directory), '[]') FROM fm_node),

@@ -190,6 +190,7 @@ export class NodeLoop {
       const said = view.streams.find((each) => each.stream === stream.stream);
       await stream.settle(said, view.at, view.isOurs);
     }
+    if (view.isOurs) await this.#streams.closeUnknown(view.streams);
     this.completeness.asked({ acknowledged: own.acknowledged, through: mark.at, throughSeq: sealed });
   }
 

@@ -28,6 +28,11 @@ const heldEarlier: Readonly<Record<Held, string>> = {
     'the stream of an earlier process was closed elsewhere, for example by flagmeter postgres forget-node: its remaining counts are shipped under another stream',
 };
 
+const closedUnknown =
+  'closed a stream of this directory that is not in it: a process with a copy of the directory has shipped nothing of it';
+const unknown =
+  'PostgreSQL waits for a stream of this directory that is not in it, so reports are not complete: start the copy of the directory that has it, or, if it is lost, run flagmeter postgres forget-node for this node, which continues';
+
 /** A stream of this directory: what is sealed, what PostgreSQL has, and what to do next. */
 export class Stream implements KnownStream {
   readonly isOwn: boolean;
@@ -136,16 +141,18 @@ export class Stream implements KnownStream {
       case 'hold':
         return this.#hold(decision.why, said!.seq);
       case 'rest':
-        return this.#finish(said!);
+        return this.#finish(said);
     }
   }
 
-  async #finish({ seq, state }: PostgresStream): Promise<void> {
+  async #finish(said: PostgresStream | undefined): Promise<void> {
     if (this.isOwn) return;
+    const { stream } = this;
     const { link, log } = this.#parts;
-    this.#isDone = state !== 'open' || (await link.query(markDone(this.stream, seq))).rowCount > 0;
-    if (state === 'open')
-      log.info('all counts of an earlier process are shipped', { stream: this.stream, deltas: seq });
+    if (said?.state === 'open') {
+      this.#isDone = (await link.query(markDone(stream, said.seq))).rowCount > 0;
+      log.info('all counts of an earlier process are shipped', { stream, deltas: said.seq });
+    } else this.#isDone = true;
   }
 
   #hold(why: Held, seq: number): void {
@@ -177,6 +184,8 @@ export class Streams {
   readonly #parts: StreamParts;
   readonly all: Stream[] = [];
   readonly own: Stream;
+  /** Unknown streams that were logged. */
+  readonly #reported = new Set<string>();
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -190,5 +199,26 @@ export class Streams {
     for (const each of this.all) each.update(records.find(({ stream }) => stream === each.stream));
     const news = records.filter(({ stream }) => this.all.every((known) => known.stream !== stream));
     for (const record of news) this.all.push(new Stream(record, record.stream === facts.stream, this.#parts));
+  }
+
+  /**
+   * Closes open streams that the spool does not have, if nothing of them is in the log. Otherwise they would hold back
+   * `completeThrough` forever. They were finished here before PostgreSQL reverted, or their process used a copy of this directory. Such
+   * a process finds its stream closed, and ships its counts under another one.
+   * @param said streams of this directory in PostgreSQL
+   */
+  async closeUnknown(said: readonly (PostgresStream & { readonly stream: string })[]): Promise<void> {
+    const { link, log } = this.#parts;
+    for (const { stream, seq } of said) {
+      if (this.#isKnown(stream) || this.#reported.has(stream)) continue;
+      if (seq === 0) await link.query(markDone(stream, 0));
+      else this.#reported.add(stream);
+      log.warn(seq === 0 ? closedUnknown : unknown, { stream, deltas: seq });
+    }
+  }
+
+  /** One that is done and past its hour is no longer in the spool. One of an earlier version that was set aside is only there. */
+  #isKnown(stream: string): boolean {
+    return this.all.some((each) => each.stream === stream) || this.#parts.spool.stream(stream) !== undefined;
   }
 }

@@ -121,6 +121,8 @@ describe('postgres status', () => {
       expect.stringContaining('PostgreSQL has no standby'),
       expect.stringContaining("clock of node east is 7.0 s behind PostgreSQL's"),
       expect.stringContaining('Reports of node east are not complete: it has not applied 40 entries'),
+      expect.stringContaining('until 2026-01-01T00:00:00.000Z: node east has not shipped its later counts'),
+      expect.stringContaining('until 2026-01-01T00:00:01.000Z: node north has not shipped its later counts'),
       expect.stringContaining('flagmeter postgres forget-node south'),
     ]);
     const { out } = await run('status');
@@ -287,6 +289,23 @@ describe('postgres forget-node', () => {
     expect((await status()).streams.open).toHaveLength(3);
     await run('forget-node', 'quiet', '--yes', '--force');
     expect((await status()).streams.open).toHaveLength(2);
+  });
+
+  it('closes only the streams of other processes of a running node', async () => {
+    await node({ name: 'alive', spool: 2048 });
+    await query(
+      `INSERT INTO fm_stream (stream, directory, seq, through) VALUES ('other', 'directory-alive', 1, 0)`,
+    );
+    expect((await status()).warnings).toContainEqual(
+      expect.stringMatching(/^Reports are not complete: a stream of another process of node alive/),
+    );
+    const { err, out } = await run('forget-node', 'alive', '--yes');
+    expect(err).toContain('It is running and continues. Only one stream of its other processes');
+    expect(out).toBe('Reports no longer wait for one stream of node alive.\n');
+    const { nodes, streams } = await status();
+    expect(nodes).toMatchObject([{ name: 'alive', state: 'up', refuses: null }]);
+    expect(streams.open).toMatchObject([{ stream: 'stream-directory-alive' }]);
+    await expect(run('forget-node', 'alive', '--yes')).rejects.toThrow(/may be running.*--force/);
   });
 
   it('asks for confirmation', async () => {

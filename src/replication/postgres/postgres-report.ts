@@ -67,6 +67,8 @@ export interface NodeReport {
   readonly unshippedSince: Date | null;
   /** Everything that it acknowledged before this time is in the log; `null` without an open stream. */
   readonly shippedUntil: Date | null;
+  /** Number of its open streams that are not of its current process. */
+  readonly earlierStreams: number;
   readonly skewMs: number;
 }
 
@@ -134,8 +136,11 @@ const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
       WHERE position = applied + 1 AND at >= clock_timestamp() - $2 * interval '1 ms') AS "isLagging",
   (SELECT greatest(position - control, 0)::float8 FROM fm_head WHERE log = 'control') AS "accountsBehind",
   spool_bytes::float8 AS "spoolBytes", ${time('oldest_unshipped')} AS "unshippedSince", skew_ms AS "skewMs",
-  (SELECT ${time('min(through)')} FROM fm_stream AS s WHERE s.directory = n.directory AND s.state = 'open') AS "shippedUntil"
-  FROM fm_node AS n CROSS JOIN LATERAL (SELECT clock_timestamp() - $1 * interval '1 ms' AS since) AS s
+  open."shippedUntil", open."earlierStreams"
+  FROM fm_node AS n CROSS JOIN LATERAL (SELECT to_timestamp(min(through) / 1000.0) AS "shippedUntil",
+      (count(*) FILTER (WHERE s.stream IS DISTINCT FROM n.stream))::int AS "earlierStreams"
+      FROM fm_stream AS s WHERE s.directory = n.directory AND s.state = 'open') AS open
+    CROSS JOIN LATERAL (SELECT clock_timestamp() - $1 * interval '1 ms' AS since) AS s
     CROSS JOIN LATERAL (SELECT beat_at >= since AS beats, (SELECT count(*) FROM pg_stat_activity
       WHERE datname = current_database() AND starts_with(application_name, '${logSession('')}' || left(directory, ${directoryShown}))
         AND state_change >= since) AS processes) AS alive

@@ -64,13 +64,31 @@ const refusals = {
 
 function ofNode(node: NodeReport): string[] {
   const { name, state, lastBeat, skewMs, shippedUntil, isLagging, behind } = node;
+  const isLate = shippedUntil !== null && lastBeat.getTime() - shippedUntil.getTime() > lateAfterMs;
   const refusal = node.refuses === null ? [] : refusals[node.refuses](name);
   const lag = `Reports of node ${name} are not complete: it has not applied ${behind} entries of the log; see its log if the number does not fall`;
-  if (state === 'up') return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag)].flat();
+  if (state === 'up') {
+    const late = isLate ? whyLate(node, shippedUntil) : [];
+    return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag), late].flat();
+  }
   if (state !== 'silent' || shippedUntil === null) return [refusal].flat();
   return [
-    `Node ${name} has sent no heartbeat since ${lastBeat.toISOString()}, so reports are complete only until ${shippedUntil.toISOString()}: start it again, or, if it is lost permanently, run flagmeter postgres forget-node ${name}`,
+    `Node ${name} has sent no heartbeat since ${lastBeat.toISOString()}, so reports are ${completeUntil(shippedUntil)}: start it again, or, if it is lost permanently, run flagmeter postgres forget-node ${name}`,
   ];
+}
+
+/** A node that ships is not later than this. */
+const lateAfterMs = 60_000;
+
+function whyLate({ name, earlierStreams }: NodeReport, shippedUntil: Date): string {
+  const reports = `Reports are ${completeUntil(shippedUntil)}:`;
+  if (earlierStreams === 0) return `${reports} node ${name} has not shipped its later counts; see its log`;
+  const streams = earlierStreams === 1 ? 'a stream' : `${earlierStreams} streams`;
+  return `${reports} ${streams} of another process of node ${name}, or of a copy of its directory, can have more counts. If that does not change within a minute, see its log; flagmeter postgres forget-node ${name} stops waiting for them, and the node continues`;
+}
+
+function completeUntil(shippedUntil: Date): string {
+  return shippedUntil.getTime() === 0 ? 'not complete' : `complete only until ${shippedUntil.toISOString()}`;
 }
 
 /** Nodes trim an entry within 70 minutes once a snapshot covers it. */

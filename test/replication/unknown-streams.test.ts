@@ -123,7 +123,9 @@ describe('a stream that the directory of a running node does not have', () => {
     const url = await newDatabase();
     const one = await start(url);
     const restore = await copyOf(url);
-    const again = await restart(url, one);
+    const second = await restart(url, one);
+    await expect.poll(() => openStreams(url)).toEqual([{ stream: second.stream }]);
+    const again = await restart(url, second);
     await expect.poll(() => openStreams(url)).toEqual([{ stream: again.stream }]);
     again.session.fault = () => 'refused';
     await again.until(({ status }) => !status.postgres.connected);

@@ -152,12 +152,7 @@ async function sealedPerSecond(rounds: number): Promise<number> {
   const known = new EnvironmentSeries(1, limitsOfNames, []);
   const mark = { at: Date.now(), applied: 0, version: 1 };
   const stream = randomUUID();
-  const aggregator = createSpoolAggregator(spool.store, {
-    stream,
-    mark,
-    maxIdentities: 1000,
-    maxBytes: 2 ** 32,
-  });
+  const aggregator = createSpoolAggregator(spool.store, { stream, mark, maxIdentities: 1000 });
   let took = 0;
   for (let round = 0; round <= rounds; round += 1) {
     const batch = new Batch();

@@ -9,10 +9,7 @@ export interface SealTask {
   readonly mark: Mark;
   /** Deltas that PostgreSQL has, each with those before it. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
-  /**
-   * Removes some deltas acknowledged before this time (Unix ms). If half of the spool is used, all acknowledged deltas qualify. Without
-   * it, nothing is removed.
-   */
+  /** Removes some deltas acknowledged before this time (Unix ms). Without it, nothing is removed. */
   readonly removeBefore?: number | undefined;
   /** Earlier streams that were closed. The rest of them moves to other streams. */
   readonly closed?: readonly ClosedStream[];

@@ -26,7 +26,6 @@ export interface SealerDeps {
   /** Drops the state in memory of the open delta after a failed step. */
   forget(): void;
   readonly room: DraftRoom;
-  readonly maxBytes: number;
 }
 
 /** Moves counts from the open delta to sealed deltas of one stream. Only the spool worker uses it. */
@@ -47,7 +46,7 @@ export class Sealer {
   /** Seals at most one delta. @throws the store's errors: nothing of the step was kept */
   step(task: SealTask): SealOutcome {
     return this.#transact(() => {
-      noteProgress(this.#store, task, this.#deps.maxBytes);
+      noteProgress(this.#store, task);
       // The step may just have noted acknowledgements. The stored mark is that of the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
@@ -83,9 +82,10 @@ export class Sealer {
       const next = this.#fill(draft, round);
       const mark: Mark = next === undefined ? round.mark : record.mark;
       if (!draft.isEmpty) {
-        this.#put(draft, record, mark);
+        const bytes = this.#put(draft, record, mark);
         count += 1;
-        record = { ...record, sealed: record.sealed + 1 };
+        const waitingBytes = (record.waitingBytes ?? 0) + bytes;
+        record = { ...record, sealed: record.sealed + 1, waitingBytes };
         for (const ref of draft.named) named.add(ref);
       }
       record = { ...record, mark };
@@ -105,12 +105,14 @@ export class Sealer {
     return undefined;
   }
 
-  /** @param mark of the stream after this delta */
-  #put(draft: Draft, record: StreamRecord, mark: Mark): void {
+  /** @param mark of the stream after this delta @returns the size of the delta */
+  #put(draft: Draft, record: StreamRecord, mark: Mark): number {
     const { stream, number } = record;
     const seq = record.sealed + 1;
     const head = { stream, seq, since: record.mark.applied, version: mark.version, through: mark.at };
-    putDelta(this.#store, number, { ...head, body: encodeDelta({ ...head, ...draft.content }) });
+    const body = encodeDelta({ ...head, ...draft.content });
+    putDelta(this.#store, number, { ...head, body });
+    return body.length;
   }
 }
 

@@ -18,7 +18,7 @@ import { contentOf, countedMessages, withoutMessages } from './apart.ts';
 import { cumulativeRecord, messageRecord, totalRecord, unresolvedRecord } from './delta.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';
-import { nextNumber, streamsOf } from './spool.ts';
+import { bytesOfDeltas, nextNumber, streamsOf } from './spool.ts';
 import { stagesOf, wholeRoom } from './stages.ts';
 
 /** Writes the spool in the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
@@ -37,8 +37,6 @@ export interface SpoolLimits {
   readonly mark: Mark;
   /** Maximum number of people of an environment with exposures in an open delta. */
   readonly maxIdentities: number;
-  /** Maximum size of the spool. When half of it is used, acknowledged deltas are not kept for an hour. */
-  readonly maxBytes: number;
 }
 
 /**
@@ -47,7 +45,7 @@ export interface SpoolLimits {
  */
 export function createSpoolAggregator(
   store: SpoolStore,
-  { stream, mark, maxIdentities, maxBytes }: SpoolLimits,
+  { stream, mark, maxIdentities }: SpoolLimits,
   room = wholeRoom,
 ): SpoolAggregator {
   const hot = createHotTables(store, true);
@@ -74,7 +72,8 @@ export function createSpoolAggregator(
   let sealer: Sealer | undefined;
   let isReplayed = false;
   const begin = () => {
-    const deps = { store, stages, forget, room, maxBytes };
+    const deps = { store, stages, forget, room };
+    measureWaiting(store);
     const last = streamsOf(store).findLast(({ restOf }) => restOf === undefined);
     if (last !== undefined && last.stream !== stream) new Sealer(deps, last).sealAll();
     return new Sealer(deps, beginStream(store, stream, mark));
@@ -124,11 +123,24 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
   for (const section of sections) section.add(rest);
 }
 
+/** Adds the size of the deltas that wait to records of earlier versions. */
+function measureWaiting(store: SpoolStore): void {
+  const unmeasured = streamsOf(store).filter(({ waitingBytes }) => waitingBytes === undefined);
+  if (unmeasured.length === 0) return;
+  transact(store.lmdb, () => {
+    for (const record of unmeasured) {
+      const { stream, number, acknowledged, sealed } = record;
+      const waitingBytes = bytesOfDeltas(store, number, acknowledged + 1, sealed);
+      store.streams.putSync(stream, { ...record, waitingBytes });
+    }
+  });
+}
+
 function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
   const known = store.streams.get(stream);
   if (known !== undefined) return known;
   const number = nextNumber(store);
-  const progress = { sealed: 0, acknowledged: 0, acknowledgements: [], first: 1 };
+  const progress = { sealed: 0, acknowledged: 0, waitingBytes: 0, acknowledgements: [], first: 1 };
   const record: StreamRecord = { number, stream, ...progress, mark, state: 'open' };
   transact(store.lmdb, () => void store.streams.putSync(stream, record));
   return record;

@@ -4,27 +4,22 @@ import { allSeries } from '../storage/lmdb/series.ts';
 import type { SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
 import { emptyContent, encodeDelta } from './delta.ts';
 import type { ClosedStream, SealTask } from './seal.ts';
-import { bytesOfSpool, deltasOf, nextNumber, putDelta } from './spool.ts';
+import { bytesOfDeltas, deltasOf, nextNumber, putDelta } from './spool.ts';
 
 /** Maximum number of deltas removed in one step, since packets wait for it. */
 const removedAtOnce = 16;
 
-/**
- * Notes what PostgreSQL has according to a task, and removes what is no longer kept. Call it in a transaction.
- * @param maxBytes see `SpoolLimits`
- */
-export function noteProgress(store: SpoolStore, task: SealTask, maxBytes: number): void {
+/** Notes what PostgreSQL has according to a task, and removes what is no longer kept. Call it in a transaction. */
+export function noteProgress(store: SpoolStore, task: SealTask): void {
   for (const { stream, seq, at } of task.acknowledged ?? []) {
-    change(store, stream, (record) => acknowledge(record, seq, at));
+    change(store, stream, (record) => acknowledge(store, record, seq, at));
   }
   for (const closed of task.closed ?? []) takeRest(store, closed);
   for (const stream of task.finished ?? []) change(store, stream, (record) => ({ ...record, state: 'done' }));
   if (task.removeBefore === undefined) return;
-  const isCrowded = bytesOfSpool(store) > maxBytes / 2;
-  const before = isCrowded ? Number.POSITIVE_INFINITY : task.removeBefore;
   let room = removedAtOnce;
   const records = Array.from(store.streams.getRange(), ({ value }) => value);
-  for (const record of records) room -= removeOld(store, record, before, room);
+  for (const record of records) room -= removeOld(store, record, task.removeBefore, room);
 }
 
 function change(store: SpoolStore, stream: string, by: (record: StreamRecord) => StreamRecord): void {
@@ -35,12 +30,15 @@ function change(store: SpoolStore, stream: string, by: (record: StreamRecord) =>
 const minuteMs = 60_000;
 
 /** Keeps the last acknowledgement of each minute, so a delta is kept up to a minute longer. */
-function acknowledge(record: StreamRecord, seq: number, at: number): StreamRecord {
+function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: number): StreamRecord {
   const acknowledged = Math.max(record.acknowledged, seq);
+  const { number, sealed, waitingBytes: before = 0 } = record;
+  const waitingBytes =
+    acknowledged >= sealed ? 0 : before - bytesOfDeltas(store, number, record.acknowledged + 1, acknowledged);
   const last = record.acknowledgements.at(-1);
   const isSameMinute = last !== undefined && Math.floor(last[1] / minuteMs) === Math.floor(at / minuteMs);
   const earlier = isSameMinute ? record.acknowledgements.slice(0, -1) : record.acknowledgements;
-  return { ...record, acknowledged, acknowledgements: [...earlier, [acknowledged, at]] };
+  return { ...record, acknowledged, waitingBytes, acknowledgements: [...earlier, [acknowledged, at]] };
 }
 
 /** Removes deltas acknowledged before a time, and a stream that is done and has none left. @returns the number of deltas */
@@ -78,6 +76,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
     ...record,
     sealed: after,
     acknowledged: Math.min(acknowledged, after),
+    waitingBytes: acknowledged >= after ? 0 : bytesOfDeltas(store, number, acknowledged + 1, after),
     acknowledgements: acknowledgements.filter(([seq]) => seq <= after),
     first: Math.min(first, after + 1),
   });
@@ -88,6 +87,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
   const head = { stream: taking.stream, seq: 1, through, since, version };
   const names = encodeDelta({ ...head, ...emptyContent(), series: [...allSeries(store)] });
   putDelta(store, taking.number, { ...head, body: names });
+  const waitingBytes = rest.reduce((sum, { body }) => sum + body.length, names.length);
   for (const [at, delta] of rest.entries()) putDelta(store, taking.number, { ...delta, seq: at + 2 });
   removeRange(store.deltas, {
     start: pairKey(number, rest[0]!.seq),
@@ -96,7 +96,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
   });
   store.streams.putSync(taking.stream, {
     ...{ ...taking, restOf: stream, mark: record.mark, state: 'open', first: 1 },
-    ...{ sealed: rest.length + 1, acknowledged: 0, acknowledgements: [] },
+    ...{ sealed: rest.length + 1, acknowledged: 0, waitingBytes, acknowledgements: [] },
   });
 }
 

@@ -139,11 +139,18 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
 }
 
 /**
- * Bytes of a spool's file that are kept for PostgreSQL. Names of series and messages of the last minutes do not count: they stay when
- * everything is shipped, so a spool filled by them would stay full.
+ * Bytes of a spool that are not in PostgreSQL: of the open delta, and of the deltas that wait. Names of series, messages of the last
+ * minutes and the deltas of the last hour do not count: they stay when everything is shipped, so a spool filled by them would stay full.
  */
-export function bytesOfSpool({ lmdb: _, streams, meta, series, messages, ...tables }: SpoolStore): number {
-  return Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
+function bytesOfSpool(store: SpoolStore): number {
+  const { lmdb: _, streams, meta, series, messages, deltas, ...tables } = store;
+  const open = Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
+  return streamsOf(store).reduce((sum, { waitingBytes = 0 }) => sum + waitingBytes, open);
+}
+
+/** Size of deltas of a stream. */
+export function bytesOfDeltas(store: SpoolStore, number: number, from: number, to: number): number {
+  return deltasOf(store, number, from, to - from + 1).reduce((sum, { body }) => sum + body.length, 0);
 }
 
 interface TableStats {

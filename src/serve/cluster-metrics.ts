@@ -30,7 +30,7 @@ export function clusterMetrics({ usageStore, clock }: Core): readonly ServiceMet
       of(({ log }) => age(log.oldest))),
     counter('flagmeter_log_trimmed_entries_total', 'Entries of the log that this node has trimmed.',
       of(({ log }) => log.trimmed)),
-    gauge('flagmeter_spool_bytes', "Size of this node's spool for PostgreSQL.",
+    gauge('flagmeter_spool_bytes', "Size of this node's counts that are not in PostgreSQL.",
       of(({ spool }) => spool.bytes)),
     gauge('flagmeter_spool_oldest_seconds', 'Age of the oldest data that is not in PostgreSQL.',
       of(({ spool }) => age(spool.oldestUnshipped))),

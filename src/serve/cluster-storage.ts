@@ -184,7 +184,7 @@ class ClusterStorage implements Storage {
         ...{ data: config.data, workerFile, randomBytes, clock, log, producers },
         failed: (error) => health.failed(error),
       },
-      { stream, mark, maxIdentities: config.maxIdentities, maxBytes: config.spoolMax },
+      { stream, mark, maxIdentities: config.maxIdentities },
     );
     await committer.seal({ mark, onlyNote: true });
     const usage = new ClusterUsage({

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -221,6 +222,37 @@ test('a node with a full spool refuses packets until PostgreSQL accepts data, an
   await vi.waitFor(async () => expect(await send()).toBe(202), inTime);
   sender.close();
   await expectChecks(node.http, shop, new Map(features.map((feature) => [feature, accepted])));
+  expect(await stop(node)).toMatchObject({ code: 0 });
+});
+
+test('a node ships the last hour again after a restore, even if that is more than its spool may hold', {
+  timeout: 240_000,
+}, async () => {
+  const url = await database.database();
+  const apiKey = await preparePostgres(url);
+  const node = await startBinary({ args: ['--postgres', url, '--spool-max', '1MiB'] });
+  const shop = await openShop(node.http, apiKey);
+  const restore = await database.copyOf(url);
+  const sender = openSender(node.http);
+  const features = Array.from({ length: 800 }, (_, at) => `feature-${at}`);
+  const rounds = 40;
+  for (let round = 0; round < rounds; round += 1) {
+    const variant = () => randomBytes(30).toString('base64url'); // It cannot be compressed.
+    const f = Object.fromEntries(features.map((feature) => [feature, { [variant()]: [1] }]));
+    const packet = { k: shop.key, e: 'Production', f };
+    await vi.waitFor(async () => expect(await sender.send(packet)).toBe(202), inTime);
+  }
+  const counted = new Map(features.map((feature) => [feature, rounds]));
+  await expectChecks(node.http, shop, counted);
+  const shippedBytes = async () => {
+    const text = 'SELECT coalesce(sum(octet_length(body)), 0)::float8 AS bytes FROM fm_entry';
+    return (await database.query<{ bytes: number }>(text, [], url))[0]!.bytes;
+  };
+  expect(await shippedBytes()).toBeGreaterThan(0.75 * 2 ** 20);
+  sender.close();
+  await restore();
+  expect(await shippedBytes()).toBeLessThan(2 ** 19);
+  await expectChecks(node.http, shop, counted);
   expect(await stop(node)).toMatchObject({ code: 0 });
 });
 

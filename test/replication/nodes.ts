@@ -29,24 +29,7 @@ export async function newDatabase(): Promise<string> {
 }
 
 /** Copies the database, so that it can be restored. */
-export async function copyOf(url: string): Promise<() => Promise<void>> {
-  const name = new URL(url).pathname.slice(1);
-  const cut = async (allowed: boolean) => {
-    await postgres.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);
-    if (!allowed)
-      await postgres.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
-        name,
-      ]);
-  };
-  await cut(false);
-  await postgres.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
-  await cut(true);
-  return async () => {
-    await cut(false);
-    await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await postgres.query(`ALTER DATABASE ${name}_copy RENAME TO ${name}`);
-  };
-}
+export const copyOf = (url: string) => postgres.copyOf(url);
 
 /** Starts a node that stops after the test. */
 export function begin(url: string, options?: TestNodeOptions): TestNode {

@@ -33,7 +33,7 @@ class Node {
     this.spool = new Spool(this.#data, () => 'directory');
     this.aggregator = createSpoolAggregator(
       this.spool.store,
-      { stream: `stream-${this.#starts}`, mark: markAt(now), maxIdentities: 100, maxBytes: 2 ** 30 },
+      { stream: `stream-${this.#starts}`, mark: markAt(now), maxIdentities: 100 },
       this.#room,
     );
   }

@@ -91,7 +91,7 @@ export class TestNode {
     const clock = { ...systemClock, now: () => systemClock.now() + this.clockMs };
     this.spool = new Spool(data, randomUUID);
     const mark = { at: clock.now() - maxSkewMs, applied: 0, version: 1 };
-    const limits = { stream: this.stream, mark, maxIdentities: 1000, maxBytes: 2 ** 32 };
+    const limits = { stream: this.stream, mark, maxIdentities: 1000 };
     this.#aggregator = createSpoolAggregator(this.spool.store, limits);
     this.#aggregator.seal({ mark, onlyNote: true });
     this.#series = new EnvironmentSeries(environment, limitsOfNames, seriesOf(this.spool.store, environment));

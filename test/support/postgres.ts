@@ -106,6 +106,24 @@ export class Postgres {
     return this.url(name);
   }
 
+  /** Copies a database, so that it can be restored. */
+  async copyOf(url: string): Promise<() => Promise<void>> {
+    const name = new URL(url).pathname.slice(1);
+    const cut = async (allowed: boolean) => {
+      await this.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);
+      if (!allowed)
+        await this.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    };
+    await cut(false);
+    await this.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
+    await cut(true);
+    return async () => {
+      await cut(false);
+      await this.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await this.query(`ALTER DATABASE ${name}_copy RENAME TO ${name}`);
+    };
+  }
+
   /** Runs SQL as the superuser, on a connection of its own. @returns the rows */
   async query<Row extends object>(text: string, values: unknown[] = [], url = this.url()): Promise<Row[]> {
     const client = new pg.Client({ connectionString: url, application_name: 'test' });

@@ -11,7 +11,7 @@ const Node = Type.Object({
   ),
   lastBeat: time('Time of the last heartbeat.'),
   lag: count('Log entries not applied yet.'),
-  spoolBytes: count('Size of the spool for PostgreSQL.'),
+  spoolBytes: count('Size of its counts that are not in PostgreSQL.'),
   oldestUnshipped: orNull(time('Time of the oldest data in the spool; `null` if it is empty.')),
   through: time('Everything that it accepted before this time is in PostgreSQL.'),
 });

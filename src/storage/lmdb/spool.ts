@@ -50,6 +50,8 @@ export interface StreamRecord {
   readonly acknowledged: number;
   /** When deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
   readonly acknowledgements: readonly (readonly [seq: number, at: number])[];
+  /** Size of the sealed deltas that are not in PostgreSQL. Earlier versions do not have it. */
+  readonly waitingBytes?: number;
   /** The first delta still kept. */
   readonly first: number;
   /** Counts that are in none of its deltas are of packets admitted after this time. */

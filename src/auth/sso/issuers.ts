@@ -44,6 +44,11 @@ const most = 64;
 /** Accepted difference between the clocks of a provider and of this service, seconds. */
 export const clockTolerance = 60;
 
+/** True if a time of a provider, seconds, is in the future, beyond the tolerance for the clocks. @param now Unix ms */
+export function isLater(time: number | undefined, now: number): boolean {
+  return time !== undefined && time > now / 1000 + clockTolerance;
+}
+
 interface Fetched<Document> {
   readonly at: number;
   hasFailed: boolean;
@@ -117,10 +122,12 @@ export class Issuers {
       return (await jwtVerify(token, keys, options)).payload;
     };
     try {
-      return await verifyWith(freshMs).catch((error) => {
+      const claims = await verifyWith(freshMs).catch((error) => {
         if (error instanceof errors.JWKSNoMatchingKey) return verifyWith(betweenKeysMs);
         throw error;
       });
+      if (isLater(claims.iat, this.#clock.now())) throw new ProviderRefusal('token_expired');
+      return claims;
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError)
         throw new ProviderRefusal(refusalOf(error), { cause: error });

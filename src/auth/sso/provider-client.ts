@@ -4,7 +4,7 @@ import type { OutboundFetch } from '../../http/outbound/fetch.ts';
 import { OutboundError } from '../../http/outbound/fetch.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
-import { clockTolerance, type Issuers, tokenAlgorithms } from './issuers.ts';
+import { clockTolerance, type Issuers, isLater, tokenAlgorithms } from './issuers.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 
 export interface ProviderClientDeps {
@@ -87,7 +87,7 @@ export class ProviderClient {
       const claims = answer.claims()!;
       // The claims were checked above, and the signature is checked here.
       await this.#deps.issuers.verify(idToken, { issuer: provider.issuer, audience: provider.clientId });
-      if (maxAge !== null) checkAuthTime(claims, maxAge, this.#deps.clock);
+      checkAuthTime(claims, maxAge, this.#deps.clock.now());
       const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
       const userInfo = async () =>
         (await oidc.fetchUserInfo(config, accessToken, claims.sub).catch((error) => {
@@ -146,10 +146,16 @@ function checkIssuer(
     throw new ProviderRefusal('mixed_up');
 }
 
-/** Checks that the user has signed in there recently (OpenID Connect Core §3.1.3.7, rule 13). @param maxAge seconds */
-function checkAuthTime({ auth_time: authTime }: IDToken, maxAge: number, clock: Clock): void {
+/**
+ * Checks when the user has signed in there (OpenID Connect Core §3.1.3.7, rule 13).
+ * @param maxAge seconds; `null` for no limit
+ * @param now Unix ms
+ */
+function checkAuthTime({ auth_time: authTime }: IDToken, maxAge: number | null, now: number): void {
+  if (isLater(authTime, now)) throw new ProviderRefusal('token_expired');
+  if (maxAge === null) return;
   if (authTime === undefined) throw new ProviderRefusal('authentication_time_missing');
-  if (authTime + maxAge + clockTolerance < clock.now() / 1000)
+  if (authTime + maxAge + clockTolerance < now / 1000)
     throw new ProviderRefusal('authenticated_too_long_ago');
 }
 

@@ -44,6 +44,7 @@ export async function verifyWorkload(
   if (keys === undefined)
     throw new OAuthError('temporarily_unavailable', issuerAway, { status: 503, retryAfter: 30 });
   const claims = await verifiedClaims(token, keys, trust.issuer, now);
+  if ((claims.iat ?? 0) > now / 1000 + clockLeeway) throw refusal('check its claim iat');
   return checkClaims(trust, claims);
 }
 

@@ -112,6 +112,7 @@ describe('a workload token', () => {
     ['that has expired', { exp: at(-61) }, 'expired'],
     ['that never expires', { exp: undefined as never }, 'exp'],
     ['that is not valid yet', { nbf: at(61) }, 'nbf'],
+    ['that is from the future', { iat: at(61) }, 'iat'],
   ])('%s is refused with the reason', async (_name, changed, reason) => {
     const { exchanged, sign, directory, apiKey } = await open({ claims: { repository_owner_id: '7' } });
     const needsOwner = reason !== 'repository_owner_id';

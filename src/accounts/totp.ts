@@ -16,11 +16,6 @@ export interface Totps {
 const periodSeconds = 30;
 const toleratedSteps = 1;
 
-/** Whether a text has the form of a secret by `newSecret`. */
-export function isTotpSecret(text: string): boolean {
-  return /^[A-Z2-7]{32}$/.test(text);
-}
-
 /** Loads the library, on first use. */
 export async function loadTotps(randomBytes: RandomBytes): Promise<Totps> {
   const { Secret, TOTP } = await import('otpauth');

@@ -69,7 +69,8 @@ async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
   const asked = await readEndSessionRequest(deps, request);
   const token = bearerToken(request);
   if (token !== undefined) return answerClient(deps, request, asked, token);
-  const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
+  const browser = new BrowserCookie(deps.issuer).read(request);
+  const signIn = await currentSignIn(deps, browser);
   const { hint } = asked;
   if (hint !== undefined) {
     await end(deps, request, {
@@ -87,7 +88,8 @@ async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
   const isProven = (hint ?? signIn) !== undefined;
   const returnTo = isProven ? asked.returnTo : undefined;
   const ended = hint === undefined || signIn?.user.id === hint.sub ? signIn : undefined;
-  const onward = await logOutAtProvider(deps, ended?.authentication, returnTo);
+  const back = returnTo && browser && { to: returnTo, browser };
+  const onward = await logOutAtProvider(deps, ended?.authentication, back);
   return onward ?? (returnTo === undefined ? signedOutPage() : goBack(returnTo));
 }
 

@@ -36,7 +36,8 @@ export const providerRefusals = {
   link_over: 'The invitation or reset link was used, replaced or withdrawn, or it has expired.',
   linked_elsewhere:
     'The user is linked to another account of this provider, or the account to another user. Unlink it there first.',
-  sign_in_over: 'The sign-in here has ended meanwhile. Sign in, and link the account again.',
+  sign_in_over:
+    'The sign-in here has ended, or is older than 15 minutes. Sign in, and link the account again.',
   other_provider_required: 'Users of this domain sign in with another provider.',
   provider_changed: 'The provider was changed, disabled or deleted during the sign-in.',
   team_missing: 'The user would be in no team. Set a default team, or add a rule for a claim of the user.',

@@ -1,5 +1,5 @@
 import { Challenged } from '../auth/tokens/bearer.ts';
-import { maxSignInAge } from '../contract/step-up.ts';
+import { isRecentSignIn, maxSignInAge } from '../contract/step-up.ts';
 import type { Claims, ManageDeps } from './caller.ts';
 
 /** Requires a new sign-in for a dangerous change (RFC 9470). */
@@ -20,6 +20,5 @@ export class SignInTooOld extends Challenged {
 export function checkRecentSignIn({ directory, authTimeOf }: ManageDeps, claims: Claims): void {
   if (claims.sub === claims.client_id) return;
   const authTime = authTimeOf(claims);
-  if (authTime === undefined || directory.clock.now() / 1000 - authTime > maxSignInAge)
-    throw new SignInTooOld();
+  if (authTime === undefined || !isRecentSignIn(authTime, directory.clock.now())) throw new SignInTooOld();
 }

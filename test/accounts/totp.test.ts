@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it, test } from 'vitest';
-import { isTotpSecret, loadTotps } from '../../src/accounts/totp.ts';
+import { loadTotps } from '../../src/accounts/totp.ts';
 
 const totps = await loadTotps(randomBytes);
 const periodMs = 30_000;
@@ -46,8 +46,6 @@ describe('a time-based one-time password', () => {
   );
 
   it('has a secret of 160 bits', () => {
-    expect(isTotpSecret(totps.newSecret())).toBe(true);
-    for (const weak of ['', 'A'.repeat(16), 'a'.repeat(32), '1'.repeat(32)])
-      expect(isTotpSecret(weak)).toBe(false);
+    expect(totps.newSecret()).toMatch(/^[A-Z2-7]{32}$/);
   });
 });

@@ -40,15 +40,18 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Sends a request of a browser to a node. @returns the answer, and the cookie that it sets first */
+/** Sends a request of a browser to a node. @returns the answer, and the cookies that it sets */
 async function send(node: Binary, address: string, cookie = '') {
   const { pathname, search } = new URL(address, authUrl);
   const answer = await fetch(`http://${node.http}${pathname}${search}`, {
     headers: { cookie },
     redirect: 'manual',
   });
-  const [set = ''] = answer.headers.getSetCookie();
-  return { answer, location: answer.headers.get('location') ?? '', cookie: set.split(';')[0]! };
+  const set = answer.headers.getSetCookie().filter((line) => !line.includes('Max-Age=0'));
+  return {
+    ...{ answer, location: answer.headers.get('location') ?? '' },
+    cookie: set.map((line) => line.split(';')[0]).join('; '),
+  };
 }
 
 test('a sign-in with a provider starts at one node, returns to another, and counts at both', async () => {

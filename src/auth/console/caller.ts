@@ -8,7 +8,7 @@ import { hostCookie } from './host-cookie.ts';
 import { type ConsoleSession, findConsoleSession, SessionUses } from './session.ts';
 
 export type ConsoleCallerDeps = SessionDeps &
-  Pick<TokenSettings, 'issuer' | 'audience'> & { readonly serviceScope: string };
+  Pick<TokenSettings, 'issuer' | 'audience' | 'keys'> & { readonly serviceScope: string };
 
 const sessionOver = 'The session has ended: sign in again';
 

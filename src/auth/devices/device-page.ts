@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { Directory } from '../../accounts/directory.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
-import { maxSignInAge } from '../../contract/step-up.ts';
+import { isRecentSignIn } from '../../contract/step-up.ts';
 import { parseQuery } from '../../http/form-text.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
 import { KeyedLimits } from '../../ingest/admission/keyed-limits.ts';
@@ -152,7 +152,7 @@ function mayAllow(deps: DevicePageDeps, { client }: Found, signIn: CurrentSignIn
 
 /** Whether a device may get a session of this sign-in. It could not make dangerous changes with an old one. */
 function isRecent({ clock }: DevicePageDeps, { authTime }: CurrentSignIn): boolean {
-  return clock.now() / 1000 - authTime <= maxSignInAge;
+  return isRecentSignIn(authTime, clock.now());
 }
 
 async function deny({ directory, devices }: DevicePageDeps, { device, client }: Found): Promise<Reply> {

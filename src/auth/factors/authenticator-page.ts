@@ -1,5 +1,4 @@
 import { renewRecoveryCodes } from '../../accounts/second-factors.ts';
-import { isTotpSecret } from '../../accounts/totp.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Reply } from '../../http/types.ts';
 import type { FormPage } from '../pages/form-page.ts';
@@ -14,7 +13,7 @@ import { pageEndpoints } from '../sign-in/page-endpoints.ts';
 import type { PostedForm } from '../sign-in/posted-form.ts';
 import type { CurrentSignIn } from '../sign-in/sign-ins.ts';
 import { addAuthenticator } from './second-factor.ts';
-import { enrolmentPageOf, wrongCode } from './second-factor-form.ts';
+import { enrolmentPageOf, enrolmentSecretIn, wrongCode } from './second-factor-form.ts';
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
 
@@ -61,12 +60,13 @@ function show(deps: AccountPageDeps, page: FormPage, { user }: CurrentSignIn): R
 
 async function enrol(
   deps: AccountPageDeps,
-  { request, form }: PostedForm,
+  posted: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
 ): Promise<Reply> {
-  const secret = form.get('secret') ?? '';
-  if (!isTotpSecret(secret) || deps.accountStore.get('totp', signIn.user.id)) return show(deps, page, signIn);
+  const { request, form } = posted;
+  const secret = enrolmentSecretIn(deps, posted);
+  if (secret === undefined || deps.accountStore.get('totp', signIn.user.id)) return show(deps, page, signIn);
   const enrolment = { secret, code: form.get('code') ?? '' };
   const codes = await addAuthenticator(deps, signIn, request.remoteAddress, enrolment);
   if (codes !== undefined) return recoveryCodesPage(page, codes);

@@ -1,5 +1,6 @@
-import { isTotpSecret, loadTotps } from '../../accounts/totp.ts';
+import { loadTotps } from '../../accounts/totp.ts';
 import type { Reply } from '../../http/types.ts';
+import { appendMac, readMac } from '../keys/mac.ts';
 import type { FormError, FormPage } from '../pages/form-page.ts';
 import { chooseFactorPage, passkeyStepPage } from '../pages/passkey-pages.ts';
 import { codePage, enrolmentPage, recoveryCodesPage, recoveryPage } from '../pages/second-factor-pages.ts';
@@ -65,7 +66,7 @@ export async function stepPage(
 
 /** The page that sets up an authenticator app. @param secret by default, a new one */
 export async function enrolmentPageOf(
-  { issuer, randomBytes }: FormSettings,
+  { issuer, keys, randomBytes }: FormSettings,
   page: FormPage,
   email: string,
   given: { readonly secret?: string; readonly error?: FormError } = {},
@@ -73,7 +74,13 @@ export async function enrolmentPageOf(
   const { newSecret, uriOf } = await loadTotps(randomBytes);
   const { secret = newSecret(), error } = given;
   const uri = uriOf(secret, `flagmeter (${new URL(issuer).hostname})`, email);
-  return enrolmentPage(page, email, { secret, uri }, error);
+  const signed = appendMac(keys, 'keys of authenticator apps', page.browser.id, secret);
+  return enrolmentPage(page, email, { secret, uri, signed }, error);
+}
+
+/** The secret in the form of that page; `undefined` unless this service has made it for this browser. */
+export function enrolmentSecretIn({ keys }: FormSettings, { form, browser }: PostedForm): string | undefined {
+  return readMac(keys, 'keys of authenticator apps', browser.id, form.get('secret') ?? '');
 }
 
 /** Answers the form for a code, or shows the one for the other kind of code. */
@@ -111,13 +118,12 @@ export async function proveByForm(settings: FormSettings, posted: PostedForm): P
 export async function enrolByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const page = formPage(settings, request, purpose);
-  const secret = form.get('secret') ?? '';
   const signIn = await currentSignIn(settings, browser);
-  const isChosen = form.get('action') === 'set-up-app';
-  if (signIn?.missing !== 'enrolment' || !(isChosen || isTotpSecret(secret)))
-    return { reply: loginPage(page, '', staleForm) };
+  if (signIn?.missing !== 'enrolment') return { reply: loginPage(page, '', staleForm) };
   const { email } = signIn.user;
-  if (isChosen) return { reply: await enrolmentPageOf(settings, page, email) };
+  if (form.get('action') === 'set-up-app') return { reply: await enrolmentPageOf(settings, page, email) };
+  const secret = enrolmentSecretIn(settings, posted);
+  if (secret === undefined) return { reply: loginPage(page, '', staleForm) };
   const again = async (error: FormError) => ({
     reply: await enrolmentPageOf(settings, page, email, { secret, error }),
   });

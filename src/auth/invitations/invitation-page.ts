@@ -4,7 +4,7 @@ import type { User } from '../../storage/lmdb/records.ts';
 import { consoleClientId, findClient } from '../clients/clients.ts';
 import { refusalPage } from '../pages/failure-page.ts';
 import type { FormError } from '../pages/form-page.ts';
-import { choosePasswordPage, continueWithPage, type Invited, linkPage } from '../pages/invitation-pages.ts';
+import { choosePasswordPage, type Invited, linkPage } from '../pages/invitation-pages.ts';
 import { BrowserCookie } from '../sign-in/browser.ts';
 import { userAgentOf } from '../sign-in/draft-sign-in.ts';
 import { pageEndpoints } from '../sign-in/page-endpoints.ts';
@@ -17,12 +17,11 @@ import {
   readPostedForm,
   throttled,
 } from '../sign-in/posted-form.ts';
-import { LinkCookie } from '../sso/link-cookie.ts';
-import { startLink } from '../sso/start.ts';
+import { type AttemptSettings, leadToLink } from '../sso/start.ts';
 import type { TokenSettings } from '../tokens/access-token.ts';
 import { acceptInvitation, type FoundLink, findLink, type PresentedLink } from './accept-invitation.ts';
 
-export interface InvitationPageDeps extends FormSettings, Pick<TokenSettings, 'audience'> {}
+export interface InvitationPageDeps extends FormSettings, AttemptSettings, Pick<TokenSettings, 'audience'> {}
 
 const path = '/connect/invitation';
 
@@ -100,8 +99,7 @@ async function answerForm(deps: InvitationPageDeps, request: Request): Promise<R
     if (found.outcome !== 'valid') return linkPage(page, rejection(found));
     const provider = providersFor(deps, found.user).find(({ id }) => id === form.get('provider'));
     if (provider === undefined) return choosePasswordPage(page, token, invited(deps, found.user));
-    const address = startLink(provider, 'invitation', '');
-    return continueWithPage(provider, found.user, address, new LinkCookie(deps.issuer).write(token));
+    return await leadToLink(deps, browser, provider, found.user, { page: 'invitation', link: token });
   } catch (error) {
     return linkPage(page, busy(error));
   }

@@ -41,13 +41,15 @@ ${cancel}`,
 export interface ShownSecret {
   readonly secret: string;
   readonly uri: string;
+  /** The secret as the form returns it. */
+  readonly signed: string;
 }
 
 /** The page on which a user sets up an authenticator app. */
 export function enrolmentPage(
   page: FormPage,
   email: string,
-  { secret, uri }: ShownSecret,
+  { secret, uri, signed }: ShownSecret,
   error?: FormError,
 ): Reply {
   return formReply(page, {
@@ -58,7 +60,7 @@ ${qrImage(uri)}
 <p>Or enter this key in the app, or <a href="${uri}">open the app on this device</a>:</p>
 <p><code>${secret.match(/.{1,4}/g)?.join(' ') ?? ''}</code></p>`,
     error,
-    form: html`<input type="hidden" name="secret" value="${secret}">
+    form: html`<input type="hidden" name="secret" value="${signed}">
 <label for="code">Code</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" autocapitalize="none"
  autocorrect="off" spellcheck="false" maxlength="7" required${errorAttributes(error)}>

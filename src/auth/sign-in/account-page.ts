@@ -1,3 +1,4 @@
+import { isRecentSignIn } from '../../contract/step-up.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
 import { consoleClientId, findClient } from '../clients/clients.ts';
 import { stepPage } from '../factors/second-factor-form.ts';
@@ -22,9 +23,6 @@ import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
  */
 
 export interface AccountPageDeps extends FormSettings, Pick<TokenSettings, 'audience'> {}
-
-/** Maximum age of the sign-in, seconds. */
-const recentSeconds = 900;
 
 /** A page, shown to a user who has signed in recently. */
 export interface AccountPage {
@@ -92,7 +90,7 @@ function next(
 }
 
 function isRecent({ clock }: AccountPageDeps, { authTime }: CurrentSignIn): boolean {
-  return clock.now() / 1000 - authTime <= recentSeconds;
+  return isRecentSignIn(authTime, clock.now());
 }
 
 function isComplete({ completes }: AccountPage, { missing }: CurrentSignIn): boolean {

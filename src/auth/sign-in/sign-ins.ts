@@ -1,7 +1,7 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import { passwordId } from '../../accounts/passwords.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
-import type { AccountStore, Draft } from '../../accounts/store/account-store.ts';
+import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Authentication, SignIn } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
@@ -31,8 +31,11 @@ export interface CurrentSignIn {
   /** Its key in the store, which is not secret. */
   readonly key: string;
   readonly user: User;
-  /** When the user signed in, seconds. */
+  /** When the user signed in, seconds. At a provider, that may have been earlier. */
   readonly authTime: number;
+  /** When the browser entered here, Unix ms. */
+  readonly startedAt: number;
+  readonly lastSeenAt: number;
   readonly authentication: Authentication;
   /** The step that comes before a code; `undefined` if the sign-in is complete. */
   readonly missing: MissingStep | undefined;
@@ -49,19 +52,31 @@ export async function currentSignIn(
   if (browser === undefined) return undefined;
   const now = clock.now();
   const key = signInKey(browser);
-  const signIn = accountStore.get('signIns', key);
-  if (signIn === undefined || now >= signIn.expiresAt) return undefined;
-  const { authTime, authentication = byPassword } = signIn;
-  const user = directory.users.get(signIn.userId);
-  if (user === undefined || !isOf(signIn, user)) return undefined;
-  const missing = missingStep(accountStore, user, authentication);
-  if (missing !== undefined && now >= authTime * 1000 + incompleteMs) return undefined;
-  if (now - signIn.lastSeenAt >= useMs)
+  const signIn = findSignIn(accountStore, directory, key, now);
+  if (signIn !== undefined && now - signIn.lastSeenAt >= useMs)
     await accountStore.change((draft) => {
       const last = draft.get('signIns', key); // The sign-in may have ended since.
-      if (last !== undefined) draft.put('signIns', key, { ...last, ...usedAt(user, authTime, now) });
+      if (last !== undefined)
+        draft.put('signIns', key, { ...last, ...usedAt(signIn.user, signIn.authTime, now) });
     });
-  return { key, user, authTime, authentication, missing };
+  return signIn;
+}
+
+/** The valid sign-in with a key, as a plan sees it. @param now Unix ms */
+export function findSignIn(
+  reader: Pick<Reader, 'get' | 'keys'>,
+  { users }: Pick<Accounts, 'users'>,
+  key: string,
+  now: number,
+): CurrentSignIn | undefined {
+  const signIn = reader.get('signIns', key);
+  if (signIn === undefined || now >= signIn.expiresAt) return undefined;
+  const { authTime, lastSeenAt, startedAt = authTime * 1000, authentication = byPassword } = signIn;
+  const user = users.get(signIn.userId);
+  if (user === undefined || !isOf(signIn, user)) return undefined;
+  const missing = missingStep(reader, user, authentication);
+  if (missing !== undefined && now >= startedAt + incompleteMs) return undefined;
+  return { key, user, authTime, startedAt, lastSeenAt, authentication, missing };
 }
 
 /** Drafts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
@@ -80,8 +95,9 @@ export function startSignIn(
   const { before, browser, authentication, now, authTime = Math.floor(now / 1000) } = given;
   const key = signInKey(browser);
   if (before !== undefined) draft.remove('signIns', signInKey(before));
-  draft.put('signIns', key, { ...usedAt(user, authTime, now), authentication });
-  return { key, user, authTime, authentication, missing: missingStep(draft, user, authentication) };
+  const missing = missingStep(draft, user, authentication);
+  draft.put('signIns', key, { ...usedAt(user, authTime, now), authentication, startedAt: now });
+  return { key, user, authTime, startedAt: now, lastSeenAt: now, authentication, missing };
 }
 
 /** Whether a sign-in is still valid for its user. A new password ends it. */

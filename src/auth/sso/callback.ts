@@ -4,14 +4,13 @@ import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import { consoleClientId, findClient } from '../clients/clients.ts';
 import { parseForm } from '../clients/form.ts';
 import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
-import { type Browser, BrowserCookie } from '../sign-in/browser.ts';
+import { BrowserCookie } from '../sign-in/browser.ts';
 import { userAgentOf } from '../sign-in/draft-sign-in.ts';
 import { type Counted, countAddress, uncountAttempt } from '../sign-in/login-throttle.ts';
 import { currentSignIn } from '../sign-in/sign-ins.ts';
-import { type Attempt, AttemptCookie } from './attempt.ts';
+import { type Attempt, attemptCookie } from './attempt.ts';
 import { type ProviderIdentity, readIdentity } from './claims.ts';
-import { enter } from './enter.ts';
-import { LinkCookie } from './link-cookie.ts';
+import { enter, linkAccount } from './enter.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 import { urlsOf } from './providers.ts';
 import type { SsoSettings } from './sso-settings.ts';
@@ -30,10 +29,10 @@ export async function finishSso(
   request: Request,
   provider: IdentityProvider,
 ): Promise<Reply> {
-  const cookie = new AttemptCookie(settings.issuer);
+  const cookie = attemptCookie(settings);
   const state = parseForm(request.query).get('state') ?? '';
   const attempt = cookie.read(request, state, settings.clock.now());
-  // The browser has not started this sign-in, or with another provider (RFC 9700 §4.4).
+  // The browser has not started this sign-in, or has started it with another provider (RFC 9700 §4.4).
   if (attempt === undefined || attempt.provider !== provider.id) return staleAttemptPage();
   if (checking >= mostAtOnce) throw new ApiError('backpressure', 'Many users are signing in', 1);
   checking += 1;
@@ -92,40 +91,34 @@ interface Proven {
 }
 
 async function signInAs(settings: SsoSettings, request: Request, proven: Proven): Promise<Reply> {
-  const { attempt } = proven;
+  const { attempt, ...account } = proven;
   const cookie = new BrowserCookie(settings.issuer);
   const browser = cookie.read(request);
-  const link = new LinkCookie(settings.issuer);
-  const isInvited = attempt.page === 'invitation';
-  const { linkTo } = attempt;
-  if (linkTo !== undefined && (await currentUser(settings, browser)) !== linkTo)
-    throw new ProviderRefusal('sign_in_over');
-  const { browser: renewed } = await enter(settings, {
-    ...proven,
-    browser,
-    // The page that continues checks the client.
-    client: findClient(settings.directory, consoleClientId)!,
-    address: request.remoteAddress,
-    userAgent: userAgentOf(request),
-    ...(isInvited && { link: link.read(request) }),
-    ...(linkTo !== undefined && { linkTo }),
-  });
+  const address = request.remoteAddress;
   const headers = {
     location: destination(settings, attempt),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   };
-  return { status: 303, headers, cookies: [cookie.write(renewed), ...(isInvited ? [link.removal] : [])] };
-}
-
-/** The id of the user who is signed in completely. */
-async function currentUser(settings: SsoSettings, browser: Browser | undefined): Promise<string | undefined> {
-  const signIn = await currentSignIn(settings, browser);
-  return signIn?.missing === undefined ? signIn?.user.id : undefined;
+  if (attempt.linkTo !== undefined) {
+    const signIn = await currentSignIn(settings, browser);
+    // Another sign-in of the browser has not asked for the link.
+    if (signIn?.key !== attempt.linkTo) throw new ProviderRefusal('sign_in_over');
+    await linkAccount(settings, signIn, { ...account, address });
+    return { status: 303, headers };
+  }
+  const renewed = await enter(settings, {
+    ...account,
+    ...{ browser, address, link: attempt.link },
+    // The page that continues checks the client.
+    client: findClient(settings.directory, consoleClientId)!,
+    userAgent: userAgentOf(request),
+  });
+  return { status: 303, headers, cookies: [cookie.write(renewed)] };
 }
 
 function destination({ audience }: SsoSettings, attempt: Attempt): string {
-  if (attempt.page === 'invitation') return `${audience}/console/sign-in`;
+  if (attempt.link !== undefined) return `${audience}/console/sign-in`;
   return attempt.linkTo === undefined ? continuation(attempt) : `${audience}/settings/you`;
 }
 
@@ -144,7 +137,7 @@ async function refuse(
   const proof = { factors: ['provider'], provider: provider.name, reason: refusal.code } as const;
   const target = { type: 'user', id: '', name: email ?? '' };
   await directory.under({ address }).change((draft) => draft.note('sign-in.refused', null, target, proof));
-  const again =
-    attempt.linkTo === undefined ? startLink(provider, attempt.page, attempt.query) : attempt.page;
+  const isLink = (attempt.link ?? attempt.linkTo) !== undefined;
+  const again = isLink ? attempt.page : startLink(provider, attempt.page, attempt.query);
   return providerFailurePage(provider.name, refusal, `../../${again}`);
 }

@@ -11,37 +11,44 @@ import { newId } from '../../accounts/secrets.ts';
 import { requiredProvider } from '../../accounts/sign-in-policy.ts';
 import { draftUser, draftUserPatch, userOfEmail } from '../../accounts/users.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { isRecentSignIn } from '../../contract/step-up.ts';
 import type { Authentication } from '../../storage/lmdb/auth-records.ts';
 import type { IdentityProvider, LinkedIdentity } from '../../storage/lmdb/provider-records.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import { endSessionsOf } from '../sessions.ts';
 import type { Browser } from '../sign-in/browser.ts';
 import { draftSignIn } from '../sign-in/draft-sign-in.ts';
+import { type CurrentSignIn, findSignIn } from '../sign-in/sign-ins.ts';
 import type { ProviderIdentity } from './claims.ts';
 import { applyRules, rolesByRules } from './memberships.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
-/** A proven sign-in with a provider. */
-export interface Entering {
+/** A proven account at a provider. */
+export interface ProvenAccount {
   readonly provider: IdentityProvider;
   readonly identity: ProviderIdentity;
+  /** The address of the peer. */
+  readonly address: string;
+}
+
+/** A proven sign-in with a provider. */
+export interface Entering extends ProvenAccount {
   readonly idToken: string;
   readonly client: OAuthClient;
   /** The browser before. */
   readonly browser: Browser | undefined;
-  /** The address of the peer. */
-  readonly address: string;
   readonly userAgent: string;
   /** The secret of a link, whose user the account is linked to. */
-  readonly link?: string;
-  /** The id of a signed-in user, to whom the account is linked. */
-  readonly linkTo?: string;
+  readonly link?: string | undefined;
 }
 
 /** A longer ID token is not kept: the user is asked at the provider whether to sign out. */
 const longestIdToken = 4096;
-/** A sign-in at the provider before this is treated as if it were so long ago, seconds: a sign-in here lasts longer. */
+/**
+ * A sign-in at the provider before this, or at an unknown time, is treated as if it were so long ago, seconds. It is not recent, and a
+ * sign-in here lasts longer.
+ */
 const longestAgo = 24 * 3600;
 
 /**
@@ -51,38 +58,63 @@ const longestAgo = 24 * 3600;
  * @throws {ProviderRefusal}
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
-export async function enter(
-  settings: SsoSettings,
-  entering: Entering,
-): Promise<{ readonly browser: Browser }> {
-  const { directory, accountStore } = settings;
-  const { provider, identity, address, link, linkTo } = entering;
+export function enter(settings: SsoSettings, entering: Entering): Promise<Browser> {
+  const { directory, accountStore, clock } = settings;
+  const { provider, identity, address, link } = entering;
   const id =
     link === undefined
-      ? (linkTo ?? linkedIdentity(accountStore, provider.issuer, identity.subject)?.userId)
-      : userOfLink(directory, link, settings.clock.now())?.id;
-  const result = await directory
-    .under({ address, ...(id !== undefined && { id }) })
-    .change((draft) => draftEntry(settings, draft, entering));
-  // A membership that ended stays so, although the sign-in is refused.
-  if (result === 'team_missing') throw new ProviderRefusal(result);
+      ? linkedIdentity(accountStore, provider.issuer, identity.subject)?.userId
+      : userOfLink(directory, link, clock.now())?.id;
+  const by = { address, ...(id !== undefined && { id }) };
+  return unlessTeamMissing(directory.under(by).change((draft) => draftEntry(settings, draft, entering)));
+}
+
+/**
+ * Links an account at a provider to the user of a recent sign-in here. The sign-in and its time stay: the account proves nothing about
+ * its user.
+ * @throws {ProviderRefusal}
+ * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+ */
+export function linkAccount(
+  settings: SsoSettings,
+  { key, user: { id } }: Pick<CurrentSignIn, 'key' | 'user'>,
+  account: ProvenAccount,
+): Promise<User> {
+  const { directory, clock } = settings;
+  const by = { address: account.address, id };
+  const linked = directory.under(by).change((draft) => {
+    const signIn = findSignIn(draft, draft, key, clock.now());
+    if (signIn === undefined || !mayLink(signIn, clock.now())) throw new ProviderRefusal('sign_in_over');
+    const provider = currentProvider(settings, draft, account.provider);
+    const known = findLinked(draft, provider, account.identity);
+    const found = linkKnown(settings, draft, { ...account, provider }, known, signIn.user);
+    return draftIdentity(settings, draft, { ...account, provider }, found);
+  });
+  return unlessTeamMissing(linked);
+}
+
+/** True if an account may be linked to the user of a sign-in. @param now Unix ms */
+export function mayLink({ missing, authTime }: CurrentSignIn, now: number): boolean {
+  return missing === undefined && isRecentSignIn(authTime, now);
+}
+
+/** A membership that ended stays so, although the sign-in is refused. */
+async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promise<T> {
+  const result = await change;
+  if (result === 'team_missing') throw new ProviderRefusal('team_missing');
   return result;
 }
 
-function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Entering) {
-  const { clock } = settings;
+function draftEntry(
+  settings: SsoSettings,
+  draft: AccountDraft,
+  entering: Entering,
+): Browser | 'team_missing' {
   const { identity, idToken, client, browser, userAgent, link } = entering;
-  const now = clock.now();
   const provider = currentProvider(settings, draft, entering.provider);
   const found = findUser(settings, draft, { ...entering, provider });
-  if ((requiredProvider(draft, found.user) ?? provider.id) !== provider.id)
-    throw new ProviderRefusal('other_provider_required');
-  const { user, given } = applyRules(draft, found.user, found.linked.given, { provider, identity, now });
-  if (user === undefined) {
-    removeIdentity(draft, found.linked);
-    return 'team_missing';
-  }
-  putIdentity(draft, { ...found.linked, email: identity.email, given, lastUsedAt: now });
+  const user = draftIdentity(settings, draft, { provider, identity }, found);
+  if (user === 'team_missing') return user;
   const { id, name, issuer, trustsSecondFactor } = provider;
   const { subject, sid } = identity;
   const authentication: Authentication = {
@@ -94,17 +126,32 @@ function draftEntry(settings: SsoSettings, draft: AccountDraft, entering: Enteri
     },
     userAgent,
   };
+  const now = settings.clock.now();
   // A sign-in of one factor must be completed soon after it has started.
   const authTime = trustsSecondFactor ? authTimeOf(identity, now) : Math.floor(now / 1000);
-  const started = draftSignIn(settings, draft, user, {
-    client,
-    browser,
-    authentication,
-    authTime,
-    provider: name,
-  });
+  const proven = { client, browser, authentication, authTime, provider: name };
+  const started = draftSignIn(settings, draft, user, proven);
   if (started.outcome !== 'signed-in') throw new Error('The client of a sign-in is not for all users');
-  return { browser: started.browser };
+  return started.browser;
+}
+
+/** Drafts the use of a user's account, with the memberships that it gives. */
+function draftIdentity(
+  { clock }: Pick<SsoSettings, 'clock'>,
+  draft: AccountDraft,
+  { provider, identity }: Pick<ProvenAccount, 'provider' | 'identity'>,
+  found: Found,
+): User | 'team_missing' {
+  if ((requiredProvider(draft, found.user) ?? provider.id) !== provider.id)
+    throw new ProviderRefusal('other_provider_required');
+  const now = clock.now();
+  const { user, given } = applyRules(draft, found.user, found.linked.given, { provider, identity, now });
+  if (user === undefined) {
+    removeIdentity(draft, found.linked);
+    return 'team_missing';
+  }
+  putIdentity(draft, { ...found.linked, email: identity.email, given, lastUsedAt: now });
+  return user;
 }
 
 /** When the user signed in at the provider, seconds; now if it does not say. */
@@ -132,13 +179,10 @@ interface Found {
 
 /** @throws {ProviderRefusal} */
 function findUser(settings: SsoSettings, draft: AccountDraft, entering: Entering): Found {
-  const { provider, identity, link, linkTo } = entering;
+  const { provider, identity, link } = entering;
   const linked = findLinked(draft, provider, identity);
-  if (link !== undefined) return linkKnown(settings, draft, entering, linked, redeem(settings, draft, link));
-  if (linkTo === undefined) return linked ?? linkNew(settings, draft, provider, identity);
-  const user = draft.users.get(linkTo);
-  if (user === undefined) throw new ProviderRefusal('sign_in_over');
-  return linkKnown(settings, draft, entering, linked, user);
+  if (link === undefined) return linked ?? linkNew(settings, draft, provider, identity);
+  return linkKnown(settings, draft, entering, linked, redeem(settings, draft, link));
 }
 
 /**

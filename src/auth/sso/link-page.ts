@@ -1,17 +1,11 @@
-import type { Reply } from '../../http/types.ts';
-import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
-import type { User } from '../../storage/lmdb/records.ts';
-import { failurePage } from '../pages/failure-page.ts';
 import type { FormPage } from '../pages/form-page.ts';
-import { continueWithPage } from '../pages/invitation-pages.ts';
-import { linkAccountPage, providerFailurePage } from '../pages/provider-pages.ts';
+import { linkAccountPage } from '../pages/provider-pages.ts';
 import { type AccountPage, type AccountPageDeps, accountPageHandler } from '../sign-in/account-page.ts';
 import { pageEndpoints } from '../sign-in/page-endpoints.ts';
 import type { PostedForm } from '../sign-in/posted-form.ts';
 import type { CurrentSignIn } from '../sign-in/sign-ins.ts';
-import { ProviderRefusal } from './provider-refusal.ts';
 import type { SsoSettings } from './sso-settings.ts';
-import { beginAttempt } from './start.ts';
+import { leadToLink } from './start.ts';
 
 type LinkPageDeps = AccountPageDeps & SsoSettings;
 
@@ -48,25 +42,14 @@ function pageOf(deps: LinkPageDeps): AccountPage {
   return {
     show,
     actions: {
-      async link(_, { form }: PostedForm, signIn, page) {
+      async link(_, { form, browser }: PostedForm, signIn, page) {
         const provider = deps.providers
           .linkable(deps.accountStore, signIn.user)
           .find(({ id }) => id === form.get('provider'));
-        return provider === undefined ? show(deps, page, signIn) : lead(deps, provider, signIn.user);
+        if (provider === undefined) return show(deps, page, signIn);
+        const { key: linkTo, user } = signIn;
+        return leadToLink(deps, browser, provider, user, { page: 'identities', linkTo });
       },
     },
   };
-}
-
-/** Only this form starts the attempt: another site could make a browser sign in at a provider with an account of its own. */
-async function lead(settings: SsoSettings, provider: IdentityProvider, { id, email }: User): Promise<Reply> {
-  try {
-    const wanted = { page: 'identities', query: '', maxAge: null, linkTo: id } as const;
-    const begun = await beginAttempt(settings, provider, wanted);
-    if (begun === undefined) return failurePage(413, 'The request is too long');
-    return continueWithPage(provider, { email }, begun.url, begun.cookie);
-  } catch (error) {
-    if (error instanceof ProviderRefusal) return providerFailurePage(provider.name, error, 'identities');
-    throw error;
-  }
 }

@@ -1,16 +1,17 @@
-import Type, { type Static } from 'typebox';
-import Value from 'typebox/value';
-import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
-import { cookiesOf } from '../../http/cookies.ts';
+import Type from 'typebox';
 import type { Reply, Request } from '../../http/types.ts';
 import type { Authentication } from '../../storage/lmdb/auth-records.ts';
 import { redirect } from '../authorize/authorization-response.ts';
 import { findClient, matchesRedirect } from '../clients/clients.ts';
 import { parseForm } from '../clients/form.ts';
+import type { MacKeys } from '../keys/mac.ts';
 import { signedOutPage } from '../pages/sign-out-pages.ts';
+import type { Browser } from '../sign-in/browser.ts';
+import type { TokenSettings } from '../tokens/access-token.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 import { type Providers, urlsOf } from './providers.ts';
+import { RoundTripCookie } from './round-trip-cookie.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
 /** The client that a user returns to after a sign-out. */
@@ -24,20 +25,20 @@ export interface Destination {
 /** What the browser keeps while its user signs out at a provider. */
 const Return = Type.Object({
   /** Of the request to the provider. */
-  key: Type.String(),
+  state: Type.String(),
   clientId: Type.String(),
   uri: Type.String(),
-  state: Type.Union([Type.Null(), Type.String()]),
+  /** Of the client. */
+  clientState: Type.Union([Type.Null(), Type.String()]),
+  startedAt: Type.Integer(),
 });
-type Return = Static<typeof Return>;
 
-/** How long the sign-out at a provider may take. */
-const lifetimeSeconds = 600;
-const longestCookie = 3800;
+function returnCookie(deps: { readonly issuer: string; readonly keys: MacKeys }) {
+  const kind = { name: 'flagmeter-signed-out', purpose: 'sign-outs at providers', schema: Return } as const;
+  return new RoundTripCookie(deps, { ...kind, slots: 1 });
+}
 
-export interface LogoutDeps {
-  readonly issuer: string;
-  readonly randomBytes: RandomBytes;
+export interface LogoutDeps extends Pick<TokenSettings, 'issuer' | 'keys' | 'clock' | 'randomBytes'> {
   readonly providers: Providers;
   readonly providerClient: ProviderClient;
 }
@@ -45,27 +46,27 @@ export interface LogoutDeps {
 /**
  * Sends a browser on to sign out of the provider that its sign-in came from (OpenID Connect RP-Initiated Logout 1.0). Returns
  * `undefined` if it came from none, or the provider cannot sign users out now.
- * @param returnTo the client that the user returns to
+ * @param back the client that the user returns to, and the browser
  */
 export async function logOutAtProvider(
   deps: LogoutDeps,
   authentication: Authentication | undefined,
-  returnTo?: Destination,
+  back?: { readonly to: Destination; readonly browser: Browser },
 ): Promise<Reply | undefined> {
-  const { issuer, randomBytes, providers, providerClient } = deps;
+  const { issuer, clock, randomBytes, providers, providerClient } = deps;
   const { provider: session } = authentication ?? {};
   const provider = session && providers.find(session.id);
   if (session === undefined || provider === undefined) return undefined;
-  const key = Buffer.from(randomBytes(32)).toString('base64url');
+  const state = Buffer.from(randomBytes(32)).toString('base64url');
   const parameters = {
     post_logout_redirect_uri: urlsOf(issuer, provider).postLogoutRedirectUri,
-    state: key,
+    state,
     ...(session.idToken !== undefined && { id_token_hint: session.idToken }),
   };
   try {
     const url = await providerClient.endSessionUrl(provider, parameters);
     if (url === undefined) return undefined;
-    const cookie = returnTo && write(issuer, { ...returnTo, key });
+    const cookie = back && returnCookie(deps).write(back.browser, keptOf(back.to, state, clock.now()));
     const headers = { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
     return { status: 303, headers, ...(cookie !== undefined && { cookies: [cookie] }) };
   } catch (error) {
@@ -74,41 +75,18 @@ export async function logOutAtProvider(
   }
 }
 
+function keptOf({ clientId, uri, state: clientState }: Destination, state: string, startedAt: number) {
+  return { state, clientId, uri, clientState, startedAt };
+}
+
 /** Takes a browser back after the sign-out at a provider, and returns it to the client that asked for it. */
 export function answerSignedOut(settings: SsoSettings, request: Request): Reply {
-  const { directory, audience, issuer } = settings;
-  const found = read(issuer, request, parseForm(request.query).get('state') ?? '');
+  const { directory, audience, clock } = settings;
+  const cookie = returnCookie(settings);
+  const state = parseForm(request.query).get('state') ?? '';
+  const found = cookie.read(request, state, clock.now());
   const client = found && findClient(directory, found.clientId);
   if (found === undefined || client === undefined || !matchesRedirect(client, found.uri, audience))
     return signedOutPage();
-  return { ...redirect(found.uri, { state: found.state }), cookies: [remove(issuer)] };
-}
-
-function write(issuer: string, value: Return): string | undefined {
-  const text = Buffer.from(JSON.stringify(value)).toString('base64url');
-  if (text.length > longestCookie) return undefined;
-  return `${nameFor(issuer)}=${text}; ${attributesFor(issuer)}; Max-Age=${lifetimeSeconds}`;
-}
-
-function remove(issuer: string): string {
-  return `${nameFor(issuer)}=; ${attributesFor(issuer)}; Max-Age=0`;
-}
-
-function read(issuer: string, request: Request, key: string): Return | undefined {
-  for (const [name, text] of cookiesOf(request)) {
-    if (name !== nameFor(issuer)) continue;
-    try {
-      const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-      if (Value.Check(Return, value) && matchesHash(key, hashSecret(value.key))) return value;
-    } catch {} // Not a cookie of this service.
-  }
-  return undefined;
-}
-
-function nameFor(issuer: string): string {
-  return `${issuer.startsWith('https:') ? '__Host-' : ''}flagmeter-signed-out`;
-}
-
-function attributesFor(issuer: string): string {
-  return `Path=/; HttpOnly; SameSite=Lax${issuer.startsWith('https:') ? '; Secure' : ''}`;
+  return { ...redirect(found.uri, { state: found.clientState }), cookies: [cookie.remove(state)] };
 }

@@ -1,4 +1,5 @@
 import type { RequestChecks } from '../authorize/authorization-request.ts';
+import type { MacKeys } from '../keys/mac.ts';
 import type { SessionDeps } from '../sessions.ts';
 import type { ThrottleDeps } from '../sign-in/login-throttle.ts';
 import type { SignInDeps } from '../sign-in/sign-ins.ts';
@@ -10,6 +11,7 @@ import type { Providers } from './providers.ts';
 export interface SsoSettings extends SessionDeps, SignInDeps, ThrottleDeps, RequestChecks {
   /** The public URL of the auth host. */
   readonly issuer: string;
+  readonly keys: MacKeys;
   readonly directory: SessionDeps['directory'];
   readonly accountStore: SessionDeps['accountStore'];
   readonly providers: Providers;

@@ -3,11 +3,16 @@ import { text } from '../../contract/shapes/fields.ts';
 import { maxSignInAge } from '../../contract/step-up.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { User } from '../../storage/lmdb/records.ts';
 import { readAuthorizationRequest } from '../authorize/authorization-request.ts';
 import { parseForm } from '../clients/form.ts';
 import { failurePage } from '../pages/failure-page.ts';
-import { type Attempt, AttemptCookie, type AttemptPage, newBinding, pages } from './attempt.ts';
+import { continueWithPage } from '../pages/invitation-pages.ts';
+import { providerFailurePage } from '../pages/provider-pages.ts';
+import { type Browser, BrowserCookie, renewBrowser } from '../sign-in/browser.ts';
+import { type Attempt, type AttemptPage, attemptCookie, newBinding, pages } from './attempt.ts';
 import type { Hints } from './provider-client.ts';
+import { ProviderRefusal } from './provider-refusal.ts';
 import { urlsOf } from './providers.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
@@ -34,41 +39,69 @@ export async function startSso(
   const form = parseForm(request.query);
   const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
   const query = form.get('query') ?? '';
-  const { maxAge, ...hints } = page === 'authorize' ? wishesOf(settings, query) : wishesOfPage(page);
-  const begun = await beginAttempt(settings, provider, { maxAge, page, query }, hints);
+  const { maxAge, ...hints } =
+    page === 'authorize' ? wishesOf(settings, query) : { maxAge: maxSignInAge, ...noHints };
+  const cookie = new BrowserCookie(settings.issuer);
+  const known: Browser | undefined = cookie.read(request);
+  const browser = known ?? renewBrowser(undefined, settings.randomBytes);
+  const begun = await beginAttempt(settings, browser, provider, { maxAge, page, query }, hints);
   if (begun === undefined) return failurePage(413, 'The request is too long');
   const headers = { location: begun.url, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
-  return { status: 303, headers, cookies: [begun.cookie] };
+  return { status: 303, headers, cookies: [...(known ? [] : [cookie.write(browser)]), begun.cookie] };
 }
 
+/** The dependencies of an attempt. */
+export type AttemptSettings = Pick<
+  SsoSettings,
+  'issuer' | 'keys' | 'clock' | 'randomBytes' | 'providerClient'
+>;
+
 /**
- * Begins an attempt. Anyone can begin a sign-in, but only the form of a signed-in user a link.
+ * Begins an attempt. Anyone can begin a sign-in, but only a form for this browser can begin a link.
  * @returns the address at the provider, and `Set-Cookie`; `undefined` if the attempt is too long for a cookie
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  */
 export async function beginAttempt(
-  { issuer, clock, randomBytes, providerClient }: SsoSettings,
+  settings: AttemptSettings,
+  browser: Browser,
   provider: IdentityProvider,
-  wanted: Pick<Attempt, 'page' | 'query' | 'maxAge' | 'linkTo'>,
-  hints: Hints = { prompt: null, loginHint: null },
+  wanted: Pick<Attempt, 'page' | 'query' | 'maxAge' | 'link' | 'linkTo'>,
+  hints: Hints = noHints,
 ): Promise<{ readonly url: string; readonly cookie: string } | undefined> {
+  const { issuer, clock, randomBytes, providerClient } = settings;
   const attempt = { provider: provider.id, ...newBinding(randomBytes), ...wanted, startedAt: clock.now() };
-  const cookie = new AttemptCookie(issuer).write(attempt);
+  const cookie = attemptCookie(settings).write(browser, attempt);
   if (cookie === undefined) return undefined;
   const { redirectUri } = urlsOf(issuer, provider);
   const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
   return { url: url.href, cookie };
 }
 
-type Wishes = Hints & Pick<Attempt, 'maxAge'>;
-
-/** What a page wishes of the sign-in. A link of an invitation needs no recent one. */
-function wishesOfPage(page: AttemptPage): Wishes {
-  return { maxAge: page === 'invitation' ? null : maxSignInAge, prompt: null, loginHint: null };
+/**
+ * Leads the user of a form to a provider, to link an account there. Only a form starts such an attempt: another site could make a
+ * browser sign in at a provider with an account of its own.
+ */
+export async function leadToLink(
+  settings: AttemptSettings,
+  browser: Browser,
+  provider: IdentityProvider,
+  { email }: Pick<User, 'email'>,
+  wanted: Pick<Attempt, 'page' | 'link' | 'linkTo'>,
+): Promise<Reply> {
+  try {
+    const begun = await beginAttempt(settings, browser, provider, { query: '', maxAge: null, ...wanted });
+    if (begun === undefined) return failurePage(413, 'The request is too long');
+    return continueWithPage(provider, { email }, begun.url, begun.cookie);
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return providerFailurePage(provider.name, error, wanted.page);
+    throw error;
+  }
 }
 
+const noHints: Hints = { prompt: null, loginHint: null };
+
 /** What a client wishes of the sign-in, which the provider is asked for. */
-function wishesOf(settings: SsoSettings, query: string): Wishes {
+function wishesOf(settings: SsoSettings, query: string): Hints & Pick<Attempt, 'maxAge'> {
   const { maxAge, prompt, loginHint } = readAuthorizationRequest(settings, query);
   const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };

@@ -1,11 +1,13 @@
-import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
+import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
 import { type HostCookie, hostCookie } from '../../auth/console/host-cookie.ts';
+import { isMacOf, type MacKeys, macOf } from '../../auth/keys/mac.ts';
 import { cookiesOf } from '../../http/cookies.ts';
 import type { Request } from '../../http/types.ts';
 
 /**
  * A sign-in attempt. A browser has a cookie for each of its attempts, so that two tabs can sign in at once. The `state`
- * (RFC 6749 §10.12) and the PKCE verifier (RFC 7636 §4.1) derive from the secret in the cookie. URLs contain only hashes.
+ * (RFC 6749 §10.12) and the PKCE verifier (RFC 7636 §4.1) derive from the secret in the cookie. URLs contain only hashes, and only this
+ * service can make a `state`.
  */
 export interface Attempt {
   readonly id: string;
@@ -20,6 +22,11 @@ const lifetime = 3600;
 /** Maximum number of attempts of a browser: more cookies would exceed the size of its requests. */
 const maxAttempts = 24;
 
+/** 256 bits, base64url. */
+const secretLength = 43;
+
+const purpose = 'sign-ins to the console';
+
 const stateForm = /^([\w-]{11})\.([0-9a-f]{64})\.([\w-]+)$/;
 
 /** Starts an attempt with an id of 64 random bits and a secret of 256. */
@@ -28,10 +35,10 @@ export function newAttempt(randomBytes: RandomBytes, returnTo: string): Attempt 
   return { id: part(8), secret: part(32), returnTo };
 }
 
-/** The `state` of an attempt: its id, a proof of the cookie, and the path to return to. */
-export function stateOf(attempt: Attempt): string {
-  const returnTo = Buffer.from(attempt.returnTo).toString('base64url');
-  return `${attempt.id}.${hashSecret(bound(attempt))}.${returnTo}`;
+/** The `state` of an attempt: its id, a code for the cookie and the path, and the path to return to. */
+export function stateOf(keys: MacKeys, { id, secret, returnTo }: Attempt): string {
+  const code = macOf(keys, purpose, id, secret, returnTo).toString('hex');
+  return `${id}.${code}.${Buffer.from(returnTo).toString('base64url')}`;
 }
 
 /** The PKCE verifier of an attempt. */
@@ -41,16 +48,17 @@ export function verifierOf({ secret }: Attempt): string {
 
 /** The attempt of this browser with a `state`, if any. */
 export function findAttempt(
-  baseUrl: string,
+  { audience, keys }: { readonly audience: string; readonly keys: MacKeys },
   request: Pick<Request, 'header'>,
   state: string,
 ): Attempt | undefined {
-  const [, id = '', hash = '', encoded = ''] = stateForm.exec(state) ?? [];
+  const [, id = '', code = '', encoded = ''] = stateForm.exec(state) ?? [];
   const returnTo = Buffer.from(encoded, 'base64url').toString();
-  const cookie = attemptCookie(baseUrl, id);
+  const cookie = attemptCookie(audience, id);
+  const found = Buffer.from(code, 'hex');
   for (const [sent, secret] of cookiesOf(request)) {
-    const attempt = { id, secret, returnTo };
-    if (sent === cookie.name && matchesHash(bound(attempt), hash)) return attempt;
+    if (sent !== cookie.name || secret.length !== secretLength) continue;
+    if (isMacOf(found, keys, purpose, id, secret, returnTo)) return { id, secret, returnTo };
   }
   return undefined;
 }
@@ -81,8 +89,4 @@ export function endingCookie(baseUrl: string, { id }: Attempt): string {
 /** `Lax`, since the auth host may be another site: it starts the navigation to the callback, without `Strict` cookies. */
 function attemptCookie(baseUrl: string, id: string): HostCookie {
   return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
-}
-
-function bound({ secret, returnTo }: Attempt): string {
-  return `state.${secret}.${returnTo}`;
 }

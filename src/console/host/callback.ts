@@ -35,7 +35,7 @@ export const callbackEndpoint: Endpoint<CallbackDeps> = {
 async function answer(deps: CallbackDeps, request: Request): Promise<Reply> {
   const { audience, issuer } = deps;
   const parameters = parseForm(request.query);
-  const attempt = findAttempt(audience, request, parameters.get('state') ?? '');
+  const attempt = findAttempt(deps, request, parameters.get('state') ?? '');
   if (attempt === undefined) return signInFailed(400, unknownAttempt);
   const reply =
     parameters.get('iss') === issuer // RFC 9207 §2.4

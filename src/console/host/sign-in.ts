@@ -49,7 +49,7 @@ function answer(deps: ConsoleCallerDeps, request: Request): Reply {
 }
 
 function begin(
-  { issuer, audience, serviceScope, randomBytes }: ConsoleCallerDeps,
+  { issuer, audience, serviceScope, keys, randomBytes }: ConsoleCallerDeps,
   request: Request,
   returnTo: string,
   limit: AgeLimit,
@@ -60,7 +60,7 @@ function begin(
     client_id: consoleClientId,
     redirect_uri: callbackUrl(audience),
     scope: `openid ${serviceScope}`,
-    state: stateOf(attempt),
+    state: stateOf(keys, attempt),
     code_challenge: createHash('sha256').update(verifierOf(attempt)).digest('base64url'),
     code_challenge_method: 'S256',
     ...limit,

@@ -97,8 +97,10 @@ export interface SignIn extends FromSignIn {
   readonly userId: string;
   /** SHA-256 (hex) of the user's password hash at the time: a new password ends the sign-in. */
   readonly passwordId: string;
-  /** Seconds. */
+  /** When the user signed in, perhaps earlier at a provider; seconds. */
   readonly authTime: number;
+  /** When the browser entered here. Absent from records of an earlier release: then it is `authTime`. */
+  readonly startedAt?: number;
   readonly lastSeenAt: number;
   readonly expiresAt: number;
 }

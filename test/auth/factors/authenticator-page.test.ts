@@ -1,7 +1,7 @@
-import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanUp } from '../../support/binary.ts';
 import { openSignIn, type SignInFixture } from '../sign-in-fixture.ts';
+import { appCode, secretField } from '../support/enrolment.ts';
 import type { Page } from '../test-browser.ts';
 
 let fixture: SignInFixture;
@@ -15,10 +15,9 @@ afterAll(async () => {
 
 const path = '/connect/authenticator';
 const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
-const secretOf = ({ html }: Page) => /name="secret" value="([A-Z2-7]{32})"/.exec(html)?.[1] ?? '';
+const secretOf = ({ html }: Page) => secretField(html);
 const codesOf = ({ html }: Page) => html.match(/<li><code>[^<]*/g) ?? [];
-const now = (secret: string) =>
-  TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: fixture.clock.now() });
+const now = (secret: string) => appCode(secret, fixture.clock.now());
 
 describe('the page for two-step verification', () => {
   it('asks for a recent sign-in', async () => {

@@ -1,7 +1,7 @@
-import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanUp, manage, token } from '../../support/binary.ts';
 import { openPasskeys, optionsOf, type PasskeyFixture } from '../passkey-fixture.ts';
+import { appCode, secretField } from '../support/enrolment.ts';
 import type { Page } from '../test-browser.ts';
 
 let fixture: PasskeyFixture;
@@ -21,7 +21,7 @@ async function demand(secondFactor: string): Promise<void> {
 
 const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 const codeOf = ({ location }: Page) => location?.searchParams.get('code');
-const secretOf = ({ html }: Page) => /name="secret" value="([A-Z2-7]{32})"/.exec(html)?.[1] ?? '';
+const secretOf = ({ html }: Page) => secretField(html);
 
 /** The factors of the last entry about a sign-in. */
 async function lastFactors(): Promise<unknown> {
@@ -115,8 +115,7 @@ describe('a user who chooses an authenticator app', () => {
   const cli = { client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' };
   const password = 'words of their own choice';
   let secret: string;
-  const codeNow = () =>
-    TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: fixture.clock.now() });
+  const codeNow = () => appCode(secret, fixture.clock.now());
 
   test('sets it up in place of a passkey', async () => {
     await demand('all');

@@ -1,7 +1,7 @@
-import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { cleanUp, manage, token } from '../../support/binary.ts';
 import { openSignIn, type Person, type SignInFixture } from '../sign-in-fixture.ts';
+import { appCode, appKeyIn, secretField } from '../support/enrolment.ts';
 import { encode, type Page, type TestBrowser } from '../test-browser.ts';
 
 let fixture: SignInFixture;
@@ -19,16 +19,11 @@ const call = (method: string, path: string, status: number, body?: unknown) =>
   manage(fixture.service.http, access, method, `/api/v2${path}`, status, body);
 const require = (secondFactor: string) => call('PATCH', '/sign-in-policy', 200, { secondFactor });
 const codeOf = ({ location }: Page) => location?.searchParams.get('code') ?? undefined;
-const secretOf = ({ html }: Page) => /name="secret" value="([A-Z2-7]{32})"/.exec(html)?.[1] ?? '';
+const secretOf = ({ html }: Page) => secretField(html);
 const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 
 /** The code of an authenticator app. */
-const now = (secret: string, steps = 0) =>
-  TOTP.generate({ secret: secretBytes(secret), timestamp: fixture.clock.now() + steps * 30_000 });
-
-function secretBytes(secret: string) {
-  return new TOTP({ secret }).secret;
-}
+const now = (secret: string, steps = 0) => appCode(secret, fixture.clock.now() + steps * 30_000);
 
 const codesOf = ({ html }: Page) => Array.from(html.matchAll(/<li><code>([^<]*)</g), ([, code = '']) => code);
 
@@ -224,7 +219,7 @@ test('the audit log contains the factors of each step', async () => {
     'user.password-changed password',
   ]);
   const text = JSON.stringify(await fixture.audit());
-  for (const code of [secret, recoveryCodes[0]!]) expect(text).not.toContain(code);
+  for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
 test('guesses at the name of a throttle in the field of the address throttle no code', async () => {

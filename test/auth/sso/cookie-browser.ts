@@ -2,6 +2,16 @@
 export class CookieBrowser {
   readonly #cookies = new Map<string, string>();
 
+  /** Takes the cookies of another browser whose names contain a text. */
+  steal(part: string, from: CookieBrowser): void {
+    for (const [key, value] of from.#cookies) if (key.includes(part)) this.#cookies.set(key, value);
+  }
+
+  /** Changes the cookies whose names contain a text. */
+  forge(part: string, change: (value: string) => string): void {
+    for (const [key, value] of this.#cookies) if (key.includes(part)) this.#cookies.set(key, change(value));
+  }
+
   /** Sends a request with the cookies of the host. Redirects are not followed. */
   async send(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const address = new URL(url);

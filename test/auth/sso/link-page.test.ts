@@ -39,6 +39,11 @@ async function ask(): Promise<readonly [CookieBrowser, string]> {
   expect(await post(browser, { ...sso.admin, action: 'sign-in' })).toContain(
     '>Link an account at Corp</button>',
   );
+  return askIn(browser);
+}
+
+/** Asks for a link in a browser that is signed in. */
+async function askIn(browser: CookieBrowser): Promise<readonly [CookieBrowser, string]> {
   const html = await post(browser, { action: 'link', provider: sso.providerId });
   return [browser, /<a class="button" href="([^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&')];
 }
@@ -71,6 +76,43 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
+  it('refuses a link whose sign-in has become older than 15 minutes at the provider', async () => {
+    sso.provider.behaviour.claims = { sub: 'late', email: 'late@example.com' };
+    const browser = new CookieBrowser();
+    await post(browser, { ...sso.admin, action: 'sign-in' });
+    sso.clock.advance(14 * 60_000);
+    const [, address] = await askIn(browser);
+    const atCallback = ({ pathname }: URL) => pathname.endsWith('/callback');
+    const { last: callback } = await browser.follow(address, atCallback);
+    sso.clock.advance(61_000);
+    expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
+    expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
+  });
+
+  it('refuses a link of another sign-in of the same user', async () => {
+    const [browser, address] = await ask();
+    const { last: callback } = await browser.follow(address, ({ pathname }) =>
+      pathname.endsWith('/callback'),
+    );
+    await post(browser, { ...sso.admin, action: 'sign-in' });
+    expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
+    expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
+  });
+
+  it('does not refresh the time of the sign-in by a link', async () => {
+    sso.provider.behaviour.claims = { sub: 'admin-1', email: 'private@example.org' };
+    const browser = new CookieBrowser();
+    await post(browser, { ...sso.admin, action: 'sign-in' });
+    sso.clock.advance(14 * 60_000);
+    const [, address] = await askIn(browser);
+    expect((await browser.follow(address, atConsole)).last.pathname).toBe('/settings/you');
+    expect(await (await browser.send(page)).text()).toContain('<h1>Link an account</h1>');
+    sso.clock.advance(61_000);
+    expect(await (await browser.send(page)).text()).toContain('<h1>Sign in</h1>');
+    const { items } = await linkedTo(adminId);
+    await sso.callAsAdmin('DELETE', `/users/${adminId}/identities/${items[0]!.id}`, 204);
+  });
+
   it('links an account, which then signs the user in', async () => {
     sso.provider.behaviour.claims = { sub: 'admin-1', email: 'private@example.org' };
     const [browser, address] = await ask();
@@ -85,7 +127,7 @@ describe('the page for linking an account', () => {
 
 it('users keep their last way to sign in, which an Admin can unlink', async () => {
   sso.provider.behaviour.claims = { sub: 'only', email: 'only@example.com' };
-  const { code } = await sso.enter();
+  const { code } = await sso.enter(new CookieBrowser(), { max_age: '900' });
   const form = { grant_type: 'authorization_code', code: code!, code_verifier: verifier };
   const client = { client_id: sso.clientId, redirect_uri: redirectUris.web };
   const body = new URLSearchParams({ ...form, ...client });

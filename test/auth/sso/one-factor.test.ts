@@ -1,7 +1,7 @@
-import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp } from '../../support/binary.ts';
-import type { CookieBrowser } from './cookie-browser.ts';
+import { appCode } from '../support/enrolment.ts';
+import { CookieBrowser } from './cookie-browser.ts';
 import { type Entered, openSso, type SsoFixture } from './sso-fixture.ts';
 
 let sso: SsoFixture;
@@ -26,7 +26,7 @@ test('a logout of the provider ends a sign-in that a second factor has completed
   const entered = await sso.enter();
   const { browser } = entered;
   const secret = fieldOf(entered, 'secret');
-  const code = new TOTP({ secret }).generate({ timestamp: sso.clock.now() });
+  const code = appCode(secret, sso.clock.now());
   const codes = await submit(browser, entered.html, { action: 'enrol', secret, code });
   const signedIn = await submit(browser, await codes.text(), { action: 'enrolled' });
   expect(signedIn.headers.get('location')).toContain('code=');
@@ -41,6 +41,29 @@ test('a logout of the provider ends a sign-in that a second factor has completed
   expect(ended.status).toBe(200);
   const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
   expect(silent.headers.get('location')).toContain('login_required');
+});
+
+test('a second factor does not make an old sign-in at the provider recent', async () => {
+  await sso.configure({ defaultRole: 'Admin' });
+  sso.provider.behaviour.claims = { sub: 'grace', email: 'grace@corp.example' };
+  const entered = await sso.enter();
+  const { browser } = entered;
+  const secret = fieldOf(entered, 'secret');
+  const enrol = { action: 'enrol', secret, code: appCode(secret, sso.clock.now()) };
+  const codes = await submit(browser, entered.html, enrol);
+  const signedIn = await submit(browser, await codes.text(), { action: 'enrolled' });
+  expect(signedIn.headers.get('location')).toContain('code=');
+  const account = await browser.send(`${sso.url}/connect/authenticator`);
+  expect(await account.text()).toContain('<h1>Sign in</h1>');
+
+  sso.clock.advance(60_000);
+  const again = new CookieBrowser();
+  const step = await sso.enter(again);
+  const prove = { action: 'second-factor', code: appCode(secret, sso.clock.now()) };
+  const proven = await submit(again, step.html, prove);
+  expect(proven.headers.get('location')).toContain('code=');
+  const page = await again.send(`${sso.url}/connect/authenticator`);
+  expect(await page.text()).toContain('<h1>Sign in</h1>');
 });
 
 test('refused users of a provider are throttled, too, because each is in the audit log', async () => {

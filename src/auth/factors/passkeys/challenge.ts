@@ -1,11 +1,12 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { RandomBytes } from '../../../accounts/secrets.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { SigningKeys } from '../../keys/signing-keys.ts';
+import { isMacOf, type MacKeys, macOf } from '../../keys/mac.ts';
 import type { Browser } from '../../sign-in/browser.ts';
 
 /** How long a challenge can be answered. */
 export const challengeLifetimeMs = 10 * 60_000;
+
+const purpose = 'challenges of passkeys';
 
 const timeBytes = 6;
 const randomLength = 16;
@@ -14,7 +15,7 @@ const codeAt = timeBytes + randomLength;
 const textLength = Math.ceil(((codeAt + 32) * 8) / 6);
 
 export interface ChallengeDeps {
-  readonly keys: Pick<SigningKeys, 'current'>;
+  readonly keys: MacKeys;
   readonly clock: Pick<Clock, 'now'>;
   readonly randomBytes: RandomBytes;
 }
@@ -23,11 +24,11 @@ export interface ChallengeDeps {
  * A challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored before it is answered: it contains its time and a code
  * by a key that all nodes derive from their signing key.
  */
-export function newChallenge({ keys, clock, randomBytes }: ChallengeDeps, browser: Browser): string {
+export function newChallenge({ keys, clock, randomBytes }: ChallengeDeps, { id }: Browser): string {
   const time = Buffer.alloc(timeBytes);
   time.writeUIntBE(clock.now(), 0, timeBytes);
   const start = Buffer.concat([time, randomBytes(randomLength)]);
-  return Buffer.concat([start, codeOf(keys.current.privateKey, start, browser)]).toString('base64url');
+  return Buffer.concat([start, macOf(keys, purpose, start, id)]).toString('base64url');
 }
 
 /**
@@ -36,31 +37,13 @@ export function newChallenge({ keys, clock, randomBytes }: ChallengeDeps, browse
  */
 export function challengeExpiry(
   { keys, clock }: Pick<ChallengeDeps, 'keys' | 'clock'>,
-  browser: Browser,
+  { id }: Browser,
   challenge: string,
 ): number | undefined {
   if (challenge.length !== textLength) return undefined;
   const bytes = Buffer.from(challenge, 'base64url');
   const start = bytes.subarray(0, codeAt);
-  const code = codeOf(keys.current.privateKey, start, browser);
-  const found = bytes.subarray(codeAt);
-  if (found.length !== code.length || !timingSafeEqual(found, code)) return undefined;
+  if (!isMacOf(bytes.subarray(codeAt), keys, purpose, start, id)) return undefined;
   const expiresAt = start.readUIntBE(0, timeBytes) + challengeLifetimeMs;
   return clock.now() < expiresAt ? expiresAt : undefined;
-}
-
-function codeOf(signingKey: KeyObject, start: Uint8Array, { id }: Browser): Buffer {
-  return createHmac('sha256', challengeKeyOf(signingKey)).update(start).update(id).digest();
-}
-
-const challengeKeys = new WeakMap<KeyObject, Buffer>();
-
-/** A key for challenges only. It reveals nothing of the signing key. */
-function challengeKeyOf(signingKey: KeyObject): Buffer {
-  const known = challengeKeys.get(signingKey);
-  if (known !== undefined) return known;
-  const secret = signingKey.export({ type: 'pkcs8', format: 'der' });
-  const made = createHmac('sha256', secret).update('challenges of passkeys').digest();
-  challengeKeys.set(signingKey, made);
-  return made;
 }

@@ -1,0 +1,72 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** The kinds of values that browsers keep for this service. A code for one kind is invalid for the others. */
+export type MacPurpose =
+  | 'attempts at providers'
+  | 'challenges of passkeys'
+  | 'keys of authenticator apps'
+  | 'sign-ins to the console'
+  | 'sign-outs at providers';
+
+/** All nodes have the same signing keys. */
+export type MacKeys = Pick<SigningKeys, 'current'>;
+
+/**
+ * The HMAC-SHA-256 of the parts. All of them but one have a fixed length. After a rotation of the signing key, earlier codes are
+ * invalid.
+ */
+export function macOf(
+  { current }: MacKeys,
+  purpose: MacPurpose,
+  ...parts: readonly (string | Uint8Array)[]
+): Buffer {
+  const hmac = createHmac('sha256', keyFor(current.privateKey, purpose));
+  for (const part of parts) hmac.update(part);
+  return hmac.digest();
+}
+
+/** True if a code is the one of the parts. They are compared in constant time. */
+export function isMacOf(
+  found: Uint8Array,
+  ...content: readonly [MacKeys, MacPurpose, ...(string | Uint8Array)[]]
+): boolean {
+  const wanted = macOf(...content);
+  return found.length === wanted.length && timingSafeEqual(found, wanted);
+}
+
+/**
+ * Appends a code, which only this service can make, to a text that is not secret.
+ * @param holder what the text is bound to, such as a part of the browser's cookie; always of the same length
+ */
+export function appendMac(keys: MacKeys, purpose: MacPurpose, holder: string, text: string): string {
+  return `${text}.${macOf(keys, purpose, holder, text).toString('base64url')}`;
+}
+
+/** The text before the code; `undefined` if the code is missing, or not for this text, purpose and holder. */
+export function readMac(
+  keys: MacKeys,
+  purpose: MacPurpose,
+  holder: string,
+  value: string,
+): string | undefined {
+  const at = value.lastIndexOf('.');
+  const text = value.slice(0, Math.max(at, 0));
+  const code = Buffer.from(value.slice(at + 1), 'base64url');
+  return isMacOf(code, keys, purpose, holder, text) ? text : undefined;
+}
+
+const derived = new WeakMap<KeyObject, Map<MacPurpose, Buffer>>();
+
+/** A key for one purpose, derived from the signing key. It reveals nothing of that key. */
+function keyFor(signingKey: KeyObject, purpose: MacPurpose): Buffer {
+  const known = derived.get(signingKey) ?? new Map<MacPurpose, Buffer>();
+  derived.set(signingKey, known);
+  const made =
+    known.get(purpose) ??
+    createHmac('sha256', signingKey.export({ type: 'pkcs8', format: 'der' }))
+      .update(purpose)
+      .digest();
+  known.set(purpose, made);
+  return made;
+}

@@ -1,0 +1,16 @@
+import { TOTP } from 'otpauth';
+
+/** The field of the page that sets up an authenticator app: the key for the app, and a code by the service. */
+export function secretField(html: string): string {
+  return /name="secret" value="([A-Z2-7]{32}\.[\w-]{43})"/.exec(html)?.[1] ?? '';
+}
+
+/** The key in that field. */
+export function appKeyIn(field: string): string {
+  return field.split('.')[0] ?? '';
+}
+
+/** What an app with that key shows. @param at Unix ms */
+export function appCode(field: string, at: number): string {
+  return TOTP.generate({ secret: new TOTP({ secret: appKeyIn(field) }).secret, timestamp: at });
+}

@@ -7,7 +7,7 @@ import { loadTotps } from '../../accounts/totp.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../sign-in/browser.ts';
-import { type DraftedSignIn, draftSignIn, noteSignIn } from '../sign-in/draft-sign-in.ts';
+import { type DraftedSignIn, draftFurtherFactor, noteSignIn } from '../sign-in/draft-sign-in.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from '../sign-in/login-throttle.ts';
 import { missingStep } from '../sign-in/missing-step.ts';
 import type { SignInSettings } from '../sign-in/sign-in.ts';
@@ -42,7 +42,7 @@ export async function proveCode(
 ): Promise<ProvenCode> {
   const signIn = await currentSignIn(settings, browser);
   if (signIn?.missing !== 'second-factor') return over;
-  const { user, authentication } = signIn;
+  const { user } = signIn;
   const attempt = { email: `code of ${user.id}`, address, browser };
   const counted = await countAttempt(settings, attempt);
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait, signIn };
@@ -58,10 +58,7 @@ export async function proveCode(
         noteSignIn(draft, 'sign-in.failed', current, { factors: ['totp'] });
         return { outcome: 'wrong', signIn };
       }
-      const factors = [...authentication.factors, factor];
-      return draftSignIn(settings, draft, current, {
-        ...{ client, browser, authentication: { ...authentication, factors } },
-      });
+      return draftFurtherFactor(settings, draft, current, signIn, { client, browser, factor });
     });
     return proven.outcome !== 'wrong';
   });
@@ -100,9 +97,9 @@ export async function enrol(
       if (missingStep(draft, current, authentication) !== 'enrolment') return over;
       const recoveryCodes = addTotp(settings, totps, draft, user.id, enrolment);
       if (recoveryCodes === undefined) return { outcome: 'wrong', signIn };
-      const factors = [...authentication.factors, 'totp'] as const;
-      const given = { client, browser, authentication: { ...authentication, factors } };
-      return { outcome: 'enrolled', signedIn: draftSignIn(settings, draft, current, given), recoveryCodes };
+      const given = { client, browser, factor: 'totp' } as const;
+      const signedIn = draftFurtherFactor(settings, draft, current, signIn, given);
+      return { outcome: 'enrolled', signedIn, recoveryCodes };
     });
   } catch (error) {
     // Another browser was faster.
@@ -134,15 +131,17 @@ export async function addAuthenticator(
   });
 }
 
-/** How long the recovery codes may be read before the user continues, seconds. */
-const readingSeconds = 600;
+/** How long the recovery codes may be read before the user continues. */
+const readingMs = 600_000;
+
+const secondOf = (time: number) => Math.floor(time / 1000);
 
 /** Whether a sign-in has just added the user's authenticator app, so that its recovery codes were shown. */
 export function hasJustEnrolled(
   { accountStore, clock }: Pick<SignInSettings, 'accountStore' | 'clock'>,
-  { user, authTime, missing }: CurrentSignIn,
+  { user, startedAt, missing }: CurrentSignIn,
 ): boolean {
   const added = accountStore.get('totp', user.id)?.createdAt;
-  const isRecent = clock.now() / 1000 - authTime <= readingSeconds;
-  return missing === undefined && isRecent && added !== undefined && Math.floor(added / 1000) === authTime;
+  const isNew = clock.now() - startedAt <= readingMs;
+  return missing === undefined && isNew && added !== undefined && secondOf(added) === secondOf(startedAt);
 }

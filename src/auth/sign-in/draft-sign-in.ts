@@ -1,6 +1,7 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
 import type { RandomBytes } from '../../accounts/secrets.ts';
 import type { AuditAction } from '../../contract/audit.ts';
+import type { Factor } from '../../contract/factors.ts';
 import type { Request } from '../../http/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Authentication } from '../../storage/lmdb/auth-records.ts';
@@ -53,6 +54,24 @@ export function draftSignIn(
   const lacking = lackingFactor(draft, user, authentication);
   noteSignIn(draft, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
   return { outcome: 'signed-in', browser, signIn };
+}
+
+/**
+ * Drafts a sign-in with a further factor, which completes it. Its time becomes now, unless a provider proved the first factor: the user
+ * may have signed in there long ago.
+ */
+export function draftFurtherFactor(
+  sources: { readonly clock: Pick<Clock, 'now'>; readonly randomBytes: RandomBytes },
+  draft: AccountDraft,
+  user: User,
+  { authentication, authTime }: Pick<CurrentSignIn, 'authentication' | 'authTime'>,
+  { client, browser, factor }: Pick<Proven, 'client' | 'browser'> & { readonly factor: Factor },
+): DraftedSignIn {
+  return draftSignIn(sources, draft, user, {
+    ...{ client, browser },
+    authentication: { ...authentication, factors: [...authentication.factors, factor] },
+    ...(authentication.provider !== undefined && { authTime }),
+  });
 }
 
 /**

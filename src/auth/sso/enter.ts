@@ -127,8 +127,8 @@ function draftEntry(
     userAgent,
   };
   const now = settings.clock.now();
-  // A sign-in of one factor must be completed soon after it has started.
-  const authTime = trustsSecondFactor ? authTimeOf(identity, now) : Math.floor(now / 1000);
+  // The secret of a link is proven now, whatever the provider says.
+  const authTime = link === undefined ? authTimeOf(identity, now) : Math.floor(now / 1000);
   const proven = { client, browser, authentication, authTime, provider: name };
   const started = draftSignIn(settings, draft, user, proven);
   if (started.outcome !== 'signed-in') throw new Error('The client of a sign-in is not for all users');
@@ -154,10 +154,10 @@ function draftIdentity(
   return user;
 }
 
-/** When the user signed in at the provider, seconds; now if it does not say. */
+/** When the user signed in at the provider, seconds. */
 function authTimeOf({ authTime }: ProviderIdentity, now: number): number {
   const seconds = Math.floor(now / 1000);
-  return Math.min(seconds, Math.max(authTime ?? seconds, seconds - longestAgo));
+  return Math.min(seconds, Math.max(authTime ?? 0, seconds - longestAgo));
 }
 
 /** The provider at the time of the change. An administrator may have changed it meanwhile. */

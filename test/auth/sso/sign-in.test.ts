@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cleanUp } from '../../support/binary.ts';
+import { redirectUris, verifier } from '../sign-in-fixture.ts';
 import { CookieBrowser } from './cookie-browser.ts';
 import { openSso, type SsoFixture } from './sso-fixture.ts';
 
@@ -45,9 +46,47 @@ describe('a sign-in with a provider', () => {
   });
 });
 
-describe('a sign-in with a maximum age', () => {
-  const secondsAgo = (age: number) => Math.floor(sso.clock.now() / 1000) - age;
+const secondsAgo = (age: number) => Math.floor(sso.clock.now() / 1000) - age;
 
+/** Makes an API key with a code for the client. It needs a recent sign-in. @returns the status */
+async function makeKey(code: string | null): Promise<number> {
+  const client = { client_id: sso.clientId, redirect_uri: redirectUris.web, code_verifier: verifier };
+  const form = new URLSearchParams({ grant_type: 'authorization_code', code: code ?? '', ...client });
+  const answer = await fetch(`${sso.url}/connect/token`, { method: 'POST', body: form });
+  const { access_token: access } = (await answer.json()) as { access_token: string };
+  const headers = { authorization: `Bearer ${access}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'Made by a user' });
+  const path = `/api/v2/teams/${sso.teamId}/api-keys`;
+  return (await fetch(`${sso.url}${path}`, { method: 'POST', headers, body })).status;
+}
+
+describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor is %s', (trusts) => {
+  beforeAll(() => sso.configure({ defaultRole: 'Admin', trustsSecondFactor: trusts }));
+  afterAll(() => sso.configure({ defaultRole: 'User', trustsSecondFactor: true }));
+  const admin = { sub: `admin-${trusts}`, email: `admin-${trusts}@corp.example` };
+
+  test.each([
+    ['is not recent if the provider does not say when the user signed in', null, 401],
+    ['is not recent if the user signed in earlier', 901, 401],
+    ['is recent if the user signed in within 15 minutes', 890, 201],
+  ])('%s', async (_what, age, status) => {
+    const authTime = age === null ? null : secondsAgo(age);
+    sso.provider.behaviour.claims = { ...admin, auth_time: authTime };
+    const { code } = await sso.enter();
+    expect(sso.provider.asked.at(-1)?.has('max_age')).toBe(false);
+    expect(await makeKey(code)).toBe(status);
+  });
+
+  test('is not recent if a request for a recent one is repeated without max_age', async () => {
+    sso.provider.behaviour.claims = { ...admin, auth_time: null };
+    const browser = new CookieBrowser();
+    expect((await sso.enter(browser, { max_age: '900' })).reason).toBe('authentication_time_missing');
+    const { code } = await sso.enter(browser);
+    expect(await makeKey(code)).toBe(401);
+  });
+});
+
+describe('a sign-in with a maximum age', () => {
   test.each([
     ['of that age is accepted', 900, undefined],
     ['within the tolerance for the clocks is accepted', 959, undefined],

@@ -1,10 +1,15 @@
 import type { AccountDraft } from '../../../accounts/account-draft.ts';
 import { requiredProvider } from '../../../accounts/sign-in-policy.ts';
-import type { Factor } from '../../../contract/factors.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { FormError } from '../../pages/form-page.ts';
 import { loginPage } from '../../pages/sign-in-pages.ts';
-import { type DraftedSignIn, draftSignIn, noteSignIn, userAgentOf } from '../../sign-in/draft-sign-in.ts';
+import {
+  type DraftedSignIn,
+  draftFurtherFactor,
+  draftSignIn,
+  noteSignIn,
+  userAgentOf,
+} from '../../sign-in/draft-sign-in.ts';
 import {
   busy,
   type FormResult,
@@ -110,14 +115,11 @@ function complete(
   { browser, purpose: { client } }: PostedForm,
   draft: AccountDraft,
   user: User,
-  { key, authentication }: CurrentSignIn,
+  signIn: CurrentSignIn,
 ): Completed {
-  const started = draft.get('signIns', key);
+  const started = draft.get('signIns', signIn.key);
   if (started === undefined || !isOf(started, user)) return { outcome: 'over' };
-  const factors: readonly Factor[] = [...authentication.factors, 'passkey'];
-  return draftSignIn(settings, draft, user, {
-    ...{ client, browser, authentication: { ...authentication, factors } },
-  });
+  return draftFurtherFactor(settings, draft, user, signIn, { client, browser, factor: 'passkey' });
 }
 
 async function continued(

@@ -17,6 +17,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
   admin: async () => (await import('./commands/subcommands.ts')).admin,
+  'signing-keys': async () => (await import('./commands/subcommands.ts')).signingKeys,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
   verify: async () => (await import('./commands/verify.ts')).verify,

@@ -1,6 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Application, ApplicationKey, AuditEntry, KeyType } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
+import { secretOverlapMs } from './api-keys.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { longestText } from './key-index.ts';
@@ -15,6 +16,7 @@ import {
   secretPart,
   tokenPrefix,
 } from './secrets.ts';
+import type { Draft } from './store/account-store.ts';
 
 /** A new key with its text. The text of a Backend key is not stored. */
 export interface NewKey {
@@ -35,9 +37,46 @@ export function createKey(
     const application = mustExist('application', draft.applications.get(applicationId));
     const text = newKeyText(type, directory.randomBytes);
     const shown = { prefix: keyPrefix(text), text: type === 'Backend' ? null : text };
+    checkCount(draft, application);
     return { key: addKey(directory, draft, application, text, { type, name, ...shown }), text };
   });
 }
+
+/** How long a rotated key is accepted. */
+export const keyOverlapMs = secretOverlapMs;
+
+/** A key that replaces another one. */
+export interface RotatedKey extends NewKey {
+  /** The time until which the previous key is accepted. */
+  readonly previousUntil: number;
+}
+
+/**
+ * Replaces a key by a new one of the same type, name and environment. The previous one is accepted for a day, and the one before
+ * it no longer.
+ * @throws {ApiError} `not_found`, `conflict` if it was rotated already
+ */
+export function rotateKey(directory: Directory, applicationId: string, keyId: string): Promise<RotatedKey> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const keys = draft.keysOf(applicationId);
+    const old = findKey(keys, keyId);
+    if (keys.some(({ id }) => id === old.replaced?.by)) throw new ApiError('conflict', rotatedBefore);
+    for (const key of keys) if (key.replaced?.by === keyId) revokeKey(draft, key, directory.clock.now());
+    const { type, name, environment } = old;
+    const text = newKeyText(type, directory.randomBytes);
+    const key = addKey(directory, draft, application, text, {
+      ...{ type, name, prefix: keyPrefix(text), text: type === 'Backend' ? null : text },
+      ...(environment !== undefined && { environment }),
+    });
+    const previousUntil = directory.clock.now() + keyOverlapMs;
+    draft.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
+    draft.note('key.rotated', application.teamId, targetOf(old), { applicationId });
+    return { key, text, previousUntil };
+  });
+}
+
+export const rotatedBefore = 'This key was rotated already: rotate the key that replaced it';
 
 /** A token of another service. */
 export interface AdoptedToken {
@@ -66,6 +105,7 @@ export function adoptKey(
     const application = mustExist('application', draft.applications.get(applicationId));
     if (draft.has('applicationKeys', hashSecret(token))) throw new ApiError('conflict', adoptedBefore);
     const shown = { prefix: tokenPrefix(token), text: null, ...(weak && { weak }) };
+    checkCount(draft, application);
     return addKey(directory, draft, application, token, { type, name, environment, ...shown });
   });
 }
@@ -79,7 +119,17 @@ const shortestSecret = 16;
 export const tokenRule = `A token must have ${shortestSecret} to ${longestText} printable ASCII characters without spaces; \`project:environment.\` does not count towards the ${shortestSecret}. Keys of flagmeter (fm_…) cannot be adopted`;
 export const adoptedBefore = 'The token is a key of an application already';
 
-/** @throws {ApiError} `invalid_name`, `plan_limit` */
+/** Rotated keys do not count: each has a successor. @throws {ApiError} `plan_limit` */
+function checkCount(draft: AccountDraft, application: Application): void {
+  checkPlan(planOf(draft, application), 'keys', draft.keysOf(application.id).filter(isCounted).length + 1);
+}
+
+/** True unless a key was rotated. */
+export function isCounted({ replaced }: ApplicationKey): boolean {
+  return replaced === undefined;
+}
+
+/** @throws {ApiError} `invalid_name` */
 function addKey(
   directory: Directory,
   draft: AccountDraft,
@@ -88,7 +138,6 @@ function addKey(
   shown: Pick<ApplicationKey, 'type' | 'name' | 'prefix' | 'text' | 'environment' | 'weak'>,
 ): ApplicationKey {
   checkName('a key', shown.name);
-  checkPlan(planOf(draft, application), 'keys', draft.keysOf(application.id).length + 1);
   const key: ApplicationKey = {
     id: newId('key', directory.randomBytes),
     number: draft.takeNumber('key'),
@@ -115,17 +164,32 @@ const maxRevoked = 20;
 export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
-    const key = mustExist(
-      'key',
-      draft.keysOf(applicationId).find(({ id }) => id === keyId),
-    );
-    draft.remove('applicationKeys', key.hash);
-    const { applicationId: _, hash, text, ...kept } = key;
-    const revoked = { ...kept, revokedAt: directory.clock.now() };
-    const revokedKeys = [...(application.revokedKeys ?? []), revoked].slice(-maxRevoked);
-    draft.put('applications', applicationId, { ...application, revokedKeys });
+    const key = findKey(draft.keysOf(applicationId), keyId);
+    revokeKey(draft, key, directory.clock.now());
     draft.note('key.deleted', application.teamId, targetOf(key), { applicationId });
   });
+}
+
+/** @throws {ApiError} `not_found` */
+function findKey(keys: readonly ApplicationKey[], keyId: string): ApplicationKey {
+  return mustExist(
+    'key',
+    keys.find(({ id }) => id === keyId),
+  );
+}
+
+/** Drafts that a key is no longer accepted. */
+export function revokeKey(
+  draft: Pick<Draft, 'get' | 'put' | 'remove'>,
+  key: ApplicationKey,
+  now: number,
+): void {
+  draft.remove('applicationKeys', key.hash);
+  const { applicationId, hash, text, ...kept } = key;
+  const application = draft.get('applications', applicationId);
+  if (application === undefined) return;
+  const revokedKeys = [...(application.revokedKeys ?? []), { ...kept, revokedAt: now }].slice(-maxRevoked);
+  draft.put('applications', applicationId, { ...application, revokedKeys });
 }
 
 function targetOf({ id, name }: ApplicationKey): AuditEntry['target'] {

@@ -73,7 +73,7 @@ export function openDirectory(
   accountStore: AccountStore,
   { clock, randomBytes, announce }: DirectorySources & { readonly announce?: Announce },
 ): Directory {
-  const keys = new KeyIndex();
+  const keys = new KeyIndex(() => clock.now());
   const features = new Declarations('features', completeFeature);
   const [metrics, scans] = [new Declarations('metrics'), new Declarations('codeScans')];
   const index = (writes: readonly Write[]) =>

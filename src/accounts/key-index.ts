@@ -11,16 +11,26 @@ export const longestText = 512;
  * unhashed. Other keys are found by their hash. A look-up never grows the index.
  */
 export class KeyIndex {
+  readonly #now: () => number;
   readonly #byText = new Map<string, KeyHolder>();
   readonly #byHash = new Map<string, KeyHolder>();
   readonly #applications = new Map<string, Application>();
   /** By application, then by hash. */
   readonly #keys = new Map<string, Map<string, ApplicationKey>>();
 
+  /** @param now Unix milliseconds; called for rotated keys only */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
   find(text: string): KeyHolder | undefined {
-    const known = this.#byText.get(text);
-    if (known || text.length > longestText) return known;
-    return this.#byHash.get(hashSecret(text));
+    const holder = this.#byText.get(text) ?? this.#findByHash(text);
+    const { replaced } = holder?.key ?? {};
+    return replaced === undefined || this.#now() < replaced.until ? holder : undefined;
+  }
+
+  #findByHash(text: string): KeyHolder | undefined {
+    return text.length > longestText ? undefined : this.#byHash.get(hashSecret(text));
   }
 
   /** The keys of an application, oldest first. */

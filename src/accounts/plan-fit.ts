@@ -2,6 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { Plan, PlanLimit } from '../contract/plans.ts';
 import type { Team } from '../storage/lmdb/records.ts';
 import { type Accounts, ofTeam } from './accounts.ts';
+import { isCounted } from './application-keys.ts';
 import { membersOf } from './members.ts';
 import { checkPlan, excess } from './plans.ts';
 
@@ -42,7 +43,7 @@ export function* countsOf(accounts: Accounts, teamId: string): Generator<Count> 
   yield { what: 'members', count: membersOf(accounts, teamId).length };
   for (const { id, name, environments } of applications) {
     yield { what: 'environments', count: environments.length, of: name };
-    yield { what: 'keys', count: accounts.keysOf(id).length, of: name };
+    yield { what: 'keys', count: accounts.keysOf(id).filter(isCounted).length, of: name };
     yield { what: 'features', count: accounts.featuresOf(id).size, of: name };
     yield { what: 'metrics', count: accounts.metricsOf(id).size, of: name };
   }

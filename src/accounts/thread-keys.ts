@@ -24,7 +24,7 @@ const useEveryMs = 1000;
 export class ThreadKeys {
   readonly #clock: Clock;
   readonly #outbox: Pick<Outbox, 'send' | 'sendLater'>;
-  readonly #index = new KeyIndex();
+  readonly #index: KeyIndex;
   #uses = new Map<string, number>();
   /** When uses were last sent, by the key's hash; monotonic. */
   readonly #sentAt = new Map<string, number>();
@@ -36,6 +36,7 @@ export class ThreadKeys {
   /** @param outbox sends the result of `take` */
   constructor(clock: Clock, outbox: Pick<Outbox, 'send' | 'sendLater'>) {
     this.#clock = clock;
+    this.#index = new KeyIndex(() => clock.now());
     this.#outbox = outbox;
   }
 

@@ -1,3 +1,4 @@
+import { revokeKey } from '../accounts/application-keys.ts';
 import { removeIdentity } from '../accounts/linked-identities.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
@@ -86,6 +87,11 @@ function stepsAt(
     steps({
       table: 'codeScans',
       isOver: (_, { applicationId }, reader) => !reader.has('applications', applicationId),
+    }),
+    steps({
+      table: 'applicationKeys',
+      isOver: (_, { replaced }) => replaced !== undefined && now >= replaced.until,
+      remove: (draft, _, key) => revokeKey(draft, key, now),
     }),
     steps({ table: 'providerSignIns', isOver: (_, { expiresAt }) => now >= expiresAt }),
     steps({ table: 'logoutTokens', isOver: (_, expiresAt) => now >= expiresAt }),

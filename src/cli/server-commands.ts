@@ -148,10 +148,10 @@ export const resetPasswordCommand: Command = {
   ],
 };
 
-export const rotateCommand: Command = {
-  name: 'keys rotate',
+export const rotateSigningKeyCommand: Command = {
+  name: 'signing-keys rotate',
   summary: 'Rotate the key that signs tokens, here or in PostgreSQL',
-  flags: [...dataFlags, ...ofPostgres, jsonFlag],
+  flags: [...dataFlags, ...ofPostgres, yesFlag, jsonFlag],
 };
 
 const backupKeyFlag = flag('backup-key-file FILE', 'File with the MAC key of the backup: 32 bytes or more', {

@@ -31,5 +31,5 @@ export async function restore(argv: readonly string[], terminal: Terminal): Prom
 }
 
 const sinceThen = `Access tokens that were invalidated since then are valid again until they expire, and sessions that
-ended since then go on: flagmeter keys rotate and new passwords end them.
+ended since then go on: flagmeter signing-keys rotate and new passwords end them.
 `;

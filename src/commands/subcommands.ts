@@ -1,7 +1,10 @@
 import { contextOf } from '../cli/context.ts';
-import { unknownWord } from '../cli/flags.ts';
+import { readArguments, UsageError, unknownWord } from '../cli/flags.ts';
+import { commandsOf } from '../cli/resource.ts';
 import { runResource } from '../cli/resource-command.ts';
+import { rotateSigningKeyCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
+import { resources } from '../contract/resources/resources.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
@@ -20,12 +23,26 @@ export const postgres = oneOf('postgres', {
   'encrypt-keys': async () => (await import('./postgres-setup.ts')).postgresEncryptKeys,
 });
 
-/** Rotates the key that signs tokens, or runs a command on the keys of an application. */
+export const signingKeys = oneOf('signing-keys', {
+  rotate: async () => (await import('./rotate-signing-key.ts')).rotateSigningKeyNow,
+});
+
+/** Runs a command on the keys of an application. */
 export async function keys(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [word, ...rest] = argv;
-  if (word === 'rotate') return (await import('./keys-rotate.ts')).rotate(rest, terminal);
   if (word === 'adopt') return (await import('../cli/adopt-key.ts')).adoptKey(rest, contextOf(terminal));
-  return runResource('keys', argv, contextOf(terminal), ['adopt', 'rotate']);
+  if (word === 'rotate') checkNamesKey(rest);
+  return runResource('keys', argv, contextOf(terminal), ['adopt']);
+}
+
+/** Earlier, `keys rotate` without a key rotated the signing key. @throws {UsageError} */
+function checkNamesKey(argv: readonly string[]): void {
+  const known = commandsOf(resources.keys).flatMap(({ command }) => command.flags);
+  const given = [...readArguments(argv, [...rotateSigningKeyCommand.flags, ...known], 'keys rotate')];
+  if (given.some(({ name }) => name === undefined)) return;
+  throw new UsageError(
+    'Cannot use keys rotate without KEY, an application key: flagmeter keys rotate KEY --app APP replaces it; flagmeter signing-keys rotate rotates the key that signs tokens',
+  );
 }
 
 /** Each command is loaded when it is used. */

@@ -2,7 +2,7 @@
 interface AuditedActions {
   application: 'created' | 'changed' | 'deleted' | 'erased';
   environment: 'created' | 'imported' | 'deleted' | 'erased';
-  key: 'created' | 'deleted' | 'leaked';
+  key: 'created' | 'rotated' | 'deleted' | 'leaked';
   experiment: 'planned' | 'changed' | 'stopped' | 'finished' | 'deleted';
   feature: 'declared' | 'changed' | 'deleted' | 'noted' | 'note-deleted';
   'code-scan': 'uploaded' | 'deleted';

@@ -1,5 +1,14 @@
 import Type from 'typebox';
-import { adoptedBefore, adoptKey, createKey, deleteKey, tokenRule } from '../accounts/application-keys.ts';
+import {
+  adoptedBefore,
+  adoptKey,
+  createKey,
+  deleteKey,
+  type NewKey,
+  rotatedBefore,
+  rotateKey,
+  tokenRule,
+} from '../accounts/application-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { byAge } from '../accounts/key-index.ts';
@@ -47,10 +56,8 @@ export const keys: Group<ManageDeps> = {
       answers: { 201: made(ApplicationKeyShownOnce, 'The key. It works from now on.') },
       refuses: { invalid_name: nameRule('a key'), plan_limit: overPlan('free', 'keys') },
       async handle({ directory, application, body }) {
-        const { key, text } = await createKey(directory, application.id, body);
-        const { id, type, name, createdAt } = key;
-        const shown = { id, type, name, key: text, createdAt: timeText(createdAt) };
-        return created(['applications', application.id, 'keys', id], shown);
+        const made = await createKey(directory, application.id, body);
+        return created(['applications', application.id, 'keys', made.key.id], showNew(made));
       },
     }),
     endpoint('POST /applications/:id/keys/adopt', {
@@ -74,6 +81,20 @@ export const keys: Group<ManageDeps> = {
         return created(['applications', application.id, 'keys', key.id], show(directory, key));
       },
     }),
+    endpoint('POST /applications/:id/keys/:keyId/rotate', {
+      access: { within: 'application', least: 'Admin', recent: true },
+      operationId: 'rotateKey',
+      summary: 'Rotate a key',
+      description:
+        'Creates a key of the same type, name and environment. The previous one is accepted for 24 hours, or until it is deleted.',
+      answers: { 201: made(ApplicationKeyShownOnce, 'The new key. It works from now on.') },
+      refuses: { conflict: rotatedBefore },
+      async handle({ directory, application, params }) {
+        const rotated = await rotateKey(directory, application.id, params.keyId);
+        const shown = { ...showNew(rotated), previousKeyUntil: timeText(rotated.previousUntil) };
+        return created(['applications', application.id, 'keys', rotated.key.id], shown);
+      },
+    }),
     endpoint('DELETE /applications/:id/keys/:keyId', {
       access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'deleteKey',
@@ -85,6 +106,11 @@ export const keys: Group<ManageDeps> = {
   ],
 };
 
+/** A new key with its text. */
+function showNew({ key: { id, type, name, createdAt }, text }: NewKey) {
+  return { id, type, name, key: text, createdAt: timeText(createdAt) };
+}
+
 /** A key in a list. Of a Backend key or an adopted token, the service knows only the hash. */
 function show(directory: Directory, key: StoredKey): ApplicationKey {
   return {
@@ -95,6 +121,7 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
     ...(key.text !== null && { key: key.text }),
     ...(key.environment !== undefined && { environment: key.environment }),
     createdAt: timeText(key.createdAt),
+    expiresAt: timeText(key.replaced?.until ?? null),
     lastUsedAt: timeText(directory.lastUsedAt(key)),
     refused: showRefused(directory.refusalsOf(key)),
     warnings: warningsOf(key, directory.leakedAt(key)),
@@ -103,11 +130,12 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
 
 /** A revoked key, without its text. */
 function showRevoked(key: RevokedKey): ApplicationKey {
-  const { id, type, name, prefix, environment, createdAt, lastUsedAt, refused, revokedAt } = key;
+  const { id, type, name, prefix, environment, createdAt, lastUsedAt, refused, revokedAt, replaced } = key;
   return {
     ...{ id, type, name, prefix },
     ...(environment !== undefined && { environment }),
     createdAt: timeText(createdAt),
+    expiresAt: timeText(replaced?.until ?? null),
     lastUsedAt: timeText(lastUsedAt),
     refused: showRefused(refused),
     warnings: warningsOf(key, key.leakedAt),

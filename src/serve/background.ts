@@ -105,7 +105,7 @@ function tasksOf(
     [1000, () => status.look()],
     [1000, () => core.intake.flushLedger()], // Commits include the ledger, too.
     [1000, checkFiles],
-    [2000, attempt('reading the signing keys failed', () => signingKeys.refresh())], // See `flagmeter keys rotate`.
+    [2000, attempt('reading the signing keys failed', () => signingKeys.refresh())], // See `flagmeter signing-keys rotate`.
     [10_000, () => core.readers.forEach((each) => void each.look())],
     [60_000, () => flushMarks(core)],
     [60_000, () => core.disks.look()],

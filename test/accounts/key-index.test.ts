@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KeyIndex } from '../../src/accounts/key-index.ts';
+import { hashSecret } from '../../src/accounts/secrets.ts';
 import type { Write } from '../../src/accounts/store/account-store.ts';
 import type { Application, ApplicationKey } from '../../src/storage/lmdb/records.ts';
 
@@ -15,7 +16,7 @@ const made: Write = { table: 'applicationKeys', key: 'hash', value: key };
 const revoked: Write = { table: 'applicationKeys', key: 'hash', value: undefined };
 
 function indexAfter(...updates: readonly (readonly Write[])[]): KeyIndex {
-  const index = new KeyIndex();
+  const index = new KeyIndex(() => 1000);
   for (const writes of updates) index.update(writes);
   return index;
 }
@@ -23,6 +24,18 @@ function indexAfter(...updates: readonly (readonly Write[])[]): KeyIndex {
 describe('the index of keys', () => {
   it('finds a new key', () => {
     expect(indexAfter([opened, made]).find('fm_fe_text')).toMatchObject({ key, application });
+  });
+
+  it.each([
+    [1001, true],
+    [1000, false],
+  ])('at 1000 finds a rotated key that is accepted until %i: %s', (until, isFound) => {
+    for (const text of ['fm_fe_text', null]) {
+      const hash = hashSecret('fm_fe_text');
+      const rotated = { ...key, text, hash, replaced: { by: 'key_2', until } };
+      const index = indexAfter([opened, { ...made, key: hash, value: rotated } as Write]);
+      expect(index.find('fm_fe_text') !== undefined).toBe(isFound);
+    }
   });
 
   it.each([

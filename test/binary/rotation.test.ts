@@ -20,7 +20,7 @@ afterAll(cleanUp);
 const run = promisify(execFile);
 
 async function rotate(data: string): Promise<{ kid: string; alg: string; retired: string[] }> {
-  const { stdout } = await run(binaryPath, ['keys', 'rotate', '--data', data, '--json'], { env: {} });
+  const { stdout } = await run(binaryPath, ['signing-keys', 'rotate', '--data', data, '--json'], { env: {} });
   return JSON.parse(stdout);
 }
 

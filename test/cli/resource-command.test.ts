@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { keys } from '../../src/commands/subcommands.ts';
 import type { ResourceName } from '../../src/contract/resources/resources.ts';
 import { createApplication } from '../support/binary.ts';
 import { administrator } from './administrator.ts';
-import { testContext } from './fixture.ts';
 
 const admin = administrator();
 const { running, run, api, fresh } = admin;
@@ -284,9 +282,17 @@ describe('a refusal', () => {
   });
 });
 
-it('keys are application keys, and have the subcommand rotate', async () => {
-  const context = testContext();
-  await expect(async () => keys(['rotat'], context)).rejects.toThrow(
-    'Unknown command keys rotat; the nearest known one is keys rotate',
-  );
+it('keys rotate prints a key that replaces another one, which is found by name', async () => {
+  const app = `--app ${admin.application}`;
+  const old = JSON.parse((await run(`keys create Backend --name Rotated ${app} --json`)).out);
+  const { out, err } = await run(`keys rotate Rotated ${app} --json`);
+  const made = JSON.parse(out);
+  expect(made).toMatchObject({ type: 'Backend', name: 'Rotated', previousKeyUntil: expect.any(String) });
+  expect(made.key).not.toBe(old.key);
+  expect(err).toContain('Key: shown only once');
+  const { items } = JSON.parse((await run(`keys list ${app} --json`)).out);
+  expect(items.find(({ id }: { id: string }) => id === old.id)).toMatchObject({
+    expiresAt: made.previousKeyUntil,
+  });
+  await expect(run(`keys rotate ${old.id} ${app}`)).rejects.toThrow('rotated already');
 });

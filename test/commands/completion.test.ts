@@ -74,7 +74,7 @@ describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (sh
     ],
     [
       ['help', 'keys', ''],
-      ['list', 'show', 'create', 'delete', 'adopt', 'rotate'],
+      ['list', 'show', 'create', 'rotate', 'delete', 'adopt'],
     ],
     [['help', 'whoami', ''], []],
     [['keys', 'r'], ['rotate']],

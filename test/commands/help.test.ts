@@ -75,7 +75,7 @@ describe('the help text', () => {
     [['keys', 'crate'], 'Unknown command keys crate; the nearest known one is keys create'],
     [
       ['keys', 'constructor'],
-      'Unknown command keys constructor: use one of list, show, create, delete, adopt, rotate',
+      'Unknown command keys constructor: use one of list, show, create, rotate, delete, adopt',
     ],
     [['serve', 'init'], "Cannot use the argument 'init': serve has no commands below it"],
     [['keys', 'create', 'now'], "Cannot use the argument 'now': help takes one command"],

@@ -4,18 +4,19 @@ import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { keys } from '../../src/commands/subcommands.ts';
+import { rotateSigningKeyNow } from '../../src/commands/rotate-signing-key.ts';
+import { keys, signingKeys } from '../../src/commands/subcommands.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-async function run(argv: readonly string[], env = {}): Promise<string> {
+async function run(argv: readonly string[], env = {}, command = signingKeys): Promise<string> {
   let out = '';
   const readFile = () => {
     throw new Error('ENOENT: no such file');
   };
-  const code = await keys(argv, {
+  const code = await command(argv, {
     out: (text) => {
       out += text;
     },
@@ -43,17 +44,20 @@ async function keysOf(data: string) {
   return found;
 }
 
-test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('keys rotate creates a new %s key', async (alg) => {
-  const data = await prepared(alg);
-  const [first] = await keysOf(data);
-  const printed = JSON.parse(await run(['rotate', '--data', data, '--json']));
-  const [current, retired] = await keysOf(data);
-  expect(printed).toEqual({ kid: current?.kid, alg, retired: [first?.kid] });
-  expect(current).toMatchObject({ alg, privateJwk: { d: expect.any(String) } });
-  expect(retired).toMatchObject({ kid: first?.kid, alg });
-});
+test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])(
+  'signing-keys rotate creates a new %s key',
+  async (alg) => {
+    const data = await prepared(alg);
+    const [first] = await keysOf(data);
+    const printed = JSON.parse(await run(['rotate', '--data', data, '--json']));
+    const [current, retired] = await keysOf(data);
+    expect(printed).toEqual({ kid: current?.kid, alg, retired: [first?.kid] });
+    expect(current).toMatchObject({ alg, privateJwk: { d: expect.any(String) } });
+    expect(retired).toMatchObject({ kid: first?.kid, alg });
+  },
+);
 
-test('keys rotate lists the ids of the current keys without key material', async () => {
+test('signing-keys rotate lists the ids of the current keys without key material', async () => {
   const data = await prepared('ES256');
   const [first] = await keysOf(data);
   const out = await run(['rotate'], { FLAGMETER_DATA: data });
@@ -64,7 +68,7 @@ test('keys rotate lists the ids of the current keys without key material', async
   expect(out).not.toContain(JSON.stringify(found[0]).match(/"d":"([^"]+)"/)?.[1]);
 });
 
-test('keys rotate does not prepare a directory', async () => {
+test('signing-keys rotate does not prepare a directory', async () => {
   const data = temporaryDirectory();
   await expect(run(['rotate', '--data', data])).rejects.toThrow(
     `Cannot use ${data}: it is not a prepared data directory`,
@@ -72,14 +76,50 @@ test('keys rotate does not prepare a directory', async () => {
   expect(readdirSync(data)).toEqual([]);
 });
 
-test.each<[string[], string]>([
-  [[], 'Cannot use keys alone: use one of list, show, create, delete, adopt, rotate'],
+const bothCommands = /keys rotate KEY --app APP replaces it; flagmeter signing-keys rotate rotates/;
+
+test.each<[string[], string | RegExp]>([
+  [[], 'Cannot use keys alone: use one of list, show, create, rotate, delete, adopt'],
   [['rotat'], 'Unknown command keys rotat; the nearest known one is keys rotate'],
   [['constructor'], 'Unknown command keys constructor'],
+  [['rotate'], bothCommands],
+  [['rotate', '--json'], bothCommands],
+  [['rotate', '--data', 'somewhere'], bothCommands],
+  [['rotate', '--engine', 'postgres://localhost/flagmeter', '--engine-key-file', 'key'], bothCommands],
+  [['rotate', 'Web'], 'without --app'],
+])('keys refuses %j', async (argv, message) => {
+  await expect(async () => run(argv, {}, keys)).rejects.toThrow(UsageError);
+  await expect(async () => run(argv, {}, keys)).rejects.toThrow(message);
+});
+
+test.each<[string[], string]>([
+  [[], 'Cannot use signing-keys alone: use one of rotate'],
   [['rotate', 'now'], "Cannot use the argument 'now'"],
   [['rotate', '--jason'], 'the nearest known one is --json'],
   [['rotate', '--signing-alg', 'RS256'], 'Unknown flag --signing-alg'],
-])('keys refuses %j', async (argv, message) => {
+])('signing-keys refuses %j', async (argv, message) => {
   await expect(async () => run(argv)).rejects.toThrow(UsageError);
   await expect(async () => run(argv)).rejects.toThrow(message);
+});
+
+test('signing-keys rotate asks a person for confirmation, and states its effect', async () => {
+  const data = await prepared('ES256');
+  const asked: string[] = [];
+  const answering = (answer: string) => ({
+    ask: async (question: string) => {
+      asked.push(question);
+      return answer;
+    },
+    askSecret: async () => '',
+  });
+  const terminal = { out: () => {}, err: () => {}, interactive: true, env: {}, readFile: () => '' };
+  const rotate = (answer: string, ...more: string[]) =>
+    rotateSigningKeyNow(['--data', data, ...more], terminal, answering(answer));
+  await expect(rotate('n')).rejects.toThrow('Nothing was rotated');
+  expect(asked).toEqual([expect.stringMatching(/signs all tokens\? Tokens of the current key stay valid/)]);
+  expect(await keysOf(data)).toHaveLength(1);
+  expect(await rotate('y')).toBe(0);
+  expect(await rotate('', '--yes')).toBe(0);
+  expect(asked).toHaveLength(2);
+  expect(await keysOf(data)).toHaveLength(3);
 });

@@ -3,7 +3,7 @@ import { afterAll, expect } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
-import { admin, keys } from '../../src/commands/subcommands.ts';
+import { admin, signingKeys } from '../../src/commands/subcommands.ts';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -54,10 +54,10 @@ async function run(
 }
 
 describe('beside running nodes', () => {
-  test('keys rotate creates a signing key for all nodes', async () => {
+  test('signing-keys rotate creates a signing key for all nodes', async () => {
     const { url, node } = await running();
     const [before] = storedKeys(node.store);
-    const { kid, retired } = await run(keys, ['rotate', '--postgres', url]);
+    const { kid, retired } = await run(signingKeys, ['rotate', '--postgres', url]);
     expect(retired).toEqual([before!.kid]);
     await node.accountStore.current();
     expect(storedKeys(node.store).map((key) => key.kid)).toEqual([kid, before!.kid]);
@@ -78,7 +78,7 @@ describe('beside running nodes', () => {
 
   test('neither command is listed as a node', async () => {
     const { url } = await running();
-    await run(keys, ['rotate', '--postgres', url]);
+    await run(signingKeys, ['rotate', '--postgres', url]);
     const rows = await (await sharedServer()).query('SELECT directory FROM fm_node', [], url);
     expect(rows).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe('beside running nodes', () => {
 
 test('names a database without accounts, and a PostgreSQL that does not answer', async () => {
   const url = await newDatabase(await sharedServer());
-  await expect(run(keys, ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
+  await expect(run(signingKeys, ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
   const away = url.replace(/:\d+\//, ':1/');
-  await expect(run(keys, ['rotate', '--postgres', away])).rejects.toThrow('127.0.0.1:1');
+  await expect(run(signingKeys, ['rotate', '--postgres', away])).rejects.toThrow('127.0.0.1:1');
 });

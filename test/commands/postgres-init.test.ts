@@ -5,7 +5,6 @@ import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { RecordCodec } from '../../src/replication/accounts/record-codec.ts';
 import { readPostgresKey, readSecret } from '../../src/replication/postgres/postgres-key.ts';
-import { connect } from '../accounts/store/postgres-fixture.ts';
 import { unpack } from '../fixtures/stores/unpack.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -246,68 +245,6 @@ needing('postgresql').describe('postgres init', () => {
     const tables = await postgres.query(`SELECT 1 FROM pg_class WHERE relname LIKE 'fm%'`, [], url);
     expect(tables).toEqual([]);
     await expect(runPostgres(['init', ...admin])).rejects.toThrow(UsageError);
-  });
-});
-
-needing('postgresql').describe('postgres encrypt-keys', () => {
-  beforeAll(async () => {
-    postgres = await Postgres.start();
-  });
-  afterAll(() => postgres.close());
-  beforeEach(async () => {
-    url = await postgres.database();
-  });
-
-  const encrypt = (...argv: string[]) => runPostgres(['encrypt-keys', '--postgres', url, ...argv]);
-
-  it('encrypts the secrets of the accounts and of their history, and repeats nothing', async () => {
-    await init();
-    const file = await keyFile();
-    const changes = () =>
-      postgres.query<{ version: string; id: string; writes: string }>('SELECT * FROM fm_change', [], url);
-    const [plain, [before]] = [await records(), await changes()];
-    const [{ secret } = { secret: '' }] = await postgres.query<{ secret: string }>(
-      'SELECT secret FROM fm_engine',
-      [],
-      url,
-    );
-    const { out } = await encrypt('--postgres-key-file', file);
-    expect(out).toMatch(/^Encrypted the secrets of 1 records\. Start each node with --postgres-key-file/);
-    const dump = JSON.stringify([await records(), await changes()]);
-    const d = /"d":"([^"]+)"/.exec(plain.find(({ table }) => table === 'signingKeys')!.value)![1]!;
-    expect(dump).toContain('sealedJwk');
-    expect(dump).not.toContain(d);
-    const codec = new RecordCodec(readPostgresKey(file));
-    const none = new RecordCodec(undefined);
-    const byTable = (writes: readonly { table: string }[]) => writes.map(({ table }) => table).sort();
-    const opened = codec.decodeRecords((await records()) as never);
-    expect(opened).toEqual(expect.arrayContaining(none.decodeRecords(plain as never)));
-    const [after] = await changes();
-    expect(after).toMatchObject({ version: before!.version, id: before!.id });
-    const writesOf = (from: RecordCodec, body: string) =>
-      from.decodeChanges([{ position: 1, id: '', body }])[0]!.writes;
-    expect(writesOf(codec, after!.writes)).toEqual(writesOf(none, before!.writes));
-    expect(byTable(opened)).toEqual(byTable(plain));
-    const [row] = await postgres.query<{ secret: string }>('SELECT secret FROM fm_engine', [], url);
-    expect(readSecret(row!.secret, readPostgresKey(file)).toString('base64')).toBe(secret);
-    expect((await encrypt('--postgres-key-file', file)).out).toContain('already encrypted');
-    await expect(encrypt('--postgres-key-file', await keyFile())).rejects.toThrow('is not the key file');
-  });
-
-  it('is refused without a key file, and while a node or a session of one exists', async () => {
-    await init();
-    await expect(encrypt()).rejects.toThrow(UsageError);
-    const file = ['--postgres-key-file', await keyFile()];
-    await postgres.query(`INSERT INTO fm_node (directory, name) VALUES ('d1', 'north')`, [], url);
-    const before = await records();
-    await expect(encrypt(...file)).rejects.toThrow(/while nodes run.*node north.*Nothing was changed/);
-    await postgres.query(`UPDATE fm_node SET beat_at = now() - interval '11 s'`, [], url);
-    const session = connect(url, 'flagmeter north log');
-    await session.query({ text: 'SELECT 1' });
-    await expect(encrypt(...file)).rejects.toThrow('session flagmeter north log');
-    await session.close();
-    expect(await records()).toEqual(before);
-    await expect.poll(async () => await encrypt(...file).catch(String)).toMatchObject({ code: 0 });
   });
 });
 

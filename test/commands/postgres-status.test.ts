@@ -203,24 +203,6 @@ describe('postgres status', () => {
     );
   });
 
-  it('warns that secrets are stored in clear text, also with a key file', async () => {
-    await init(url, '--without-key-file');
-    for (const given of [[], ['--postgres-key-file', await newKeyFile()]]) {
-      const { engine, warnings } = await status(...given);
-      expect(engine.encrypted).toBe(false);
-      expect(warnings).toContainEqual(expect.stringMatching(/clear text.*flagmeter postgres encrypt-keys/));
-    }
-  });
-
-  it('checks a key file', async () => {
-    const [right, wrong] = [await newKeyFile(), await newKeyFile()];
-    await init(url, '--postgres-key-file', right);
-    expect((await status('--postgres-key-file', right)).engine.encrypted).toBe(true);
-    await expect(status('--postgres-key-file', wrong)).rejects.toThrow(
-      'is not the key file of this database',
-    );
-  });
-
   it('reports whether a standby confirms commits', async () => {
     const pair = await primaryAndStandby();
     try {

@@ -36,6 +36,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
           prefix: made.key.slice(0, 12),
           ...(type === 'Backend' ? {} : { key: made.key }),
           createdAt: new Date(clock.now()).toISOString(),
+          expiresAt: null,
           lastUsedAt: null,
           refused: { count: 0, lastAt: null, reasons: [] },
           warnings: [],
@@ -101,7 +102,16 @@ test('a revoked key stays recognisable, without its text', async () => {
   const { id, type, name, createdAt } = made;
   expect(json.items).toEqual([
     {
-      ...{ id, type, name, createdAt, prefix: made.key.slice(0, 12), lastUsedAt: null, warnings: [] },
+      ...{
+        id,
+        type,
+        name,
+        createdAt,
+        prefix: made.key.slice(0, 12),
+        expiresAt: null,
+        lastUsedAt: null,
+        warnings: [],
+      },
       refused: { count: 1, lastAt: at, reasons: [{ code: 'origin_not_allowed', count: 1 }] },
       revokedAt: at,
     },
@@ -170,6 +180,7 @@ describe('an adopted token', () => {
       ...{ type: 'Frontend', name: 'Unleash', environment: 'Production' },
       prefix: 'default:production.aaaa',
       createdAt: new Date(clock.now()).toISOString(),
+      expiresAt: null,
       lastUsedAt: null,
       warnings: [],
     });

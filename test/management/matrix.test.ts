@@ -30,6 +30,7 @@ DELETE /applications/:id/views/:viewId                     401  401   401  401  
 GET    /applications/:id/keys                              401  401   401  401    401   403   200  200   200      200      200    200   200
 POST   /applications/:id/keys                              401  401   401  401    401   403   403  201   403      201      403    403   201
 POST   /applications/:id/keys/adopt                        401  401   401  401    401   403   403  201   403      201      403    403   201
+POST   /applications/:id/keys/:keyId/rotate                401  401   401  401    401   403   403  201   403      201      403    403   201
 DELETE /applications/:id/keys/:keyId                       401  401   401  401    401   403   403  204   403      204      403    403   204
 GET    /applications/:id/features                          401  401   401  401    401   403   200  200   200      200      200    200   200
 POST   /applications/:id/features                          401  401   401  401    401   403   201  201   201      201      403    403   201

@@ -33,7 +33,7 @@ test('nodes continue with a key file after their secrets were encrypted, and not
 
   const early = await encrypt();
   expect(early).toMatchObject({ code: 1, stderr: expect.stringMatching(/while nodes run.*node north/) });
-  const rotate = await runBinary(['keys', 'rotate', ...postgres, ...key]);
+  const rotate = await runBinary(['signing-keys', 'rotate', ...postgres, ...key]);
   expect(rotate).toMatchObject({ code: 1, stderr: expect.stringContaining('are not encrypted yet') });
 
   await stop(node);

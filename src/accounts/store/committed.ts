@@ -102,7 +102,7 @@ export function applyWrites(store: AccountTables, writes: readonly Write[]): voi
 
 /**
  * Writes through LMDB's own thread. Another of ours would be as fast, but would open the store and its lock file again. Closing
- * that releases all locks of the process (POSIX). `flagmeter keys rotate` would then find the store unused, and reset its locks
+ * that releases all locks of the process (POSIX). `flagmeter signing-keys rotate` would then find the store unused, and reset its locks
  * under the running service.
  * @throws {FileGone} if it wrote to a file that was removed or replaced
  * @throws {Error} LMDB's, with its number as `code`

@@ -90,7 +90,7 @@ function targetOf({ kid, alg }: StoredKey) {
   return { type: 'signing-key', id: kid, name: alg };
 }
 
-/** The current signing keys. `flagmeter keys rotate` changes them while the service runs. */
+/** The current signing keys. `flagmeter signing-keys rotate` changes them while the service runs. */
 export class KeyRing implements SigningKeys {
   readonly #deps: KeyRingDeps;
   #keys: SigningKeys;

@@ -56,6 +56,8 @@ export const apps: Resource = {
   remove: { loses: 'Its keys and all its counts are deleted too' },
 };
 
+const shownOnce = { field: 'key', where: { type: 'Backend' } };
+
 export const keys: Resource = {
   name: 'keys',
   one: 'application key',
@@ -73,8 +75,16 @@ export const keys: Resource = {
       field: 'type',
     },
     fields: [flag('name NAME', 'Key name')],
-    secret: { field: 'key', where: { type: 'Backend' } },
+    secret: shownOnce,
   },
+  actions: [
+    {
+      word: 'rotate',
+      summary: 'Replace an application key by a new one; the previous one is accepted for a day',
+      path: ['rotate'],
+      secret: shownOnce,
+    },
+  ],
   remove: { loses: 'Packets and reports with it are refused from then on' },
 };
 

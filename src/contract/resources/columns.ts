@@ -37,6 +37,7 @@ export const applicationKeyColumns = {
   warnings: 'Warnings',
   prefix: { label: 'Key', cut: true, of: ({ key, prefix }) => key ?? `${prefix}…` },
   createdAt: 'Created',
+  expiresAt: 'Expires',
   lastUsedAt: 'Last used',
   refused: { label: 'Refused', right: true, of: ({ refused }) => refused.count },
 } as const satisfies ColumnsOf<typeof ApplicationKey>;

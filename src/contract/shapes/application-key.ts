@@ -55,6 +55,9 @@ export const ApplicationKey = shape(
     ),
     environment: Type.Optional(text('Environment that an adopted token stands for.')),
     createdAt: time('Creation time.'),
+    expiresAt: orNull(
+      time('Time from which the key is refused, because it was rotated; `null` if it was not.'),
+    ),
     lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
     refused: Refused,
     warnings: listOf(Warning, 'Problems of the key.'),
@@ -67,6 +70,7 @@ export const ApplicationKey = shape(
     prefix: 'fm_fe_000000',
     key: `fm_fe_${'0'.repeat(40)}`,
     createdAt: exampleTime,
+    expiresAt: null,
     lastUsedAt: null,
     refused: { count: 3, lastAt: exampleTime, reasons: [{ code: 'origin_not_allowed', count: 3 }] },
     warnings: [],
@@ -82,6 +86,9 @@ export const ApplicationKeyShownOnce = shape(
     name: nameOfKey,
     key: text('The key. Store a Backend key now, and only on servers: it is not shown again.'),
     createdAt: time('Creation time.'),
+    previousKeyUntil: Type.Optional(
+      time('Time until which the previous key is accepted as well; only after a rotation.'),
+    ),
   },
   {
     id: exampleIds.key,

@@ -271,6 +271,8 @@ export interface ApplicationKey {
   readonly text: string | null;
   /** Name of the environment that an adopted token stands for. Absent from a key of this service. */
   readonly environment?: string;
+  /** When a rotated key stops being accepted, and what replaced it. */
+  readonly replaced?: { readonly by: string; readonly until: number };
   /** True if an adopted Backend token looks guessable. Its text, which would tell, is not stored. */
   readonly weak?: true;
   /** When a Backend key was first seen in a packet, which means that it leaked; else `null`. */

@@ -26,7 +26,7 @@ interface RingFixture extends AuthFixture {
   readonly logged: string[];
   /** Opens the keys of the store as a starting service does. */
   open(alg?: SigningAlgorithm): Promise<KeyRing>;
-  /** Does what `flagmeter keys rotate` does, a second later. */
+  /** Does what `flagmeter signing-keys rotate` does, a second later. */
   rotate(): Promise<string>;
   issue(keys: KeyRing): Promise<string>;
   isGood(keys: KeyRing, token: string): Promise<boolean>;

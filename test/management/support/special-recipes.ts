@@ -116,6 +116,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     const clientId = await make(world, list, { name: 'CI', publicKeys: [publicJwk] }, 'clientId');
     return { path: `${list}/${clientId}/secret` };
   },
+  'POST /applications/:id/keys/:keyId/rotate conflict': async () => ({ again: () => ({}) }),
 
   ...crowdedReports,
   ...preferencesRecipes,

@@ -48,11 +48,13 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         target={isNamed}
         empty="No keys yet. Senders need one."
         columns={columns}
-        actions={(key) => (
-          <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(key)}>
-            Rotate …
-          </button>
-        )}
+        actions={(key) =>
+          key.expiresAt === null && (
+            <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(key)}>
+              Rotate …
+            </button>
+          )
+        }
         remove={(key) => ({
           title: `Delete the key ${key.name}`,
           action: 'Delete the key',
@@ -126,6 +128,7 @@ const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
     </span>
   ),
   createdAt: ({ createdAt }) => <Ago at={createdAt} />,
+  expiresAt: ({ expiresAt }) => (expiresAt === null ? 'never' : format.time(expiresAt)),
   lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
   refused: (key) => <Refusals of={key} />,
 }).map((column) => ({ ...column, number: false }));
@@ -139,6 +142,7 @@ const revokedColumns = columnsOf<ApplicationKey>(
     warnings: false,
     prefix: ({ prefix }) => <code>{prefix}…</code>,
     createdAt: false,
+    expiresAt: false,
     lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
     refused: (key) => <Refusals of={key} />,
     revokedAt: ({ revokedAt = null }) => <Ago at={revokedAt} />,
@@ -162,7 +166,7 @@ function Warned({ warned: key, onRotate }: WarnedProps) {
         {code === 'leaked' ? `The Backend key ${key.name} has leaked` : `The key ${key.name} can be guessed`}
       </h3>
       {code === 'leaked' ? <Leak of={key} at={at} /> : <p>{message}.</p>}
-      {isAdmin() && (
+      {isAdmin() && key.expiresAt === null && (
         <button type="button" class="danger" onClick={onRotate}>
           Replace the key {key.name} …
         </button>

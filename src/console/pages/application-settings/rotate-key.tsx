@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
+import { format } from '../../format.ts';
 import { Ago } from '../../parts/columns.tsx';
 import { Secret } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
-import { createKey, shownKey } from './key-types.ts';
+import { shownKey } from './key-types.ts';
 import { LastUse, Refusals } from './key-use.tsx';
 
 export interface RotateKeyProps {
@@ -15,10 +16,12 @@ export interface RotateKeyProps {
   readonly onClose: () => void;
 }
 
+type Rotated = Required<ApplicationKeyShownOnce>;
+
 /** Replaces a key in three steps: create a new one, use both, delete the old one. The reader can stop after each. */
 export function RotateKey(props: RotateKeyProps) {
   const { application, old, onClose } = props;
-  const made = useSignal<ApplicationKeyShownOnce | undefined>(undefined);
+  const made = useSignal<Rotated | undefined>(undefined);
   const stored = useSignal(false);
   if (made.value !== undefined) {
     if (stored.value) return <SwitchOver {...props} made={made.value} />;
@@ -27,9 +30,9 @@ export function RotateKey(props: RotateKeyProps) {
   return (
     <Dialog title={`Rotate the key ${old.name}`} onClose={onClose}>
       <ol>
-        <li>Create a new {old.type} key. The old one keeps working.</li>
+        <li>Create a new {old.type} key. The old one works for another 24 hours.</li>
         <li>Configure the new key in your senders. This dialog shows the last use of each key.</li>
-        <li>Delete the old key once nothing sends it.</li>
+        <li>Delete the old key earlier if it has leaked, or once nothing sends it.</li>
       </ol>
       <LastUse of={old} />
       <Form
@@ -37,21 +40,25 @@ export function RotateKey(props: RotateKeyProps) {
         done="The new key is created"
         onCancel={onClose}
         onSubmit={async () => {
-          made.value = await createKey(application, old.type, old.name);
+          const path = resource('applications', application, 'keys', old.id, 'rotate');
+          made.value = await call<Rotated>('POST', path);
         }}
       />
     </Dialog>
   );
 }
 
-function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made: ApplicationKeyShownOnce }) {
+function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made: Rotated }) {
   const keys = resource('applications', application, 'keys');
   const { data } = usePoll<{ items: readonly ApplicationKey[] }>(`${keys}?limit=200`, 3000);
   const oldNow = data?.items.find(({ id }) => id === old.id) ?? old;
   const newNow = data?.items.find(({ id }) => id === made.id);
   return (
     <Dialog title={`Switch to the new key ${made.name}`} onClose={onClose}>
-      <p>Both keys work. Configure the new one in your senders. The table updates every few seconds.</p>
+      <p>
+        Both keys work until {format.time(made.previousKeyUntil)}. Configure the new one in your senders. The
+        table updates every few seconds.
+      </p>
       <table>
         <thead>
           <tr>
@@ -77,9 +84,9 @@ function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made
       />
       <p class="actions">
         <button type="button" onClick={onClose}>
-          Keep both for now
+          Keep both until then
         </button>
-        <span class="quiet">You can delete the old key later, in the list of keys.</span>
+        <span class="quiet">You can delete the old key earlier, in the list of keys.</span>
       </p>
     </Dialog>
   );

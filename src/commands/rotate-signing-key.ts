@@ -7,8 +7,10 @@ import {
   signingKeyOf,
   storedKeys,
 } from '../accounts/signing-keys.ts';
+import { contextOf } from '../cli/context.ts';
 import { readFlags } from '../cli/flags.ts';
-import { rotateCommand } from '../cli/server-commands.ts';
+import { confirm } from '../cli/prompt.ts';
+import { rotateSigningKeyCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../serve/config.ts';
@@ -20,16 +22,26 @@ import { configOf } from './server-flags.ts';
 /**
  * Creates a new signing key with the same algorithm. A running service, or each node, publishes it within seconds and signs with it
  * a minute later.
+ * Asks the person at the terminal for confirmation, unless `--yes` is given.
  * @throws {UsageError} for wrong flags
+ * @throws {Failure} without confirmation
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
-export async function rotate(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, rotateCommand.flags);
+export async function rotateSigningKeyNow(
+  argv: readonly string[],
+  terminal: Terminal,
+  person = contextOf(terminal).person,
+): Promise<number> {
+  const flags = readFlags(argv, rotateSigningKeyCommand.flags);
   const config = configOf(flags, terminal);
+  if (person !== undefined && !flags.has('yes')) await confirm(person, question, 'Nothing was rotated');
   const rotation = config.postgres === undefined ? await rotateOn(config.data) : await rotateIn(config);
   terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
   return 0;
 }
+
+const question =
+  'Rotate the key that signs all tokens? Tokens of the current key stay valid until they expire; its private part is deleted.';
 
 async function rotateOn(data: string): Promise<Rotation> {
   const accounts = await attachAccountTables(data);

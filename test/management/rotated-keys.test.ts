@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { sweepRound } from '../../src/auth/sweep.ts';
+import { openManageFixture } from './fixture.ts';
+
+async function open() {
+  const fixture = await openManageFixture();
+  return { ...fixture, path: `/applications/${fixture.application.id}/keys` };
+}
+
+describe('a rotated key', () => {
+  const day = 24 * 3_600_000;
+
+  test.each(['Frontend', 'Mobile', 'Backend'] as const)(
+    'of type %s is accepted for a day next to the new one, and then becomes a revoked key',
+    async (type) => {
+      const { call, path, clock, directory, application, store: accounts, accountStore } = await open();
+      const old = (await call('POST', path, { type, name: 'Web' })).json;
+      const { status, json, headers } = await call('POST', `${path}/${old.id}/rotate`);
+      const until = new Date(clock.now() + day).toISOString();
+      expect([status, headers['location']]).toEqual([201, `/api/v2${path}/${json.id}`]);
+      const made = { type, name: 'Web', createdAt: old.createdAt, previousKeyUntil: until };
+      expect(json).toEqual({ ...made, id: expect.not.stringMatching(old.id), key: expect.any(String) });
+      expect(json.key.slice(0, 6)).toBe(old.key.slice(0, 6));
+      const listed = (await call('GET', path)).json.items;
+      expect(listed).toMatchObject([
+        { id: old.id, expiresAt: until },
+        { id: json.id, name: 'Web', expiresAt: null },
+      ]);
+      const found = (...keys: string[]) => keys.map((key) => directory.findKey(key)?.key.id);
+      clock.advance(day - 1);
+      expect(found(old.key, json.key)).toEqual([old.id, json.id]);
+      clock.advance(1);
+      expect(found(old.key, json.key)).toEqual([undefined, json.id]);
+      const pause = async () => true;
+      await sweepRound({ accounts, accountStore, clock, auditMs: day * 900, pause, failed: () => {} });
+      expect(directory.keysOf(application.id)).toMatchObject([{ id: json.id }]);
+      const { revokedKeys } = directory.applications.get(application.id)!;
+      expect(revokedKeys).toMatchObject([{ id: old.id, revokedAt: clock.now() }]);
+    },
+  );
+
+  test('cannot be rotated again, and ends when its successor is rotated', async () => {
+    const { call, path, directory } = await open();
+    const first = (await call('POST', path, { type: 'Backend' })).json;
+    const second = (await call('POST', `${path}/${first.id}/rotate`)).json;
+    const again = await call('POST', `${path}/${first.id}/rotate`);
+    expect(again).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    const third = (await call('POST', `${path}/${second.id}/rotate`)).json;
+    const found = [first, second, third].map(({ key }) => directory.findKey(key)?.key.id);
+    expect(found).toEqual([undefined, second.id, third.id]);
+    expect((await call('GET', `${path}?revoked=true`)).json.items).toMatchObject([{ id: first.id }]);
+    await call('DELETE', `${path}/${third.id}`);
+    expect((await call('POST', `${path}/${second.id}/rotate`)).status).toBe(201);
+  });
+
+  test('is replaced by a key for the environment of the adopted token, without its warning', async () => {
+    const { call, path, directory } = await open();
+    const token = 'default:production.our-usual-password-1';
+    const adopted = { token, type: 'Backend', environment: 'Production', name: 'Unleash' };
+    const old = (await call('POST', `${path}/adopt`, adopted)).json;
+    const { json } = await call('POST', `${path}/${old.id}/rotate`);
+    expect(directory.findKey(json.key)?.key).toMatchObject({ environment: 'Production', name: 'Unleash' });
+    expect(directory.findKey(token)?.key.id).toBe(old.id);
+    expect((await call('GET', path)).json.items).toMatchObject([
+      { warnings: [{ code: 'weak' }] },
+      { warnings: [] },
+    ]);
+  });
+
+  test('does not count towards the limit of the plan', async () => {
+    const { call, path, application } = await open();
+    await call('PATCH', `/teams/${application.teamId}`, { plan: 'free' });
+    const made: string[] = [];
+    for (;;) {
+      const { status, json } = await call('POST', path, { type: 'Mobile' });
+      if (status !== 201) break;
+      made.push(json.id);
+    }
+    expect(made.length).toBeGreaterThan(1);
+    for (const id of made) expect((await call('POST', `${path}/${id}/rotate`)).status).toBe(201);
+    expect((await call('POST', path, { type: 'Mobile' })).json.code).toBe('plan_limit');
+  });
+});

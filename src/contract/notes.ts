@@ -2,11 +2,14 @@
 export interface Note {
   readonly meaning: string;
   readonly remedy: string;
+  /** Set if an entry was left out. The answer names the first one in `Flagmeter-Noted`. */
+  readonly omits?: true;
 }
 
 /** The notes of the ledger, under their stable codes. Their packets and reports were accepted, but not counted exactly as sent. */
 export const ledgerNotes = {
   instance_dropped: {
+    omits: true,
     meaning: 'The instance id of a packet is unknown or expired, and was ignored',
     remedy: 'Mint a new one for the user. The packet was counted without a user',
   },
@@ -16,16 +19,19 @@ export const ledgerNotes = {
       'Use fewer names: some may contain data, such as ids. Or raise `--max-features`, `--max-variants` or `--max-metrics`',
   },
   name_dropped: {
+    omits: true,
     meaning: 'Entries with empty, too long or invalid names were omitted',
     remedy: 'Use names of 1 to 256 bytes of UTF-8 without control characters',
   },
   value_missing: {
+    omits: true,
     meaning: 'Metrics without a value were omitted',
     remedy: 'Send `value`, or `variantValues` for a metric of a feature',
   },
   value_dropped: {
+    omits: true,
     meaning: 'Values that cannot be counted were omitted',
-    remedy: 'Send counts from 0 to 2147483647 and finite numbers, each of the documented type',
+    remedy: 'Send counts up to 2147483647 and finite numbers',
   },
   sum_unsupported: {
     meaning: 'OpenTelemetry metrics of flag evaluations that are not monotonic sums were omitted',
@@ -58,6 +64,7 @@ export const ledgerNotes = {
     remedy: 'Send times like `2026-01-31T12:00:00Z`',
   },
   field_unknown: {
+    omits: true,
     meaning: 'A packet has an unknown field, which was ignored',
     remedy: 'Check its spelling: the fields are `k`, `e`, `f`, `m`, `i` and `u`',
   },
@@ -73,3 +80,8 @@ export const ledgerNotes = {
 } as const satisfies Readonly<Record<string, Note>>;
 
 export type LedgerNote = keyof typeof ledgerNotes;
+
+/** The codes of notes on messages of which an entry was left out. */
+export const omissionCodes = (Object.keys(ledgerNotes) as LedgerNote[]).filter(
+  (code) => 'omits' in ledgerNotes[code],
+);

@@ -16,13 +16,14 @@ export interface CountedAt {
 
 /**
  * When something reported for `time` is counted; all times are Unix ms. It counts at its own time, or in its hour or day if
- * minutes are no longer kept that far back. Future times count as now. Times before the retention count in the oldest day that
+ * minutes are no longer kept that far back. Future times count now, because a report that ends now would lack a later minute. Up to five
+ * minutes ahead, `at` remains the sent time, so that the last of several values remains the last. Times before the retention count in the oldest day that
  * is kept for another 24 hours: an older day would be deleted within a minute.
  */
 export function countedAt(time: number, now: number, retention: Retention): CountedAt {
   const horizons = horizonsAt(now, retention);
   const at = timeWithin(time, now, horizons.days * 60_000, retention);
-  const minute = Math.floor(at / 60_000);
+  const minute = Math.floor(Math.min(at, now) / 60_000);
   return { bucket: bucketAt(minute, horizons), minute, at, moved: at !== time };
 }
 

@@ -1,6 +1,7 @@
 import { storeUnavailable } from '../contract/errors.ts';
+import { omissionCodes } from '../contract/notes.ts';
 import { bodyRefusals } from '../http/body.ts';
-import type { Media, Parameter, Refusals } from '../http/endpoint.ts';
+import type { Header, Media, Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
 import type { Request } from '../http/types.ts';
 
@@ -21,6 +22,14 @@ export const IdempotencyKey: Parameter = {
   description:
     'Identifies the message. If the same application key sends it again for the same environment within 10 minutes, it is accepted but not counted again, even after a restart. Without this header every report counts, with one exception: if its `time` is finer than a millisecond, a second report with the same content is a repetition. Pages cannot send this header across origins.',
   schema: { type: 'string', pattern: '^[ -~]{1,255}$' },
+};
+
+/** Header of an accepted message of which an entry was left out. */
+export const Noted: Header = {
+  component: 'Noted',
+  description:
+    'The first entry that was left out: the code of the note in the ledger, and the path of the entry, if it is known. Names in the path are in ASCII, with other characters as in JSON. A long path is truncated.',
+  schema: { type: 'string', pattern: `^(${omissionCodes.join('|')})(; [ -~]{1,203})?$` },
 };
 
 /** Refusals of every endpoint with a body. @param maxBody maximum length of a body in bytes */

@@ -1,3 +1,6 @@
+import { ApiError } from '../contract/errors.ts';
+import { type Path, pathText } from './omissions.ts';
+
 /** The keywords used by the schemas of packets and reports. `omitInvalid` ignores any other keyword. */
 interface Schema {
   readonly type?: string | readonly string[];
@@ -12,14 +15,20 @@ interface Schema {
 type Holder = Record<string | number, unknown>;
 
 /**
- * Removes every optional value that violates its schema from a parsed body, so that one bad value does not discard its
- * neighbours. A number becomes `NaN`; whether the rest of its entry counts is decided when entries are read. Any other map
+ * Checks the optional values of a parsed body, which may be `null` or `[]`. A wrong type and a count that is negative or fractional
+ * are errors of the sending program, and refuse the body. A value that a correct program can produce is left out, so that it does
+ * not discard its neighbours: one that is too large, not finite, or `null` in place of a number.
+ *
+ * A number that is left out becomes `NaN`; whether the rest of its entry counts is decided when entries are read. Any other map
  * entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
  * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`). This one is modified
- * @returns whether anything was removed
+ * @returns the path of the first value that was left out
+ * @throws {ApiError} `invalid_body` with the path of a wrong value
  */
-export function omitInvalid(schema: object, body: object, exact: object = body): boolean {
-  return omitWithin(schema as Schema, body as Holder, exact as Holder);
+export function omitInvalid(schema: object, body: object, exact: object = body): string | undefined {
+  const walk = new Walk();
+  walk.visit(schema as Schema, body as Holder, exact as Holder);
+  return walk.omitted;
 }
 
 /** The fields of a parsed body that its schema requires, without their list entries. */
@@ -32,47 +41,102 @@ export function requiredPart(
   return Object.fromEntries(present.map((field) => [field, Array.isArray(body[field]) ? [] : body[field]]));
 }
 
-function omitWithin(schema: Schema, value: Holder, exact: Holder): boolean {
-  return Array.isArray(value)
-    ? omitFromList(schema, value, exact as unknown as unknown[])
-    : omitFromObject(schema, value, exact);
+/** Names a field of a body whose required part violates its schema (see `shapeError`). @param pointer its JSON pointer */
+export function placeOf(pointer: string): string {
+  return pathText([pointer.slice(1)]);
 }
 
-function omitFromList({ items, maxItems = 0 }: Schema, list: readonly unknown[], exact: unknown[]): boolean {
-  if (items === undefined) return false;
-  if (isWhole(items)) {
-    if (list.length <= maxItems) return false;
-    exact.length = maxItems;
-    return true;
-  }
-  let omitted = false;
-  for (const [at, item] of list.entries()) {
-    if (!fits(items, item)) {
-      exact[at] = null;
-      omitted = true;
-    } else if (isHolder(item) && omitWithin(items, item, exact[at] as Holder)) omitted = true;
-  }
-  return omitted;
-}
+class Walk {
+  omitted: string | undefined;
+  readonly #path: (string | number)[] = [];
 
-function omitFromObject({ properties, patternProperties }: Schema, value: Holder, exact: Holder): boolean {
-  let omitted = false;
-  for (const key in value) {
-    const schema = properties === undefined ? patternProperties?.[''] : fieldOf(properties, key);
-    if (schema === undefined) continue;
-    const each = value[key];
-    if (fits(schema, each)) {
-      if (isHolder(each) && omitWithin(schema, each, exact[key] as Holder)) omitted = true;
-    } else if (allows(schema, 'null') && isEmptyList(each)) {
-      exact[key] = null; // An empty list means absent, so nothing is omitted.
-    } else {
-      if (isNumber(schema)) exact[key] = Number.NaN;
-      else if (properties === undefined) delete exact[key];
-      else exact[key] = null;
-      omitted = true;
+  visit(schema: Schema, value: Holder, exact: Holder): void {
+    if (Array.isArray(value)) this.#visitList(schema, value, exact);
+    else this.#visitObject(schema, value, exact);
+  }
+
+  #visitList({ items }: Schema, list: readonly unknown[], exact: Holder): void {
+    if (items === undefined || isCounts(items)) return;
+    for (const [at, item] of list.entries()) {
+      this.#path.push(at);
+      if (!this.#keeps(items, item)) exact[at] = null;
+      else if (isHolder(item)) this.visit(items, item, exact[at] as Holder);
+      this.#path.pop();
     }
   }
-  return omitted;
+
+  #visitObject({ properties, patternProperties }: Schema, value: Holder, exact: Holder): void {
+    for (const key in value) {
+      const schema = properties === undefined ? patternProperties?.[''] : fieldOf(properties, key);
+      if (schema?.type === undefined) continue;
+      const each = value[key];
+      this.#path.push(key);
+      if (isEmptyList(each) && allows(schema, 'null') && !allows(schema, 'array')) exact[key] = null;
+      else if (this.#keeps(schema, each)) {
+        if (isHolder(each)) this.visit(schema, each, exact[key] as Holder);
+      } else if (isNumber(schema)) exact[key] = Number.NaN;
+      else if (properties === undefined) delete exact[key];
+      else exact[key] = null;
+      this.#path.pop();
+    }
+  }
+
+  /** Whether a value is kept, apart from its members. @throws {ApiError} if it is wrong */
+  #keeps(schema: Schema, value: unknown): boolean {
+    if (value === null) {
+      if (allows(schema, 'null')) return true;
+      if (allows(schema, 'object')) throw wrong(this.#path, schema);
+      return this.#omit();
+    }
+    if (!allows(schema, typeOf(value))) throw wrong(this.#path, schema);
+    if (typeof value === 'number') return this.#keepsNumber(schema, value);
+    if (!Array.isArray(value)) return true;
+    if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) throw wrong(this.#path, schema);
+    return !isCounts(schema.items) || this.#keepsCounts(schema.items, value);
+  }
+
+  /** Counts in a list are positional, so the list is kept or left out as a whole. */
+  #keepsCounts(items: Schema, counts: readonly unknown[]): boolean {
+    let isKept = true;
+    for (const [at, count] of counts.entries()) {
+      this.#path.push(at);
+      if (!this.#keeps(items, count)) isKept = false;
+      this.#path.pop();
+    }
+    return isKept;
+  }
+
+  #keepsNumber(schema: Schema, value: number): boolean {
+    const { minimum, maximum = Number.POSITIVE_INFINITY } = schema;
+    const isFraction = Number.isFinite(value) && !Number.isInteger(value);
+    if (minimum !== undefined && (value < minimum || isFraction)) throw wrong(this.#path, schema);
+    return (Number.isFinite(value) && value <= maximum) || this.#omit();
+  }
+
+  #omit(): false {
+    this.omitted ??= pathText(this.#path);
+    return false;
+  }
+}
+
+function wrong(path: Path, schema: Schema): ApiError {
+  return new ApiError('invalid_body', `${pathText(path)} must be ${requirementOf(schema)}`);
+}
+
+function requirementOf({
+  properties,
+  patternProperties,
+  items,
+  maxItems,
+  minimum,
+  ...schema
+}: Schema): string {
+  if (properties !== undefined || patternProperties !== undefined) return 'an object';
+  if (items !== undefined)
+    return maxItems === undefined ? 'an array' : `an array of at most ${maxItems} numbers`;
+  if (minimum !== undefined) return `a whole number from ${minimum}`;
+  if (schema.type?.includes('integer')) return 'a whole number';
+  return allows(schema, 'string') ? 'a string' : 'a number';
 }
 
 /** The schema of a field; `undefined` for an unknown one. */
@@ -80,21 +144,8 @@ function fieldOf(properties: Readonly<Record<string, Schema>>, key: string): Sch
   return Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
-/** Whether a value is valid, apart from its members. */
-function fits(schema: Schema, value: unknown): boolean {
-  if (schema.type === undefined) return true;
-  if (!allows(schema, typeOf(value))) return false;
-  if (typeof value === 'number') return isInRange(schema, value);
-  if (!Array.isArray(value) || schema.items === undefined) return true;
-  const { items, maxItems = Number.POSITIVE_INFINITY } = schema;
-  if (!isWhole(items)) return value.length <= maxItems;
-  return value.slice(0, maxItems).every((item) => fits(items, item));
-}
-
 function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 function allows({ type = [] }: Schema, actual: string): boolean {
@@ -102,19 +153,12 @@ function allows({ type = [] }: Schema, actual: string): boolean {
   return types.includes(actual) || (actual === 'number' && types.includes('integer'));
 }
 
-function isInRange(schema: Schema, value: number): boolean {
-  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
-  const isRight = allows(schema, 'integer') ? Number.isInteger(value) : Number.isFinite(value);
-  return isRight && value >= minimum && value <= maximum;
-}
-
-/** Counts in a list are positional, so the list is valid or invalid as a whole. */
-function isWhole(items: Schema): boolean {
-  return items.type === 'integer';
+function isCounts(items: Schema | undefined): items is Schema {
+  return items?.type === 'integer';
 }
 
 function isNumber(schema: Schema): boolean {
-  return (allows(schema, 'integer') || allows(schema, 'number')) && !allows(schema, 'string');
+  return allows(schema, 'number') && !allows(schema, 'string');
 }
 
 function isHolder(value: unknown): value is Holder {

@@ -84,7 +84,7 @@ test('an application in debt for the entries of a report has its next one refuse
 
 test('a large report with invalid entries counts the others', async () => {
   const stats: object[] = Array.from({ length: 5_000 }, (_, at) => ({ feature: `f${at}`, enabledCount: 1 }));
-  stats[3_210] = { feature: 'f', enabledCount: -1 };
+  stats[3_210] = { feature: 'f', enabledCount: 2 ** 31 };
   stats[4_000] = {};
   const body = { appKey: key, environment: 'Production', time: new Date(clock.now()).toISOString(), stats };
   expect(await report(JSON.stringify(body))).toEqual({ status: 200, featureCount: 5_000 });

@@ -44,6 +44,12 @@ interface Report {
   }[];
 }
 
+interface Noted {
+  readonly code: string;
+  readonly count: number;
+  readonly example: { readonly detail: string };
+}
+
 const countedPackets = [...goodPackets, ...packetsInPart];
 
 /** Sends every fixture to a service, and reads the counts. */
@@ -77,6 +83,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(answer.headers['content-type']).toBe('application/problem+json');
       const body = JSON.parse(answer.text);
       expect(body).toMatchObject({ status: packet.status, code: packet.code });
+      if (packet.detail !== undefined) expect(body.detail).toBe(packet.detail);
       for (const key of ['frontendKey', 'mobileKey', 'backendKey', 'revokedKey'] as const) {
         expect(answer.text).not.toContain(application.fills[key]);
       }
@@ -90,6 +97,11 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
     test.each(countedPackets)('accepts $name', async (packet) => {
       const answer = await sendPacket(url(), packet, application.fills);
       expect(answer).toMatchObject({ status: 202, text: '' });
+      expect(answer.headers['flagmeter-noted']).toBe(packet.noted);
+      const isReadable = packet.noted !== undefined && packet.headers['origin'] !== undefined;
+      expect(answer.headers['access-control-expose-headers']).toBe(
+        isReadable ? 'Flagmeter-Noted' : undefined,
+      );
     });
 
     test('counts exactly the accepted packets', async () => {
@@ -111,12 +123,19 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
     });
 
-    test('notes each packet with an invalid value', async () => {
-      const { entries } = (await read('ingest')) as { entries: readonly { code: string; count: number }[] };
-      const notes = entries.filter(({ code }) => code === 'value_dropped');
-      expect(notes.reduce((sum, { count }) => sum + count, 0)).toBe(
-        packetsInPart.filter(({ noted }) => noted).length,
-      );
+    test('notes each packet of which an entry was left out, with an example', async () => {
+      const { entries } = (await read('ingest')) as { entries: readonly Noted[] };
+      const noted = countedPackets.flatMap((packet) => packet.noted ?? []);
+      for (const code of ['value_dropped', 'name_dropped', 'field_unknown', 'instance_dropped']) {
+        const of = noted.filter((each) => each.startsWith(`${code}; `));
+        const notes = entries.filter((entry) => entry.code === code);
+        expect(
+          notes.reduce((sum, { count }) => sum + count, 0),
+          code,
+        ).toBe(of.length);
+        for (const { example } of notes)
+          expect(of.some((each) => each.includes(example.detail.slice(0, 190)))).toBe(true);
+      }
     });
 
     test('keeps the sum, last, smallest and greatest value of every metric', async () => {

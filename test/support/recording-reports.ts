@@ -76,13 +76,14 @@ export class RecordingReports implements ReportKinds {
       route,
       resolve: ({ appKey }) => ({ holder: holderOf(appKey), environment: { number: 1 } as never }),
       prepare: async () => {},
-      count: async (message, _, source, key) => {
+      count: (message, _, source, key) => {
         const report = (message instanceof LongReport ? message.report : message) as unknown as R;
-        if (this.refusal !== undefined) throw this.refusal;
+        if (this.refusal !== undefined) return { durable: Promise.reject(this.refusal), omission: undefined };
         this.reports.push({
           report,
           sender: { ...source, ...(key === undefined ? {} : { idempotencyKey: key }) },
         });
+        return { durable: Promise.resolve(), omission: undefined };
       },
     };
   }

@@ -9,7 +9,7 @@ const Example = Type.Partial(
     keyName: text('Name of the key. Absent if the key is not known any more.'),
     keyPrefix: text('First characters of the key.'),
     keyType: oneOf(['Frontend', 'Mobile', 'Backend'], 'Type of the key.'),
-    detail: text('The error, as in the answer.'),
+    detail: text('The error, as in the answer; for a note, the path of the entry that was left out.'),
   }),
 );
 

@@ -107,10 +107,17 @@ export class Ledger {
     this.#countAccepted(batch, source.application, senderOf(source), this.#deps.clock.now());
   }
 
-  noted(source: AttributedSource, code: LedgerNote, batch: LedgerBatch = this.#laneOf(source)): void {
+  /** Counts a note. @param path of the entry that it is about, as the example */
+  noted(
+    source: AttributedSource,
+    code: LedgerNote,
+    batch: LedgerBatch = this.#laneOf(source),
+    path?: string,
+  ): void {
     const at = this.#deps.clock.now();
     const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
-    batch.ledger.add(this.#rowOf(source.application, subject, at), at);
+    const example = path === undefined ? null : { detail: ledgerText(path) };
+    batch.ledger.add(this.#rowOf(source.application, subject, at), at, example);
   }
 
   /** Takes what was counted in memory since the last call. */

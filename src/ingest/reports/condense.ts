@@ -1,7 +1,15 @@
 import { isName } from '../../contract/names.ts';
 import { hashReported } from '../../storage/aggregate/user-hash.ts';
 import { contentSumOf } from './content-identity.ts';
-import { type CondensedReport, entryWidth, noName, type Report, userWidth } from './report.ts';
+import {
+  type CondensedReport,
+  entryWidth,
+  invalidNameIn,
+  noName,
+  type Report,
+  type ReportNotes,
+  userWidth,
+} from './report.ts';
 
 const hashesPerEntry = 16;
 
@@ -13,15 +21,16 @@ export function condense(report: Report): CondensedReport {
   const entries = isUsage ? usageEntries(report.variants, names) : valueEntries(report.values, names);
   const users = isUsage ? usersOf(report, names) : new Float64Array(0);
   const { bytes, ends, dropped } = names.end();
+  const all: ReportNotes = new Map(notes);
+  if (dropped && !all.has('name_dropped')) all.set('name_dropped', invalidNameIn(report));
   return {
     kind: isUsage ? 'usage' : 'metrics',
-    ...{ appKey, environment, time, instanceName, processStartTime, notes, statCount },
+    ...{ appKey, environment, time, instanceName, processStartTime, notes: all, statCount },
     appVersion: isUsage ? report.appVersion : undefined,
     names: bytes,
     nameEnds: ends,
     entries,
     users,
-    dropped,
     contentSum: contentSumOf(report),
     work: statCount + entries.length / entryWidth + Math.ceil(users.length / userWidth / hashesPerEntry),
   };

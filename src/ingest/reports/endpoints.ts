@@ -11,9 +11,11 @@ import {
   examplesOf,
   IdempotencyKey,
   intakeRefusals,
+  Noted,
   senderNameOf,
   UserAgent,
 } from '../declared.ts';
+import { notedHeader } from '../omissions.ts';
 import { metricsJson, usageJson } from './formats.ts';
 import { openIntake, type ReportTransport } from './intake.ts';
 import { MetricsReportSchema } from './json-metrics.ts';
@@ -63,10 +65,11 @@ function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
 }
 
 const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report changes nothing. Unknown fields are ignored,
-and optional ones may be \`null\` or \`[]\`. An entry with an invalid name is left out, and so is a metric without a value. An invalid
-value is left out too: a number that is not finite, a variant with a negative, fractional or too large count, a hash that is not
-an integer, a field of the wrong type. The rest is counted. Features, variants and metrics over the limits of the environment are
-counted as \`__other__\`. The ledger notes all of these, and the answer counts all entries. A name may be a number, and an empty map
+and optional ones may be \`null\` or \`[]\`. A value of a wrong type is refused with 400, and so is a negative or fractional count. The
+detail names the path of the first one. An entry with an invalid name is left out, and so are a metric without a value or with one
+that is not finite, a variant with a too large count, and a hash that is not an integer. The rest is counted. \`Flagmeter-Noted\` names
+the first of these. Features, variants and metrics over the limits of the environment are counted as \`__other__\`. The ledger notes
+all of these, and the answer counts all entries. A name may be a number, and an empty map
 \`[]\`, as PHP encodes them.
 
 The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no answer has CORS
@@ -99,7 +102,11 @@ function bodies(
   return {
     body: { 'application/json': { schema, examples: examplesOf(examples, ({ sent }) => sent) } },
     answers: {
-      200: { description: 'Counted, and on disk.', headers: {}, content: { 'application/json': answer } },
+      200: {
+        description: 'Counted, and on disk.',
+        headers: { 'Flagmeter-Noted': Noted },
+        content: { 'application/json': answer },
+      },
     },
   };
 }
@@ -158,7 +165,7 @@ const refuses = (maxReport: number): Refusals => ({
   ...intakeRefusals(maxReport),
   invalid_content_type: 'Send application/json, in UTF-8',
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
-  invalid_body: 'The value at /stats must be either array or null',
+  invalid_body: 'stats[0] must be an object',
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
   invalid_time: 'time must be like 2026-01-31T12:00:00Z',
   unknown_key: 'appKey is not a key of any application',
@@ -190,7 +197,11 @@ function jsonTransport(countName: string, maxReport: number): ReportTransport<Re
     address: (request) => request.remoteAddress,
     read: (request, budget) => readSent(request, maxReport, budget),
     check: (request) => checkContentType(request.header('content-type')),
-    accept: (statCount) => ({ status: 200, headers: jsonHeaders, body: `{"${countName}":${statCount}}` }),
+    accept: (statCount, _, omission) => ({
+      status: 200,
+      headers: omission === undefined ? jsonHeaders : { ...jsonHeaders, [notedHeader]: omission },
+      body: `{"${countName}":${statCount}}`,
+    }),
     refuse: (refusal) => problem(refusal),
   };
 }

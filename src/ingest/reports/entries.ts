@@ -1,8 +1,9 @@
+import { addNote } from '../omissions.ts';
 import type {
   FeatureUsers,
   MetricsReport,
   MetricValue,
-  ReportNote,
+  ReportNotes,
   SentHead,
   UsageReport,
   VariantUsage,
@@ -29,27 +30,21 @@ export interface UsageDrafts {
   statCount: number;
   readonly variants: VariantDraft[];
   readonly users: FeatureUsers[];
+  readonly notes: ReportNotes;
 }
 
 /** A usage report before its first entry. */
-export function newUsage(): UsageDrafts {
-  return { statCount: 0, variants: [], users: [] };
+export function newUsage(notes: ReportNotes): UsageDrafts {
+  return { statCount: 0, variants: [], users: [], notes };
 }
 
-/** Builds a usage report from its entries. @param notes on it so far */
+/** Builds a usage report from its entries. */
 export function endUsage(
   head: SentHead,
-  drafts: UsageDrafts,
+  { notes, ...drafts }: UsageDrafts,
   rest: Pick<UsageReport, 'appVersion' | 'environmentHashes'>,
-  notes: Set<ReportNote>,
 ): UsageReport {
-  if (drafts.variants.every(isCounted)) return { ...head, notes: [...notes], ...drafts, ...rest };
-  notes.add('value_dropped');
-  return { ...head, notes: [...notes], ...drafts, variants: drafts.variants.filter(isCounted), ...rest };
-}
-
-function isCounted({ checks, used, viewed }: VariantUsage): boolean {
-  return !Number.isNaN(checks + used + viewed);
+  return { ...head, notes, ...drafts, ...rest };
 }
 
 /**
@@ -59,11 +54,30 @@ function isCounted({ checks, used, viewed }: VariantUsage): boolean {
  *
  * `requestCount` is ignored. It is the number of requests that checked a variant at least once, a different unit from checks.
  *
- * @param variants of the report so far; those from `first` on are the entry's `variantStats`
+ * @param first the first of the entry's `variantStats` in `variants`
  */
-export function endEntry(variants: VariantDraft[], first: number, entry: UsageEntry): void {
-  if (variants.length === first) addLegacyVariants(variants, entry);
-  for (let at = first; at < variants.length; at += 1) variants[at]!.feature = entry.feature;
+export function endEntry(
+  { variants, statCount, notes }: UsageDrafts,
+  first: number,
+  entry: UsageEntry,
+): void {
+  const isLegacy = variants.length === first;
+  if (isLegacy) addLegacyVariants(variants, entry);
+  let kept = first;
+  for (let at = first; at < variants.length; at += 1) {
+    const draft = variants[at]!;
+    draft.feature = entry.feature;
+    if (!Number.isNaN(draft.checks + draft.used + draft.viewed)) variants[kept++] = draft;
+    else
+      addNote(
+        notes,
+        'value_dropped',
+        'stats',
+        statCount - 1,
+        ...(isLegacy ? [] : ['variantStats', draft.variant]),
+      );
+  }
+  if (kept < variants.length) variants.length = kept;
 }
 
 function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {
@@ -105,18 +119,18 @@ export type Merging = 'sum' | 'last';
 /** The metric entries read so far. A value without its own time has the time of the report. */
 export interface MetricDrafts {
   readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
-  readonly notes: Set<ReportNote>;
+  readonly notes: ReportNotes;
 }
 
 /** A metrics report before its first entry. @param notes on it so far */
-export function newDrafts(notes: Set<ReportNote>): MetricDrafts {
+export function newDrafts(notes: ReportNotes): MetricDrafts {
   return { values: [], notes };
 }
 
 /** Builds a metrics report from its entries. */
 export function endReport(head: SentHead, statCount: number, { values, notes }: MetricDrafts): MetricsReport {
   for (const value of values) value.time ??= head.time;
-  return { ...head, notes: [...notes], statCount, values: values as readonly MetricValue[] };
+  return { ...head, notes, statCount, values: values as readonly MetricValue[] };
 }
 
 /**
@@ -147,8 +161,12 @@ export function addValues(
   else {
     for (const [variant, value] of valuesByVariant(entry, variantValues, merging)) add(variant, value);
   }
-  if (dropped) drafts.notes.add('value_dropped');
-  else if (drafts.values.length === before) drafts.notes.add('value_missing');
+  if (dropped) addNote(drafts.notes, 'value_dropped', ...pathOf(entry));
+  else if (drafts.values.length === before) addNote(drafts.notes, 'value_missing', ...pathOf(entry));
+}
+
+function pathOf({ metric, feature }: MetricEntry): readonly string[] {
+  return feature == null ? [metric] : [metric, feature];
 }
 
 /** Adds one value of an entry, unless it is not finite. */

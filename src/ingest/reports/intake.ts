@@ -12,8 +12,8 @@ export interface ReportTransport<Incoming, Answer> extends Transport<Incoming> {
   check(incoming: Incoming): void;
   /** The part of the report received if `read` was not called or failed. */
   beginning?(incoming: Incoming): Uint8Array | undefined;
-  /** @param statCount number of `stats` received */
-  accept(statCount: number, incoming: Incoming): Answer;
+  /** @param statCount number of `stats` received @param omission what was left out: see `recordNotes` */
+  accept(statCount: number, incoming: Incoming, omission: string | undefined): Answer;
   refuse(refusal: ApiError, incoming: Incoming): Answer;
 }
 
@@ -63,8 +63,8 @@ export function openIntake<Incoming, R extends Report, Answer>(
     },
     resolve: (message) => kind.resolve(headOf(message)),
     count(message, sender, incoming, key) {
-      const durable = kind.count(message, sender, sourceOf(incoming), key);
-      return { durable, answer: transport.accept(headOf(message).statCount, incoming) };
+      const { durable, omission } = kind.count(message, sender, sourceOf(incoming), key);
+      return { durable, answer: transport.accept(headOf(message).statCount, incoming, omission) };
     },
     claimedSender: headOf,
     peek,

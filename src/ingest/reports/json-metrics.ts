@@ -58,9 +58,8 @@ export function decodeMetrics(json: string): MetricsReport {
   const stats = body.stats ?? [];
   for (const entry of stats) readValues(drafts, entry, 'sum');
   for (const entry of body.counters ?? []) readValues(drafts, entry, 'sum');
-  for (const entry of body.observations ?? []) {
-    readValues(drafts, entry, 'last', readTime(entry?.time, notes));
-  }
+  for (const [at, entry] of (body.observations ?? []).entries())
+    readValues(drafts, entry, 'last', readTime(entry.time, notes, ['observations', at, 'time']));
   return endReport(head, stats.length, drafts);
 }
 
@@ -73,11 +72,10 @@ function checkLists(body: Fields): void {
 /** Adds the values of an entry, in which large numbers are texts (see `readReport`). */
 function readValues(
   drafts: MetricDrafts,
-  entry: Static<typeof Metric> | null,
+  entry: Static<typeof Metric>,
   merging: Merging,
   time?: number,
 ): void {
-  if (entry === null) return;
   const { metric, feature, value, valueDisabled, variantValues } = entry;
   const numbers = {
     ...entry,

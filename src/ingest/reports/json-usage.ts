@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { compiled } from '../../runtime/compiled.ts';
 import { canonicalInteger } from '../exact-integers.ts';
+import { addNote, type Path } from '../omissions.ts';
 import { hashed } from '../sender-schemas.ts';
 import { endEntry, endUsage, newUsage, type UsageDrafts, usersOf } from './entries.ts';
 import {
@@ -15,7 +16,7 @@ import {
   readReport,
   unreadCount,
 } from './json.ts';
-import type { ReportNote, UsageReport } from './report.ts';
+import type { ReportNotes, UsageReport } from './report.ts';
 
 /** A hash may have more digits than a double holds, so it may also come as a string. */
 const hashes = () => listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }));
@@ -59,7 +60,7 @@ const UsageStat = Type.Object({
 export const UsageReportSchema = Type.Object(
   {
     ...headFields,
-    stats: Type.Unsafe<readonly (Static<typeof UsageStat> | null)[] | null>({
+    stats: Type.Unsafe<readonly Static<typeof UsageStat>[] | null>({
       type: ['array', 'null'],
       items: UsageStat,
       description: 'Required, but may be empty. A misspelt field name is therefore refused.',
@@ -81,18 +82,19 @@ const checker = compiled(UsageReportSchema);
 export function decodeUsage(json: string): UsageReport {
   const { body, notes } = readReport(UsageReportSchema, checker(), json);
   const head = readHead(body, notes);
-  const drafts = newUsage();
-  drafts.statCount = body.stats?.length ?? 0;
-  for (const stat of body.stats ?? []) if (stat !== null) readStat(stat, drafts, notes);
+  const drafts = newUsage(notes);
+  for (const stat of body.stats ?? []) readStat(stat, drafts);
   const rest = {
     appVersion: body.appVersion == null ? undefined : String(body.appVersion),
-    environmentHashes: [...new Set(readHashes(body.uniqueUserHashes, notes))],
+    environmentHashes: [...new Set(readHashes(body.uniqueUserHashes, notes, ['uniqueUserHashes']))],
   };
-  return endUsage(head, drafts, rest, notes);
+  return endUsage(head, drafts, rest);
 }
 
-function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts, notes: Set<ReportNote>): void {
-  const { variants, users } = drafts;
+function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts): void {
+  const { variants, users, notes } = drafts;
+  const at = drafts.statCount;
+  drafts.statCount += 1;
   const first = variants.length;
   for (const [variant, counts] of Object.entries(stat.variantStats ?? {})) {
     const { checkCount, usedCount, viewedCount } = counts ?? {};
@@ -106,17 +108,18 @@ function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts, notes: Se
   }
   const feature = nameOf(stat.feature);
   const { enabledCount, disabledCount, usedCount } = stat;
-  endEntry(variants, first, { feature, enabledCount, disabledCount, usedCount });
-  const hashes = readHashes(stat.uniqueUserHashes, notes);
-  users.push(...usersOf(feature, hashes, readHashes(stat.uniqueViewedUserHashes, notes)));
+  endEntry(drafts, first, { feature, enabledCount, disabledCount, usedCount });
+  const hashesIn = (field: 'uniqueUserHashes' | 'uniqueViewedUserHashes') =>
+    readHashes(stat[field], notes, ['stats', at, field]);
+  users.push(...usersOf(feature, hashesIn('uniqueUserHashes'), hashesIn('uniqueViewedUserHashes')));
 }
 
-/** The hashes as canonical integers, without those that are not integers. */
-function readHashes(sent: UsageBody['uniqueUserHashes'], notes: Set<ReportNote>): string[] {
+/** The hashes as canonical integers, without those that are not integers. @param path of the list */
+function readHashes(sent: UsageBody['uniqueUserHashes'], notes: ReportNotes, path: Path): string[] {
   const hashes: string[] = [];
-  for (const hash of sent ?? []) {
+  for (const [at, hash] of (sent ?? []).entries()) {
     const integer = Number.isSafeInteger(hash) ? String(hash) : canonicalInteger(String(hash));
-    if (integer === undefined) notes.add('value_dropped');
+    if (integer === undefined) addNote(notes, 'value_dropped', ...path, at);
     else hashes.push(integer);
   }
   return hashes;

@@ -5,9 +5,10 @@ import { parseJson } from '../../http/body.ts';
 import { type FaultRows, shapeError } from '../../http/shape-error.ts';
 import { parseSentTime } from '../../runtime/rfc3339.ts';
 import { quoteLargeNumbers } from '../exact-integers.ts';
-import { omitInvalid, requiredPart } from '../omit-invalid.ts';
+import { addNote, type Path } from '../omissions.ts';
+import { omitInvalid, placeOf, requiredPart } from '../omit-invalid.ts';
 import { environmentNamed, sentName, sentTime } from '../sender-schemas.ts';
-import { checkHead, type ReportHead, type ReportNote } from './report.ts';
+import { checkHead, type ReportHead, type ReportNotes } from './report.ts';
 
 /**
  * Shared by the JSON of usage and metrics reports. Optional fields may be `null`, because serializers send that. PHP encodes a
@@ -28,9 +29,8 @@ export const unreadCount = () =>
 export const number = () => nullable<number>('number');
 export const text = (options: object = {}) => nullable<string>('string', options);
 
-/** A list; `null` stands for an invalid entry. */
 export const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
-  nullable<readonly (Static<T> | null)[]>('array', { items, ...options });
+  nullable<readonly Static<T>[]>('array', { items, ...options });
 
 /** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named` in packet.ts. */
 export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
@@ -73,17 +73,17 @@ export const headFields = {
 /** The checked fields of `headFields`. @param notes receives the notes on them @throws {ApiError} of status 400 */
 export function readHead(
   body: Static<Type.TObject<typeof headFields>>,
-  notes: Set<ReportNote>,
+  notes: ReportNotes,
 ): Omit<ReportHead, 'notes'> {
   const { appKey, environment, instanceName, processStartTime } = body;
-  const time = readTime(body.time, notes);
+  const time = readTime(body.time, notes, ['time']);
   if (time === undefined) throw new ApiError('invalid_time', 'time must be like 2026-01-31T12:00:00Z');
   const head = {
     appKey,
     environment: String(environment),
     time,
     instanceName: instanceName == null ? undefined : String(instanceName),
-    processStartTime: readTime(processStartTime, notes),
+    processStartTime: readTime(processStartTime, notes, ['processStartTime']),
   };
   return checkHead(head, notes);
 }
@@ -91,14 +91,14 @@ export function readHead(
 /** A report as sent, without invalid values. */
 export interface SentReport<T extends Type.TSchema> {
   readonly body: Static<T>;
-  readonly notes: Set<ReportNote>;
+  readonly notes: ReportNotes;
 }
 
 /**
- * The body as its schema describes it, without the values that violate it. Numbers that a double cannot represent exactly
+ * The body as its schema describes it, without the values that cannot be counted (see `omitInvalid`). Numbers that a double cannot represent exactly
  * become strings for names and hashes. That happens after the check, because the schema expects numbers.
  * @param checkSent refuses a body that lacks something else
- * @throws {ApiError} of status 400 if the body is not JSON, or lacks a required field
+ * @throws {ApiError} of status 400 if the body is not JSON, lacks a required field, or has a value of a wrong type
  */
 export function readReport<T extends Type.TObject>(
   schema: T,
@@ -109,27 +109,32 @@ export function readReport<T extends Type.TObject>(
   const body = parseJson(json);
   const isRight = checker.Check(body);
   if (!isRight) checkRequired(schema, checker, body);
-  checkSent(body as Fields);
   const exact = /\d{16}/.test(json) ? JSON.parse(quoteLargeNumbers(json)) : body;
-  const notes = new Set<ReportNote>();
-  if (!isRight && omitInvalid(schema, body as object, exact)) notes.add('value_dropped');
+  const omitted = isRight ? undefined : omitInvalid(schema, body as object, exact);
+  checkSent(body as Fields);
+  const notes: ReportNotes = new Map();
+  if (omitted !== undefined) notes.set('value_dropped', omitted);
   return { body: exact as Static<T>, notes };
 }
 
 /** @throws {ApiError} of status 400 if a required field is missing */
 function checkRequired(schema: Type.TObject, checker: Validator, body: unknown): void {
   const required = requiredPart(schema, body);
-  if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows });
+  if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows, placeOf });
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Unix ms of a time as sent. An invalid time is left out. @param notes receives the note on it */
-export function readTime(sent: string | null | undefined, notes: Set<ReportNote>): number | undefined {
+/** Unix ms of a time as sent. An invalid time is left out. @param notes receives the note on it @param path of the time */
+export function readTime(
+  sent: string | null | undefined,
+  notes: ReportNotes,
+  path: Path,
+): number | undefined {
   if (sent == null) return undefined;
   const time = parseSentTime(sent);
-  if (time === undefined) notes.add('value_dropped');
-  else if (!time.hasZone) notes.add('time_zone_missing');
+  if (time === undefined) addNote(notes, 'value_dropped', ...path);
+  else if (!time.hasZone) addNote(notes, 'time_zone_missing', ...path);
   return time?.at;
 }
 

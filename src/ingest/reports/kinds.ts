@@ -1,6 +1,5 @@
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { LedgerNote } from '../../contract/notes.ts';
 import { hashReported } from '../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../../storage/commit/series-dictionary.ts';
@@ -9,19 +8,21 @@ import type { Retention } from '../../storage/lmdb/retention.ts';
 import { type CountingDeps, countOnce } from '../count-once.ts';
 import { countedAt } from '../counted-at.ts';
 import type { LedgerSource } from '../ledger/ledger.ts';
-import { identityOfKey } from '../message-identity.ts';
+import { identityOfKey, type Recognition } from '../message-identity.ts';
+import { addNote, type Notes, recordNotes } from '../omissions.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Asker } from '../senders.ts';
 import { identityOfReport, isDistinct } from './content-identity.ts';
 import type { DecodePool } from './decode-pool.ts';
 import { type FoundWhenAdded, LongReport } from './long-report.ts';
-import type {
-  CondensedReport,
-  MetricsReport,
-  MetricValue,
-  Report,
-  ReportHead,
-  UsageReport,
+import {
+  type CondensedReport,
+  invalidNameIn,
+  type MetricsReport,
+  type MetricValue,
+  type Report,
+  type ReportHead,
+  type UsageReport,
 } from './report.ts';
 
 export interface ReportDeps extends CountingDeps {
@@ -40,7 +41,7 @@ export interface ReportKind<R extends Report> {
   /** Any type of key may report. @throws {ApiError} of status 404 */
   resolve(report: ReportHead): ReportSender;
   /**
-   * Counts a report unless it was counted before. Resolves when it is on disk.
+   * Counts a report unless it was counted before.
    * @param key its `Idempotency-Key`; without one, its content may identify it
    */
   count(
@@ -48,7 +49,7 @@ export interface ReportKind<R extends Report> {
     sender: ReportSender,
     source: TransportSource,
     key: string | undefined,
-  ): Promise<void>;
+  ): CountedReport;
   /** Prepares `count` in steps. @param nextStep resolves when others have had their turn */
   prepare(
     report: LongReport,
@@ -56,6 +57,13 @@ export interface ReportKind<R extends Report> {
     source: TransportSource,
     nextStep: () => Promise<void>,
   ): Promise<void>;
+}
+
+export interface CountedReport {
+  /** Resolves when the report is on disk. */
+  readonly durable: Promise<void>;
+  /** See `recordNotes`. */
+  readonly omission: string | undefined;
 }
 
 export interface TransportSource extends Pick<LedgerSource, 'transport' | 'userAgent'> {
@@ -126,30 +134,44 @@ function kindOf<R extends Report>(
       }),
     count(message, sender, { isRetry = false, ...source }, key) {
       const report = message instanceof LongReport ? message.report : message;
-      const { holder, environment } = sender;
-      const { application } = holder;
-      const recognition =
-        key === undefined
-          ? { identity: identityOfReport(sender, report), repeats: isRetry || isDistinct(report) }
-          : { identity: identityOfKey(route, sender, key), repeats: true };
+      const { environment } = sender;
+      const { application } = sender.holder;
+      const recognition = recognitionOf(route, sender, report, isRetry, key);
       const place = { route, ...source, instance: report.instanceName, application, environment };
-      return countOnce(deps, recognition, place, (batch) => {
+      let omission: string | undefined;
+      const durable = countOnce(deps, recognition, place, (batch) => {
         const asker = askerOf(batch, sender, source, report);
         const found =
           message instanceof LongReport
             ? message.addTo(batch, placesOf(sender))
             : addShort(message, dictionary.of(environment.number), batch, asker, clock.now());
         ledger.accepted(place, batch);
-        for (const note of notesOf(report, found)) ledger.noted(place, note, batch);
+        omission = recordNotes(ledger, place, notesOf(report, found), batch);
       });
+      return { durable, omission };
     },
   };
 }
 
-function notesOf({ notes }: ReportHead, found: FoundWhenAdded): Iterable<LedgerNote> {
-  const all = new Set<LedgerNote>(notes);
-  for (const note of ['time_moved', 'series_folded', 'name_dropped'] as const) if (found[note]) all.add(note);
-  return all;
+/** @param isRetry whether the call is marked as a retry @param key its `Idempotency-Key` */
+function recognitionOf(
+  route: string,
+  sender: ReportSender,
+  report: Report | CondensedReport,
+  isRetry: boolean,
+  key: string | undefined,
+): Recognition {
+  if (key !== undefined) return { identity: identityOfKey(route, sender, key), repeats: true };
+  return { identity: identityOfReport(sender, report), repeats: isRetry || isDistinct(report) };
+}
+
+function notesOf(report: Report | CondensedReport, found: FoundWhenAdded): Notes {
+  const notes: Notes = new Map(report.notes);
+  if (found.name_dropped && !notes.has('name_dropped'))
+    notes.set('name_dropped', 'kind' in report ? undefined : invalidNameIn(report));
+  if (found.time_moved) addNote(notes, 'time_moved');
+  if (found.series_folded) addNote(notes, 'series_folded');
+  return notes;
 }
 
 function findSender({ keys }: ReportDeps, { appKey, environment: name }: ReportHead): ReportSender {

@@ -83,7 +83,7 @@ export class LongReport {
   }
 
   addTo(batch: Batch, steps: Pick<Steps, 'series' | 'at'>): FoundWhenAdded {
-    const { kind, time, users, dropped } = this.report;
+    const { kind, time, users } = this.report;
     const { bucket, moved } = steps.at(time);
     const rows = this.#rows;
     for (let at = 0; at < this.#length; at += entryWidth) {
@@ -95,7 +95,7 @@ export class LongReport {
     return {
       time_moved: kind === 'usage' ? moved : this.#moved,
       series_folded: this.#notes.folded > 0,
-      name_dropped: dropped || this.#notes.dropped > 0,
+      name_dropped: this.#notes.dropped > 0,
     };
   }
 

@@ -1,6 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import { ProtoReader } from '../../grpc/proto-reader.ts';
 import { unixMs } from '../../runtime/rfc3339.ts';
+import { addNote } from '../omissions.ts';
 import type { ClaimedSender } from '../pipeline.ts';
 import {
   addValues,
@@ -17,7 +18,13 @@ import {
   type VariantDraft,
   type VariantValue,
 } from './entries.ts';
-import { checkHead, type MetricsReport, type ReportNote, type SentHead, type UsageReport } from './report.ts';
+import {
+  checkHead,
+  type MetricsReport,
+  type ReportNotes,
+  type SentHead,
+  type UsageReport,
+} from './report.ts';
 
 /** Shared by the protobuf messages of usage and metrics reports. */
 
@@ -45,7 +52,7 @@ export function readHeadField(reader: ProtoReader, head: HeadDraft): void {
 }
 
 /** The checked fields of a head. @param notes receives the notes on them @throws {ApiError} of status 400 */
-export function finishHead(draft: HeadDraft, notes: Set<ReportNote>): SentHead {
+export function finishHead(draft: HeadDraft, notes: ReportNotes): SentHead {
   if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
   throw new ApiError(
     'invalid_time',
@@ -152,8 +159,8 @@ const [uniqueUserHashes, uniqueViewedUserHashes, requestCount] = [10, 12, 2];
 /** Decodes a `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
-  const notes = new Set<ReportNote>();
-  const drafts = newUsage();
+  const notes: ReportNotes = new Map();
+  const drafts = newUsage(notes);
   const hashes: number[] = [];
   let appVersion: string | undefined;
   const reader = new ProtoReader(message);
@@ -165,14 +172,14 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
     } else if (field === 6) head.instanceName = reader.name();
     else if (field === 7) {
       head.processStartTime = readTimestamp(reader);
-      if (head.processStartTime === undefined) notes.add('value_dropped');
+      if (head.processStartTime === undefined) addNote(notes, 'value_dropped', 'processStartTime');
     } else if (field === 8) appVersion = reader.name();
     else if (field === 9) reader.int32s(hashes);
     else if (unreadOfReport.includes(field)) reader.int32();
     else readHeadField(reader, head);
   }
   const rest = { appVersion, environmentHashes: textsOf(hashes) };
-  return endUsage(finishHead(head, notes), drafts, rest, notes);
+  return endUsage(finishHead(head, notes), drafts, rest);
 }
 
 function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
@@ -196,7 +203,7 @@ function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
   }
   reader.leave(outer);
   keepLatest(variants, first);
-  endEntry(variants, first, entry);
+  endEntry(drafts, first, entry);
   if (hashes === undefined) return;
   drafts.users.push(...usersOf(entry.feature, textsOf(hashes), []));
 }
@@ -229,7 +236,7 @@ function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
 /** Decodes a `Metrics.MetricStat` (`proto/metrics.proto`). @throws {ApiError} of status 400 with the error */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
-  const notes = new Set<ReportNote>();
+  const notes: ReportNotes = new Map();
   const drafts = newDrafts(notes);
   let statCount = 0;
   const reader = new ProtoReader(message);
@@ -266,7 +273,7 @@ function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts):
     const field = reader.field - shift;
     if (field === 0) {
       time = readTimestamp(reader);
-      if (time === undefined) drafts.notes.add('value_dropped');
+      if (time === undefined) addNote(drafts.notes, 'value_dropped', 'observations', 'time');
     } // A counter has no field 0, so this is an observation.
     else if (field === 1) entry.metric = reader.name();
     else if (field === 2) entry.enabledCount = reader.count();

@@ -1,6 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import { isName } from '../../contract/names.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
+import { addNote, type Notes, pathText } from '../omissions.ts';
 import { checkName } from '../sender-schemas.ts';
 
 /**
@@ -17,13 +18,15 @@ export interface ReportHead {
   readonly instanceName: string | undefined;
   /** Unix ms. */
   readonly processStartTime: number | undefined;
-  readonly notes: readonly ReportNote[];
+  readonly notes: ReadonlyMap<ReportNote, string | undefined>;
 }
 
 export type ReportNote = Extract<
   LedgerNote,
   'name_dropped' | 'value_missing' | 'value_dropped' | 'time_zone_missing'
 >;
+
+export type ReportNotes = Notes<ReportNote>;
 
 export interface VariantUsage {
   readonly feature: string;
@@ -77,7 +80,7 @@ export type SentHead = Omit<ReportHead, 'notes'>;
  * @param notes receives the notes on it
  * @throws {ApiError} of status 400 if the key or the environment is malformed; whether they exist is not checked here
  */
-export function checkHead(sent: SentHead, notes: Set<ReportNote>): SentHead {
+export function checkHead(sent: SentHead, notes: ReportNotes): SentHead {
   const { appKey, environment, instanceName } = sent;
   if (appKey === '' || appKey.length > 256) {
     throw new ApiError('invalid_body', 'appKey must be an application key of 1 to 256 characters');
@@ -85,8 +88,23 @@ export function checkHead(sent: SentHead, notes: Set<ReportNote>): SentHead {
   checkName(environment, 'environment');
   if (!instanceName) return { ...sent, instanceName: undefined };
   if (isName(instanceName)) return sent;
-  notes.add('name_dropped');
+  addNote(notes, 'name_dropped', 'instanceName');
   return { ...sent, instanceName: undefined };
+}
+
+/** The path of the first entry with an invalid name, by its names. */
+export function invalidNameIn(report: Report): string | undefined {
+  const entries =
+    'variants' in report
+      ? [...report.variants, ...report.users].map((entry) => [
+          'stats',
+          entry.feature,
+          'variant' in entry && entry.variant,
+        ])
+      : report.values.map(({ metric, feature, variant }) => [metric, feature, variant]);
+  const names = entries.map((path) => path.filter((name) => typeof name === 'string'));
+  const invalid = names.find((path) => !path.every(isName));
+  return invalid && pathText(invalid);
 }
 
 /** Numbers per entry: two or three names, then its counts, or its value and time. */
@@ -112,8 +130,6 @@ export interface CondensedReport extends ReportHead {
   /** Usage: feature, variant, checks, used, viewed. Metrics: metric, feature, variant, value, time. Names by index. */
   readonly entries: Float64Array;
   readonly users: Float64Array;
-  /** Whether entries were left out because of invalid names. */
-  readonly dropped: boolean;
   /** See `contentSumOf`. */
   readonly contentSum: readonly [number, number];
   /** Cost of counting it, in entries. */

@@ -1,6 +1,6 @@
 import { isOneOrigin } from '../../accounts/origins.ts';
 
-/** A page may only post packets: no credentials, no exposed headers. */
+/** A page may only post packets: no credentials. It can read one header besides those that every page can: see `exposing`. */
 const preflightHeaders = {
   'access-control-allow-methods': 'POST, OPTIONS',
   'access-control-max-age': '7200',
@@ -16,6 +16,12 @@ export function allowOrigin(origin: string | undefined): Readonly<Record<string,
   return origin === undefined || !isOneOrigin(origin)
     ? none
     : { 'access-control-allow-origin': origin, vary: 'Origin' };
+}
+
+/** Headers that allow a page of `origin` to read the answer and its header `name`. */
+export function exposing(origin: string | undefined, name: string): Readonly<Record<string, string>> {
+  const allowed = allowOrigin(origin);
+  return allowed === none ? none : { ...allowed, 'access-control-expose-headers': name };
 }
 
 /** Headers of a preflight's answer. The application is not known yet, so any origin is allowed. @param sent names of request headers */

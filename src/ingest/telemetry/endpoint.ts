@@ -1,6 +1,7 @@
 import type { Group, Header, Headers, Operation, Parameter, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
-import { exampleKeys, IdempotencyKey, intakeRefusals } from '../declared.ts';
+import { exampleKeys, IdempotencyKey, intakeRefusals, Noted } from '../declared.ts';
+import { notedHeader } from '../omissions.ts';
 import { Pipeline } from '../pipeline.ts';
 import { packetHeaders, preflight } from './cors.ts';
 import { PacketSchema } from './packet.ts';
@@ -46,9 +47,11 @@ Pages of an allowed origin may read every answer but 403, without credentials. T
 back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight: \`navigator.sendBeacon\`
 sends a text or an untyped Blob this way.
 
-An invalid entry does not affect the rest. An entry with an invalid name or value is left out, and so is a variant with a negative,
-fractional or too large count. Features, variants and metrics over the limits of the environment are counted as
-\`__other__\`. Counts after the third and unknown fields are ignored. The ledger notes all of these. \`null\` and \`[]\` count as absent.`;
+A value of a wrong type is refused with 400, and so is a negative or fractional count. The detail names the path of the first one.
+A value that a correct program can produce does not affect the rest: an entry with an invalid name, a variant with a too large
+count, and a metric that is \`null\` or not finite are left out. Unknown fields are ignored. \`Flagmeter-Noted\` names the first of these, and
+the ledger notes them. \`null\` and \`[]\` count as absent. Features, variants and metrics over the limits of the environment are
+counted as \`__other__\`.`;
 
 const Origin: Parameter = {
   name: 'Origin',
@@ -77,6 +80,11 @@ export const cors: Headers = {
     description: '`Origin`, beside `Access-Control-Allow-Origin`.',
     schema: { const: 'Origin' },
   },
+};
+
+const exposed: Header = {
+  description: 'Beside `Flagmeter-Noted`, so that a page can read it.',
+  schema: { const: notedHeader },
 };
 
 const packets = {
@@ -125,7 +133,12 @@ const sendTelemetry = (maxBody: number): Operation => ({
       examples: { beacon },
     },
   },
-  answers: { 202: { description: 'Counted, and on disk. The body is empty.', headers: cors } },
+  answers: {
+    202: {
+      description: 'Counted, and on disk. The body is empty.',
+      headers: { ...cors, 'Flagmeter-Noted': Noted, 'Access-Control-Expose-Headers': exposed },
+    },
+  },
   refuses: refuses(maxBody),
   refusalHeaders: (status) => (status === 403 ? {} : cors),
 });
@@ -134,7 +147,7 @@ const refuses = (maxBody: number): Refusals => ({
   ...intakeRefusals(maxBody),
   invalid_content_type: 'Send application/json or text/plain, in UTF-8',
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
-  invalid_body: 'The body must have required properties k',
+  invalid_body: 'f.checkout.on[0] must be a whole number from 0',
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
   ...senderRefusals,
 });

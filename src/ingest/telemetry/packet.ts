@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox';
+import { isName } from '../../contract/names.ts';
 import { Name } from '../../contract/shapes/fields.ts';
 import { shapeError } from '../../http/shape-error.ts';
 import { compiled } from '../../runtime/compiled.ts';
 import { quoteLargeNumbers } from '../exact-integers.ts';
-import { omitInvalid, requiredPart } from '../omit-invalid.ts';
+import { pathText } from '../omissions.ts';
+import { omitInvalid, placeOf, requiredPart } from '../omit-invalid.ts';
 import { checkName, Named } from '../sender-schemas.ts';
 
 /** Maximum count in a packet: the maximum of an int32. */
@@ -26,6 +28,9 @@ const Counts = Type.Unsafe<readonly number[] | null>({ type: ['array', 'null'], 
 const nullable = <T>(type: string | readonly string[], options: object) =>
   Type.Optional(Type.Unsafe<T | null>({ type: [type, 'null'].flat(), ...options }));
 
+type Text = string | number | boolean;
+const text = ['string', 'number', 'boolean'];
+
 /**
  * Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. Only the
  * size of the body limits their number. Invalid names are left out later (see `EnvironmentSeries`).
@@ -44,10 +49,11 @@ export const PacketSchema = Type.Object(
         description: 'Values by metric. Counters are summed; of a gauge the last value counts.',
       }),
     ),
-    i: nullable<string>('string', {
-      description: 'Minted instance id. An unknown or expired id is ignored, and the packet is counted.',
+    i: nullable<Text>(text, {
+      description:
+        'Minted instance id. A number or boolean is converted to text. An unknown or expired id is ignored, and the packet is counted.',
     }),
-    u: nullable<string | number | boolean>(['string', 'number', 'boolean'], {
+    u: nullable<Text>(text, {
       description:
         'Identity asserted by the client. A number or boolean is converted to text. It is used only if the application accepts such ' +
         'identities and there is no `i`. It must have 1 to 256 characters and no control characters. An invalid one is ignored, and the ' +
@@ -59,8 +65,8 @@ export const PacketSchema = Type.Object(
 
 type SentPacket = Static<typeof PacketSchema>;
 
-/** Marks a packet from which a value was removed. No sender can send a symbol. */
-const lacksValue = Symbol('lacksValue');
+/** The path of the first value that was left out of a packet. No sender can send a symbol. */
+const omitted = Symbol('omitted');
 
 /** A packet in the form that is counted, without empty fields. */
 export interface Packet extends Pick<SentPacket, 'k' | 'e'> {
@@ -68,15 +74,15 @@ export interface Packet extends Pick<SentPacket, 'k' | 'e'> {
   readonly m?: Readonly<Record<string, number>>;
   readonly i?: string;
   readonly u?: string;
-  readonly [lacksValue]?: true;
+  readonly [omitted]?: string;
 }
 
 const checker = compiled(PacketSchema);
 
 /**
- * Checks a parsed body. An invalid value is left out, so that it does not discard its neighbours.
- * @param json the body as sent, for an identity that is a number of many digits
- * @throws {ApiError} of status 400 if the body lacks its key or its environment
+ * Checks a parsed body. A value that cannot be counted is left out: see `omitInvalid`.
+ * @param json the body as sent, for an id that is a number of many digits
+ * @throws {ApiError} of status 400 if the body lacks its key or its environment, or has a value of a wrong type
  */
 export function checkPacket(body: unknown, json?: string): Packet {
   const packet = isPlainPacket(body) ? (body as Packet) : repairPacket(body, json);
@@ -88,22 +94,24 @@ export function checkPacket(body: unknown, json?: string): Packet {
 function repairPacket(body: unknown, json: string | undefined): Packet {
   const check = checker();
   const required = requiredPart(PacketSchema, body);
-  if (!check.Check(required)) throw shapeError(check.Errors(required));
+  if (!check.Check(required)) throw shapeError(check.Errors(required), { placeOf });
   const sent = body as Draft<SentPacket>;
-  const omitted = !check.Check(sent) && omitInvalid(PacketSchema, sent);
-  const { u } = sent;
-  if (u != null && typeof u !== 'string') sent.u = textOf(u, json);
+  const path = omitInvalid(PacketSchema, sent);
+  for (const field of ['i', 'u'] as const) {
+    const id = sent[field];
+    if (id != null && typeof id !== 'string') sent[field] = textOf(field, id, json);
+  }
   removeNothings(sent);
   const packet = sent as Draft<Packet>;
-  if (omitted) packet[lacksValue] = true;
+  if (path !== undefined) packet[omitted] = path;
   return packet;
 }
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] };
 
-function textOf(u: number | boolean, json: string | undefined): string {
-  if (json === undefined || typeof u === 'boolean' || Number.isSafeInteger(u)) return String(u);
-  return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket).u);
+function textOf(field: 'i' | 'u', id: number | boolean, json: string | undefined): string {
+  if (json === undefined || typeof id === 'boolean' || Number.isSafeInteger(id)) return String(id);
+  return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket)[field]);
 }
 
 /** Removes empty fields, so that a field is present or not, and its lists are lists. */
@@ -117,17 +125,27 @@ function removeNothings(sent: Draft<SentPacket>): void {
   for (const metric of Object.keys(values)) if (Number.isNaN(values[metric])) delete values[metric];
 }
 
-/** Whether a packet had invalid values. */
-export function isRepaired(packet: Packet): boolean {
-  return packet[lacksValue] === true;
+/** The path of the first value that was left out. */
+export function omittedIn(packet: Packet): string | undefined {
+  return packet[omitted];
+}
+
+/** The path of the first name that is not valid. */
+export function invalidNameIn({ f = {}, m = {} }: Packet): string | undefined {
+  for (const feature in f) {
+    if (!isName(feature)) return pathText(['f', feature]);
+    for (const variant in f[feature]) if (!isName(variant)) return pathText(['f', feature, variant]);
+  }
+  for (const metric in m) if (!isName(metric)) return pathText(['m', metric]);
+  return undefined;
 }
 
 const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
 
-/** Whether a packet has an unknown field. The ledger notes it, because a misspelt field would go unnoticed. */
-export function hasUnknownField(packet: Packet): boolean {
-  for (const field in packet) if (!fields.has(field)) return true;
-  return false;
+/** The first unknown field of a packet. The ledger notes it, because a misspelt field would go unnoticed. */
+export function unknownFieldIn(packet: Packet): string | undefined {
+  for (const field in packet) if (!fields.has(field)) return field;
+  return undefined;
 }
 
 const maxText = 256;
@@ -144,8 +162,8 @@ export function isPlainPacket(body: unknown): boolean {
     isShortText(e) &&
     (f == null || isFeatures(f)) &&
     (m == null || isMetrics(m)) &&
-    (i == null || typeof i === 'string') &&
-    (u == null || typeof u === 'string')
+    (i === undefined || typeof i === 'string') &&
+    (u === undefined || typeof u === 'string')
   );
 }
 

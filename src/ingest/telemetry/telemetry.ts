@@ -7,11 +7,12 @@ import type { Reply, Request } from '../../http/types.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import { type CountingDeps, countOnce, type KeyFinder } from '../count-once.ts';
 import { identityOfKey } from '../message-identity.ts';
+import { addNote, type Notes, notedHeader, recordNotes } from '../omissions.ts';
 import { peekerOf } from '../peek.ts';
 import type { MessageHandler } from '../pipeline.ts';
 import { addPacket, attribute, type PeopleFinder } from './add-packet.ts';
-import { allowOrigin } from './cors.ts';
-import { checkPacket, hasUnknownField, isRepaired, type Packet } from './packet.ts';
+import { allowOrigin, exposing } from './cors.ts';
+import { checkPacket, invalidNameIn, omittedIn, type Packet, unknownFieldIn } from './packet.ts';
 import type { PacketSender } from './packet-sender.ts';
 import { type Owner, packetsHere } from './packets-here.ts';
 
@@ -47,10 +48,14 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
       return checkPacket(parseJson(json), json);
     },
     resolve: (packet, request) => resolveSender(deps.keys, packet, request),
-    count: (packet, sender, _, key) => ({
-      durable: count(deps, packet, sender, key),
-      answer: acceptances.of(sender.origin),
-    }),
+    count(packet, sender, _, key) {
+      const { durable, omission } = count(deps, packet, sender, key);
+      const { origin } = sender;
+      return {
+        durable,
+        answer: omission === undefined ? acceptances.of(origin) : partialAcceptance(origin, omission),
+      };
+    },
     refuse(refusal, request, holder) {
       const origin = originOf(request);
       return problem(refusal, isReadable(refusal, origin, holder) ? allowOrigin(origin) : {});
@@ -119,24 +124,35 @@ function checkOrigin(holder: KeyHolder, origin: string | undefined, request: Req
   if (browser) throw originMissing;
 }
 
+interface CountedPacket {
+  readonly durable: Promise<void>;
+  /** See `recordNotes`. */
+  readonly omission: string | undefined;
+}
+
 /** A packet with a `key` counts once, however often it is sent. */
 function count(
   deps: TelemetryDeps,
   packet: Packet,
   sender: PacketSender,
   key: string | undefined,
-): Promise<void> {
+): CountedPacket {
   const recognition =
     key === undefined ? undefined : { identity: identityOfKey('telemetry', sender, key), repeats: true };
-  return countOnce(deps, recognition, sender, (batch) => addToBatch(deps, packet, sender, batch));
+  let omission: string | undefined;
+  const durable = countOnce(deps, recognition, sender, (batch) => {
+    omission = addToBatch(deps, packet, sender, batch);
+  });
+  return { durable, omission };
 }
 
+/** @returns what was left out: see `recordNotes` */
 function addToBatch(
   { clock, instances, dictionary, senders, ledger }: TelemetryDeps,
   packet: Packet,
   sender: PacketSender,
   batch: Batch,
-): void {
+): string | undefined {
   const now = clock.now();
   const { application, environment, userAgent } = sender;
   const attribution = attribute(instances, packet, application, environment.number, now);
@@ -147,11 +163,17 @@ function addToBatch(
   if (unresolved !== undefined) batch.unresolved.push(unresolved);
   if (use !== undefined) batch.uses.push(use);
   ledger.packet(batch, application, environment, userAgent, now);
-  if (instanceDropped) ledger.noted(sender, 'instance_dropped', batch);
-  if (batch.folded > folded) ledger.noted(sender, 'series_folded', batch);
-  if (batch.dropped > dropped) ledger.noted(sender, 'name_dropped', batch);
-  if (isRepaired(packet)) ledger.noted(sender, 'value_dropped', batch);
-  if (hasUnknownField(packet)) ledger.noted(sender, 'field_unknown', batch);
+  const omitted = omittedIn(packet);
+  const unknown = unknownFieldIn(packet);
+  const isWhole = omitted === undefined && unknown === undefined && !instanceDropped;
+  if (isWhole && batch.folded === folded && batch.dropped === dropped) return undefined;
+  const notes: Notes = new Map();
+  if (omitted !== undefined) notes.set('value_dropped', omitted);
+  if (batch.dropped > dropped) notes.set('name_dropped', invalidNameIn(packet));
+  if (unknown !== undefined) addNote(notes, 'field_unknown', unknown);
+  if (instanceDropped) addNote(notes, 'instance_dropped', 'i');
+  if (batch.folded > folded) addNote(notes, 'series_folded');
+  return recordNotes(ledger, sender, notes, batch);
 }
 
 /** Origins with a cached answer, and their maximum length. Pages choose them. */
@@ -171,6 +193,11 @@ class Acceptances {
     if ((origin?.length ?? 0) <= maxOrigin) this.#byOrigin.set(origin, reply);
     return reply;
   }
+}
+
+/** The answer to a packet of which an entry was left out. */
+function partialAcceptance(origin: string | undefined, omission: string): Reply {
+  return { status: 202, headers: { ...exposing(origin, notedHeader), [notedHeader]: omission } };
 }
 
 /**

@@ -31,7 +31,7 @@ export interface LedgerSubject {
   readonly instance: string | null;
 }
 
-/** Helps to find the sender. It contains no secret, and nothing from within a packet. */
+/** Helps to find the sender. It contains no secret. Of a packet it contains only the path of an entry that was left out. */
 export interface LedgerExample {
   readonly environment?: string;
   readonly origin?: string;

@@ -208,7 +208,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     });
   });
 
-  test.concurrent.each(noted)('of $kind $name is noted', async ({ kind, fields, codes }) => {
+  test.concurrent.each(noted)('of $kind $name is noted', async ({ kind, fields, codes, path }) => {
     const { id, report } = await openShop();
     expect(await way.send(kind, way.encode(kind, { ...report, ...fields }), {})).toBe('taken');
     const { accepted, noted, entries } = await readLedger(service.http, access, id);
@@ -216,6 +216,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     const notes = entries.filter(({ outcome }) => outcome === 'noted');
     expect(notes.map(({ code }) => code).sort()).toEqual(codes);
     for (const note of notes) expect(note).toMatchObject({ status: 200, transport, route: kind, count: 1 });
+    if (path !== undefined) expect(notes).toMatchObject([{ example: { detail: path } }]);
   });
 });
 

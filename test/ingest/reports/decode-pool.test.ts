@@ -32,7 +32,6 @@ test('decompresses and decodes a report in another thread, and returns its lengt
     appKey: 'key',
     statCount: 5_000,
     work: 10_000,
-    dropped: false,
   });
   expect(report.entries).toHaveLength(5_000 * 5);
   expect(lengths).toEqual([text.length]);

@@ -4,9 +4,12 @@ import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-wri
 import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
 import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
 import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/reports/proto.ts';
-import type { MetricsReport, UsageReport } from '../../../src/ingest/reports/report.ts';
+import type { MetricsReport, Report, UsageReport } from '../../../src/ingest/reports/report.ts';
 import { metricsInPart, usageInPart } from '../../fixtures/reports/in-part.ts';
 import { bytes, doubleField, headFields } from '../../support/proto-fields.ts';
+
+const notesOf = ({ notes }: Report) =>
+  [...notes].map(([code, path]) => (path === undefined ? code : `${code}; ${path}`));
 
 const head = '"appKey":"key","environment":"Production","time":"2026-01-31T12:00:00Z"';
 
@@ -19,13 +22,15 @@ describe('a JSON report with an invalid value counts the rest', () => {
   test.each(usageInPart)('usage with $name', ({ fields, statCount, notes, counts, hashes = [] }) => {
     const report = decodeUsage(`{${head},${fields}}`);
     expect(countsOf(report)).toEqual(counts);
-    expect(report).toMatchObject({ statCount, notes, environmentHashes: hashes });
+    expect(report).toMatchObject({ statCount, environmentHashes: hashes });
+    expect(notesOf(report)).toEqual(notes);
   });
 
   test.each(metricsInPart)('metrics with $name', ({ fields, statCount, notes, values }) => {
     const report = decodeMetrics(`{${head},${fields}}`);
     expect(valuesOf(report)).toEqual(values);
-    expect(report).toMatchObject({ statCount, notes });
+    expect(report).toMatchObject({ statCount });
+    expect(notesOf(report)).toEqual(notes);
   });
 });
 
@@ -45,9 +50,9 @@ describe('a protobuf report with an invalid value counts the rest', () => {
   test.each([1, 3, 4])('usage with a negative count in field %i of a variant', (field) => {
     const bad = named(11, 'bad', bytesField(2, joinFields(numberField(1, 5), negative(field))));
     const report = usage(named(4, 'a', bad, numberField(2, 9)));
-    expect({ counts: countsOf(report), notes: report.notes }).toEqual({
+    expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
       counts: [nearCounts],
-      notes: ['value_dropped'],
+      notes: ['value_dropped; stats[0].variantStats.bad'],
     });
   });
 
@@ -57,9 +62,9 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     [8, [['a', 'disabled', 7, 0, 0]]],
   ])('usage with a negative count in field %i of an entry', (field, counts) => {
     const report = usage(named(4, 'a', numberField(2, 5), numberField(3, 7), negative(field)));
-    expect({ counts: countsOf(report), notes: report.notes }).toEqual({
+    expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
       counts: [...counts, nearCounts],
-      notes: ['value_dropped'],
+      notes: ['value_dropped; stats[0]'],
     });
   });
 
@@ -67,7 +72,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     const ignored = [4, 5, 6, 7, 9].map(negative);
     const request = named(11, 'on', bytesField(2, joinFields(numberField(1, 3), negative(2))));
     const report = usage(named(4, 'a', ...ignored, request), ...[5, 10, 11].map(negative));
-    expect({ counts: countsOf(report), notes: report.notes }).toEqual({
+    expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
       counts: [['a', 'on', 3, 0, 0], nearCounts],
       notes: [],
     });
@@ -85,7 +90,8 @@ describe('a protobuf report with an invalid value counts the rest', () => {
 
   test('usage with an instance and a version that are not UTF-8', () => {
     const report = usage(bytesField(6, surrogate), bytesField(8, surrogate));
-    expect(report).toMatchObject({ instanceName: undefined, notes: ['name_dropped'] });
+    expect(report).toMatchObject({ instanceName: undefined });
+    expect(notesOf(report)).toEqual(['name_dropped; instanceName']);
     expect(countsOf(report)).toEqual([nearCounts]);
   });
 
@@ -103,7 +109,8 @@ describe('a protobuf report with an invalid value counts the rest', () => {
 
   test('usage with an invalid process start time', () => {
     const report = usage(bytesField(7, numberField(2, 1_000_000_000)));
-    expect(report).toMatchObject({ processStartTime: undefined, notes: ['value_dropped'] });
+    expect(report).toMatchObject({ processStartTime: undefined });
+    expect(notesOf(report)).toEqual(['value_dropped; processStartTime']);
     expect(countsOf(report)).toEqual([nearCounts]);
   });
 
@@ -119,12 +126,12 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     );
     const side = named(4, 'side', bytesField(4, 'f'), doubleField(5, 3), doubleField(6, value));
     const report = decodeMetricsReport(joinFields(headFields, bad(4), bad(5), bad(6, 1), sum, side));
-    expect({ values: valuesOf(report), notes: report.notes }).toEqual({
+    expect({ values: valuesOf(report), notes: notesOf(report) }).toEqual({
       values: [
         ['sum', '', '', 3],
         ['side', 'f', 'enabled', 3],
       ],
-      notes: ['value_dropped'],
+      notes: ['value_dropped; bad'],
     });
   });
 
@@ -132,14 +139,15 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     const time = bytesField(1, numberField(2, 1_000_000_000));
     const observed = bytesField(6, joinFields(time, bytesField(2, 'a'), doubleField(6, 1)));
     const report = decodeMetricsReport(joinFields(headFields, observed));
-    expect(report).toMatchObject({ values: [{ value: 1, time: report.time }], notes: ['value_dropped'] });
+    expect(report).toMatchObject({ values: [{ value: 1, time: report.time }] });
+    expect(notesOf(report)).toEqual(['value_dropped; observations.time']);
   });
 });
 
 test('a metric without a value is distinguished from one with an invalid value', () => {
-  const notes = (entries: string) => decodeMetrics(`{${head},"stats":[${entries}]}`).notes;
+  const notes = (entries: string) => [...decodeMetrics(`{${head},"stats":[${entries}]}`).notes.keys()];
   expect(notes('{"metric":"a"}')).toEqual(['value_missing']);
   expect(notes('{"metric":"a","value":null},{"metric":"a","value":[]}')).toEqual(['value_missing']);
-  expect(notes('{"metric":"a","value":"1"}')).toEqual(['value_dropped']);
-  expect(notes('{"metric":"a","value":"1"},{"metric":"b"}')).toEqual(['value_dropped', 'value_missing']);
+  expect(notes('{"metric":"a","value":1e400}')).toEqual(['value_dropped']);
+  expect(notes('{"metric":"a","value":1e400},{"metric":"b"}')).toEqual(['value_dropped', 'value_missing']);
 });

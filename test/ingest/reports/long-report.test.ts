@@ -23,7 +23,7 @@ const head: ReportHead = {
   time: time + 0.125,
   instanceName: 'web-1',
   processStartTime: time - 1000,
-  notes: [],
+  notes: new Map(),
 };
 
 /** Counts reports like the service, up to the batches. */

@@ -21,14 +21,20 @@ describe('a metrics message', () => {
       const shift = list === 6 ? 1 : 0;
       const report = metricOf(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
       expect(report.values.map(({ value }) => value)).toEqual(values);
-      expect(report.notes).toEqual([]);
+      expect(report.notes.size).toBe(0);
     },
   );
 
   it('has no value for a stat without one, and notes that; an observation without one is zero', () => {
-    expect(metricOf(4, bytesField(1, 'sales'))).toMatchObject({ values: [], notes: ['value_missing'] });
-    expect(metricOf(5, bytesField(1, 'sales'))).toMatchObject({ values: [], notes: ['value_missing'] });
-    const observed = { values: [{ metric: 'sales', value: 0 }], notes: [] };
+    expect(metricOf(4, bytesField(1, 'sales'))).toMatchObject({
+      values: [],
+      notes: new Map([['value_missing', 'sales']]),
+    });
+    expect(metricOf(5, bytesField(1, 'sales'))).toMatchObject({
+      values: [],
+      notes: new Map([['value_missing', 'sales']]),
+    });
+    const observed = { values: [{ metric: 'sales', value: 0 }], notes: new Map() };
     expect(metricOf(6, bytesField(2, 'sales'))).toMatchObject(observed);
   });
 

@@ -53,6 +53,7 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
       status: report.status,
       code: report.code,
     });
+    if (report.detail !== undefined) expect(JSON.parse(answer.text).detail).toBe(report.detail);
     expect(answer.headers['content-type']).toBe('application/problem+json');
     for (const key of [fills.backendKey, fills.revokedKey]) expect(answer.text).not.toContain(key);
   });
@@ -151,5 +152,33 @@ describe('metrics reports', () => {
       },
     ]);
     expect(Object.fromEntries(kept)).toEqual(Object.fromEntries(wanted));
+  });
+});
+
+describe('the answer names the first entry that is left out', () => {
+  test.each([
+    [
+      '/api/usage/stats',
+      '"stats":[{"feature":"part","variantStats":{"on":{"checkCount":3000000000}}}]',
+      'value_dropped; stats[0].variantStats.on.checkCount',
+    ],
+    [
+      '/api/usage/stats',
+      '"stats":[{"feature":"a\\nb","enabledCount":1}]',
+      'name_dropped; stats["a\\nb"].enabled',
+    ],
+    ['/api/usage/stats', '"stats":[]', undefined],
+    [
+      '/api/metrics',
+      '"stats":[{"metric":"caf\\u00e9\\ud800","value":1}]',
+      'name_dropped; ["caf\\u00e9\\ud800"]',
+    ],
+    ['/api/metrics', '"stats":[{"metric":"part"}]', 'value_missing; part'],
+  ])('of %s with %s', async (path, fields, noted) => {
+    const head = '"appKey":"{{backendKey}}","environment":"{{environment}}","time":"{{time}}"';
+    const report = { name: '', headers: { 'content-type': 'application/json' }, body: `{${head},${fields}}` };
+    const { status, headers } = await sendPacket(`http://${service.http}${path}`, report, fills);
+    expect([status, headers['flagmeter-noted']]).toEqual([200, noted]);
+    expect(headers['access-control-expose-headers']).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkPacket, isRepaired } from '../../../src/ingest/telemetry/packet.ts';
+import { checkPacket, omittedIn } from '../../../src/ingest/telemetry/packet.ts';
 
 const read = (fields: string) => {
   const json = `{"k":"k","e":"e",${fields}}`;
@@ -12,16 +12,17 @@ test.each([
   ['true', 'true'],
   ['12345678901234567890', '12345678901234567890'],
   ['9007199254740993', '9007199254740993'],
-])('reads the identity %s as its text', (sent, text) => {
+])('reads the id %s as its text', (sent, text) => {
   expect(read(`"u":${sent}`).u).toBe(text);
+  expect(read(`"i":${sent}`).i).toBe(text);
 });
 
 test('removes empty fields', () => {
   expect(read('"f":null,"m":null,"i":[],"u":[]')).toEqual({ k: 'k', e: 'e' });
 });
 
-test('marks only a packet from which a value was left out', () => {
-  expect(isRepaired(read('"m":{"a":null}'))).toBe(true);
-  expect(isRepaired(read('"f":{"a":{"on":[]}},"m":null,"u":7'))).toBe(false);
-  expect(isRepaired(read('"m":{"a":1}'))).toBe(false);
+test('remembers the first value that was left out', () => {
+  expect(omittedIn(read('"f":{"a":{"on":[1,null]}},"m":{"a":null}'))).toBe('f.a.on[1]');
+  expect(omittedIn(read('"f":{"a":{"on":[]}},"m":null,"u":7'))).toBeUndefined();
+  expect(omittedIn(read('"m":{"a":1}'))).toBeUndefined();
 });

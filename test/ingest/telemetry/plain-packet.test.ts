@@ -71,6 +71,8 @@ test.each([
   ['an infinite number', { k: 'k', e: 'e', m: { a: Number.POSITIVE_INFINITY } }],
   ['a text for a number', { k: 'k', e: 'e', m: { a: '1' } }],
   ['an identity that is a number', { k: 'k', e: 'e', u: 7 }],
+  ['an identity that is null', { k: 'k', e: 'e', u: null }],
+  ['an instance id that is null', { k: 'k', e: 'e', i: null }],
 ])('%s is not a plain packet', (_, body) => {
   expect(isPlainPacket(body)).toBe(false);
 });

@@ -64,7 +64,7 @@ export const cases: readonly Case[] = [
   ]),
   ...anyBody(telemetry, browser, packet()),
   sent(telemetry, 202, undefined, packet()),
-  sent(telemetry, 400, 'invalid_body', JSON.stringify({ e: 'Production' })),
+  sent(telemetry, 400, 'invalid_body', packet({ f: { checkout: { on: [-1] } } })),
   sent(telemetry, 400, 'invalid_name', packet({ e: 'a\n' })),
   sent(telemetry, 404, 'unknown_key', packet({ k: 'nobody' })),
   sent(telemetry, 404, 'unknown_environment', packet({ e: 'Nowhere' })),
@@ -78,7 +78,7 @@ export const cases: readonly Case[] = [
   ...[usage, metrics].flatMap((operation) => [
     ...anyBody(operation, json, report()),
     sent(operation, 200, undefined, report()),
-    sent(operation, 400, 'invalid_body', report({ stats: {} })),
+    sent(operation, 400, 'invalid_body', report(operation === usage ? { stats: [1] } : { stats: undefined })),
     sent(operation, 400, 'invalid_name', report({ environment: '' })),
     sent(operation, 400, 'invalid_time', report({ time: 'yesterday' })),
     sent(operation, 404, 'unknown_key', report({ appKey: 'nobody' })),

@@ -72,7 +72,7 @@ interface ExampleProps {
 }
 
 /** Details of the last one, to find the sender. */
-function Example({ app, reason: { last, senders, example } }: ExampleProps) {
+function Example({ app, reason: { outcome, last, senders, example } }: ExampleProps) {
   const { keyId, keyName, keyPrefix, keyType } = example ?? {};
   const facts: [name: string, value: ComponentChildren][] = [
     ['From', senders[0]?.name],
@@ -88,7 +88,7 @@ function Example({ app, reason: { last, senders, example } }: ExampleProps) {
         keyPrefix !== undefined && `${keyPrefix}… (${keyType})`
       ),
     ],
-    ['Answer', example?.detail],
+    [outcome === 'noted' ? 'Entry' : 'Answer', example?.detail],
   ];
   return (
     <dl class="ingest-example">

@@ -1,16 +1,16 @@
-import { LoadRun } from '../src/bench/load/load-run.ts';
+import { LoadRun, newSlot, type Slot } from '../src/bench/load/load-run.ts';
 import { combine } from '../src/bench/load/outcome.ts';
 import type { GrpcPlan, LoadReport } from '../src/bench/load/plan.ts';
 import { mark } from '../src/bench/load/reports.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { Http2Connection } from './http2-connection.ts';
 
-/** A connection. It appears in the run once for each of its streams. */
-interface Caller {
+/** A stream of a connection. */
+interface Caller extends Slot {
   readonly connection: Http2Connection;
   readonly instance: number;
-  /** The due time of each call in progress, by stream. */
-  readonly due: Map<number, number>;
+  /** Callers of the connection with a call in progress, by stream. */
+  readonly busy: Map<number, Caller>;
 }
 
 /** Makes a plan's calls in this process and waits for every response. */
@@ -28,9 +28,7 @@ class GrpcDriver {
     this.#message = Buffer.from(plan.message, 'base64');
     this.#answer = Buffer.from(plan.answer, 'base64');
     this.#number = plan.firstNumber;
-    this.#load = new LoadRun(plan, { index: 0, of: 1 }, systemClock, (caller, dueAt) =>
-      this.#call(caller, dueAt),
-    );
+    this.#load = new LoadRun(plan, { index: 0, of: 1 }, systemClock, (caller) => this.#call(caller));
   }
 
   async run(): Promise<LoadReport> {
@@ -53,44 +51,47 @@ class GrpcDriver {
 
   async #connect(instance: number): Promise<void> {
     const { host, port, path, streams } = this.#plan;
-    const due = new Map<number, number>();
-    let caller: Caller | undefined;
+    const busy = new Map<number, Caller>();
+    const callers: Caller[] = [];
+    let connection: Http2Connection | undefined;
     const socket = await Bun.connect({
       hostname: host,
       port,
       socket: {
-        data: (_, chunk) => caller?.connection.receive(chunk),
-        drain: () => caller?.connection.flush(),
-        close: () => caller && this.#lost(caller),
+        data: (_, chunk) => connection?.receive(chunk),
+        drain: () => connection?.flush(),
+        close: () => this.#lost(callers),
       },
     });
-    const connection = new Http2Connection(socket, `${host}:${port}`, path, (stream, message) => {
-      if (caller) this.#answered(caller, stream, message);
+    const opened = new Http2Connection(socket, `${host}:${port}`, path, (stream, message) => {
+      const caller = busy.get(stream);
+      busy.delete(stream);
+      if (caller !== undefined) this.#answered(caller, message);
     });
-    caller = { connection, instance, due };
-    for (let stream = 0; stream < streams; stream++) this.#load.add(caller);
+    connection = opened;
+    for (let stream = 0; stream < streams; stream++)
+      callers.push({ ...newSlot, connection: opened, instance, busy });
+    for (const caller of callers) this.#load.add(caller);
   }
 
-  #call({ connection, instance, due }: Caller, dueAt: number): void {
-    mark(this.#message, this.#plan.marks, instance, this.#number++);
-    due.set(connection.call(Buffer.from(this.#message)), dueAt);
+  #call(caller: Caller): void {
+    mark(this.#message, this.#plan.marks, caller.instance, this.#number++);
+    caller.busy.set(caller.connection.call(Buffer.from(this.#message)), caller);
   }
 
-  #answered(caller: Caller, stream: number, message: Uint8Array | undefined): void {
-    const dueAt = caller.due.get(stream)!;
-    caller.due.delete(stream);
+  #answered(caller: Caller, message: Uint8Array | undefined): void {
     const success = message !== undefined && this.#answer.equals(message);
     if (success) this.#succeeded++;
     else this.#failed++;
-    this.#load.answered(caller, dueAt, success);
+    this.#load.answered(caller, success);
   }
 
   /** A lost connection is not reopened: its calls have failed. */
-  #lost(caller: Caller): void {
-    const busy = caller.due.size;
-    this.#failed += busy;
-    for (let stream = 0; stream < this.#plan.streams; stream++) this.#load.remove(caller, stream < busy);
-    caller.due.clear();
+  #lost(callers: readonly Caller[]): void {
+    const busy = new Set(callers[0]?.busy.values());
+    this.#failed += busy.size;
+    for (const caller of callers) this.#load.remove(caller, busy.has(caller));
+    callers[0]?.busy.clear();
   }
 }
 

@@ -107,14 +107,16 @@ export function speedRows(
   const row = (name: string, runs: readonly LoadReport[], cpu: readonly string[]) => {
     const middle = (field: Quantile | 'rps' | 'cpuShare') => median(runs.map((run) => run[field]));
     const latencies = quantiles.map((quantile) => middle(quantile).toFixed(2));
-    return [name, `${round(middle('rps'))}`, ...latencies, `${round(middle('cpuShare') * 100)} %`, ...cpu];
+    const own = runs[0]?.loop === 'open' ? median(runs.map((run) => run.own.p99)).toFixed(2) : '';
+    const share = `${round(middle('cpuShare') * 100)} %`;
+    return [name, `${round(middle('rps'))}`, ...latencies, own, share, ...cpu];
   };
   const fullSpeed = [...floors, service].map(({ name, runs, cpuUs, mainUs }) =>
     row(`${name}, full speed`, runs, [cpuUs.toFixed(1), mainUs.toFixed(1)]),
   );
   const latencies = quantiles.map((quantile) => `${quantile} ms`);
   return [
-    ['', `${unit}s/s`, ...latencies, 'generator CPU', `µs CPU/${unit}`, 'main thread'],
+    ['', `${unit}s/s`, ...latencies, 'generator p99 ms', 'generator CPU', `µs CPU/${unit}`, 'main thread'],
     ...fullSpeed,
     row('floor, half rate', [floorHalf], ['', '']),
     row(`${service.name}, half rate`, [half], ['', '']),

@@ -17,13 +17,14 @@ import { systemClock } from '../runtime/clock.ts';
 import { usableCores } from '../runtime/cores.ts';
 import { builtIn } from '../serve/built-in.ts';
 import { findingsOf } from './findings.ts';
+import { countOf } from './measurement.ts';
 import { sweepOptions } from './options.ts';
 import { conclude, type Machine, type Outcome } from './outcome.ts';
 import { reportHtml } from './report.ts';
 import { runningServer } from './running-server.ts';
 import { planSweep, type SweepPlan } from './sweep.ts';
-import { sweep } from './sweep-runner.ts';
-import { tableText } from './table.ts';
+import { lateFactor, sweep } from './sweep-runner.ts';
+import { paragraph, tablesText } from './table.ts';
 import { checkReportFile, makeTemporaryFolder } from './temporary-folder.ts';
 
 const usualReport = 'flagmeter-bench.html';
@@ -67,17 +68,19 @@ export async function bench(argv: readonly string[], terminal: Terminal): Promis
 
 function announce({ runs, expectedSeconds }: SweepPlan, { err }: Context, folder: string | undefined): void {
   const stages = runs.flatMap((run) => run.stages).length;
-  const where = folder === undefined ? '' : `, with temporary stores in ${folder}`;
+  const most = expectedSeconds * lateFactor;
   err(
-    `${stages} stages in ${runs.length} runs, about ${expectedSeconds} s${where}. Ctrl-C stops with a partial report.\n`,
+    `${countOf(stages, 'stage')} in ${countOf(runs.length, 'run')}: ${expectedSeconds} s, or up to ${most} s on a busy machine.\n`,
   );
+  if (folder !== undefined) err(`Temporary stores: ${folder}\n`);
+  err('Ctrl-C stops with a partial report.\n');
 }
 
 function present(outcome: Outcome, file: string, given: Given, { out, err, bold, width }: Context): void {
   if (given.has('json')) out(`${JSON.stringify(outcome)}\n`);
   else {
-    out(tableText(outcome.measurements, outcome.base, { bold, width }));
-    for (const { title, text } of findingsOf(outcome)) out(`\n${title}\n  ${text}\n`);
+    out(tablesText(outcome.measurements, outcome.base, { bold, width }));
+    for (const { title, text } of findingsOf(outcome)) out(`\n${title}\n${paragraph(text)}`);
   }
   try {
     writeFileSync(file, reportHtml(outcome));

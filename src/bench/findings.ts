@@ -36,7 +36,9 @@ export function findingsOf(outcome: Outcome): readonly Finding[] {
       sustained.bytesPerDay === undefined
         ? ''
         : ` A day of it writes ${bytesText(sustained.bytesPerDay)} to the disk.`;
-    const text = `The highest offered rate that was answered in full, ${Math.round(sustained.share * 100)} % of the ceiling, with 99 % of answers within ${sustained.p99.toFixed(1)} ms.${disk}`;
+    const { share, p99, generatorP99 } = sustained;
+    const own = `Delays of the generator itself are not included (99th percentile ${generatorP99.toFixed(1)} ms).`;
+    const text = `The highest offered rate that was answered in full, ${Math.round(share * 100)} % of the ceiling, with 99 % of responses within ${p99.toFixed(1)} ms. ${own}${disk}`;
     findings.push({ title: `Sustained: ${whole(sustained.packetsPerSecond)} packets/s`, text });
   }
   if (measurements.length > 0 && exact)

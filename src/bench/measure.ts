@@ -50,13 +50,13 @@ export async function measure(
   };
 }
 
-function figuresOf({ rps, p50, p99, p999, cpuSeconds, cpuShare, requests, lateness, errors }: LoadReport) {
+function figuresOf({ rps, p50, p99, p999, cpuSeconds, cpuShare, requests, own, others, errors }: LoadReport) {
   return {
     packetsPerSecond: rps,
     ...{ p50, p99, p999 },
     generatorCores: requests === 0 ? 0 : (cpuSeconds / requests) * rps,
     generatorBusiest: cpuShare,
-    lateness: lateness.p99,
+    ...{ generatorP50: own.p50, generatorP99: own.p99, othersP99: others.p99 },
     errors: Object.values(errors).reduce((sum, count) => sum + count, 0),
     errorKinds: errors,
   };

@@ -33,8 +33,10 @@ export interface Measurement {
   readonly foreignCores?: number;
   /** Whether they used enough CPU to distort the stage. */
   readonly isDisturbed?: boolean;
-  /** 99th percentile of the delay of sending, ms. */
-  readonly lateness: number;
+  /** The generator's share of each latency, which is at most its delays of sending and of reading; and the rest of each latency. */
+  readonly generatorP50: number;
+  readonly generatorP99: number;
+  readonly othersP99: number;
   /** Flushes of the disk per second, and bytes written to it per packet. They belong to the whole device. */
   readonly flushesPerSecond?: number;
   readonly bytesPerPacket?: number;
@@ -46,6 +48,11 @@ export interface Measurement {
   readonly errorKinds: Readonly<Record<string, number>>;
   /** The first difference between the acknowledged packets and the usage report; missing if they agree. */
   readonly difference?: string;
+}
+
+/** A number of things: `1 run`, `2 runs`. */
+export function countOf(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 /** Cores used by the server and the generator. */

@@ -1,5 +1,5 @@
 import { type Bottleneck, bottleneckOf } from './bottleneck.ts';
-import { isSame, type Measurement } from './measurement.ts';
+import { countOf, isSame, type Measurement } from './measurement.ts';
 import {
   ceilingsOf,
   isSound,
@@ -83,7 +83,8 @@ function warningsOf(measurements: readonly Measurement[]): readonly string[] {
   const kinds = new Set(measurements.flatMap(({ errorKinds }) => Object.keys(errorKinds)));
   const wrong = measurements.find(({ difference }) => difference !== undefined);
   const disturbed = measurements.filter(({ isDisturbed }) => isDisturbed).length;
-  const late = measurements.filter(({ share, lateness }) => share !== undefined && lateness > 1).length;
+  const open = measurements.filter(({ share }) => share !== undefined);
+  const late = open.filter(({ p99, generatorP99 }) => generatorP99 > p99 / 2).length;
   return [
     ...(kinds.size === 0 ? [] : [`Some packets failed: ${[...kinds].join(', ')}.`]),
     ...(wrong === undefined
@@ -96,6 +97,8 @@ function warningsOf(measurements: readonly Measurement[]): readonly string[] {
         ]),
     ...(late === 0
       ? []
-      : [`The generator was over a millisecond late in ${late} of the open loops (99th percentile).`]),
+      : [
+          `In ${late} of ${countOf(open.length, 'stage')} at a fixed rate, the generator's own delays exceed half of the 99th percentile.`,
+        ]),
   ];
 }

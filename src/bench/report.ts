@@ -1,7 +1,7 @@
 import { type Html, html } from '../auth/pages/html.ts';
 import { type Chart, chart } from './charts.ts';
 import { findingsOf } from './findings.ts';
-import { type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
+import { countOf, type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
 import type { Outcome } from './outcome.ts';
 import { loadOf, stageColumns, whole } from './table.ts';
 
@@ -48,7 +48,7 @@ export function reportHtml(outcome: Outcome): string {
 <p>${Object.keys(outcome.base).length === 0 ? 'A running server' : `Base: ${nameOf(outcome.base)}`}</p></header>
 <main><dl>${findingsOf(outcome).map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>
 ${chartsOf(outcome).map(chart)}
-<figure><figcaption><h2>Stages</h2><p>CPU of threads in µs per packet. Disk figures are those of the whole device. Others: cores used by other processes.</p></figcaption>
+<figure><figcaption><h2>Stages</h2><p>Generator p99: the part of the latencies that is the generator's own delay. CPU of threads in µs per packet. Disk figures are those of the whole device. Others: cores used by other processes.</p></figcaption>
 ${stageTable(outcome)}</figure></main></body></html>
 `;
   return page.text + style + rest.text;
@@ -58,7 +58,7 @@ function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
   const closed = measurements.filter(({ share }) => share === undefined);
   const open = measurements.filter(({ share }) => share !== undefined);
   const label = (each: Measurement) =>
-    `${nameOf(each.combination, base)}, ${each.connections} connections (${each.transport}${each.isDisturbed ? ', disturbed' : ''})`;
+    `${nameOf(each.combination, base)}, ${countOf(each.connections, 'connection')} (${each.transport}${each.isDisturbed ? ', disturbed' : ''})`;
   const charts: Chart[] = [
     {
       title: 'Ceiling',
@@ -72,15 +72,17 @@ function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
     },
     {
       title: 'Latency',
-      caption: 'In ms on a logarithmic scale, from the time at which a packet was due (open loop).',
+      caption:
+        'In ms on a logarithmic scale, from the time at which a packet was due (open loop). The last mark is the part of the generator.',
       kind: 'marks',
       rows: open.map((each) => ({
         label: `${nameOf(each.combination, base)}, ${loadOf(each)}`,
-        value: [each.p50, each.p99, each.p999].map((ms) => ms.toFixed(1)).join(' · '),
+        value: [each.p50, each.p99, each.p999, each.generatorP99].map((ms) => ms.toFixed(1)).join(' · '),
         parts: [
           { name: 'p50', value: each.p50 },
           { name: 'p99', value: each.p99 },
           { name: 'p99.9', value: each.p999 },
+          { name: 'generator p99', value: each.generatorP99 },
         ],
       })),
     },
@@ -103,7 +105,8 @@ function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
 function stageTable({ measurements, base }: Outcome): Html {
   const cell = (isText: true | undefined) => (isText ? 'text' : 'number');
   const head = stageColumns.map(
-    ({ title, isText }) => html`<th scope="col" class="${cell(isText)}">${title}</th>`,
+    ({ title, unit, isText }) =>
+      html`<th scope="col" class="${cell(isText)}">${unit === undefined ? title : `${title} ${unit}`}</th>`,
   );
   const rows = measurements.map(
     (each) =>

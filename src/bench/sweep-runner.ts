@@ -4,7 +4,7 @@ import type { Context } from '../cli/context.ts';
 import { Failure } from '../cli/failure.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Measuring, measure } from './measure.ts';
-import { isSame, type Measurement, nameOf, ownCores } from './measurement.ts';
+import { countOf, isSame, type Measurement, nameOf, ownCores } from './measurement.ts';
 import { startOwnServer, type Target } from './own-server.ts';
 import { busyCores, readProcessorTime } from './processor-time.ts';
 import { candidateOf } from './recommendation.ts';
@@ -32,7 +32,7 @@ export interface Swept {
 }
 
 /** A bench stops early when it exceeds the planned time by this factor, as on a busy machine. */
-const lateFactor = 2;
+export const lateFactor = 2;
 /** Cores for each thread of the generator. */
 const coresPerGenerator = 4;
 const mostGenerators = 16;
@@ -125,7 +125,7 @@ async function runStage(
   const measured = await unlessOver(measure(target, workload, combination, stage, rate, measuring), over);
   const foreignCores = Math.max(0, busyCores(before, readProcessorTime()) - ownCores(measured));
   const total = plan.runs.flatMap((run) => run.stages).length;
-  const name = `${nameOf(combination, plan.base)}, ${loadOf(measured)}, ${measured.connections} connections`;
+  const name = `${nameOf(combination, plan.base)}, ${loadOf(measured)}, ${countOf(measured.connections, 'connection')}`;
   context.err(`${measurements.length + 1}/${total} ${name}: ${whole(measured.packetsPerSecond)} packets/s\n`);
   return running ? measured : { ...measured, foreignCores, isDisturbed: isDisturbing(foreignCores) };
 }

@@ -5,39 +5,68 @@ import type { Combination } from './sweep.ts';
 /** A column of the table of stages. */
 export interface StageColumn {
   readonly title: string;
+  readonly unit?: 'ms' | 'µs';
   readonly text: (measurement: Measurement, base: Combination) => string;
   readonly isText?: true;
 }
 
-/** The columns of the table, in the terminal and in the report. */
-export const stageColumns: readonly StageColumn[] = [
+/** What was measured, and how fast the responses were. */
+const speedColumns: readonly StageColumn[] = [
   { title: 'Settings', text: ({ combination }, base) => nameOf(combination, base), isText: true },
   { title: 'Load', text: loadOf, isText: true },
   { title: 'Connections', text: ({ connections }) => String(connections) },
   { title: 'Packets/s', text: ({ packetsPerSecond }) => whole(packetsPerSecond) },
-  { title: 'p50 ms', text: ({ p50 }) => tenths(p50) },
-  { title: 'p99 ms', text: ({ p99 }) => tenths(p99) },
-  { title: 'p99.9 ms', text: ({ p999 }) => tenths(p999) },
+  { title: 'p50', unit: 'ms', text: ({ p50 }) => tenths(p50) },
+  { title: 'p99', unit: 'ms', text: ({ p99 }) => tenths(p99) },
+  { title: 'p99.9', unit: 'ms', text: ({ p999 }) => tenths(p999) },
+  {
+    title: 'Generator p99',
+    unit: 'ms',
+    text: ({ share, generatorP99 }) => (share === undefined ? '-' : tenths(generatorP99)),
+  },
+];
+
+const costColumns: readonly StageColumn[] = [
   ...threadRoles.map((role) => ({
-    title: `${role} µs`,
+    title: `${role[0]!.toUpperCase()}${role.slice(1)}`,
+    unit: 'µs' as const,
     text: (each: Measurement) => (each.threads.length === 0 ? '-' : tenths(microsOf(each, role))),
   })),
   { title: 'Flushes/s', text: ({ flushesPerSecond }) => whole(flushesPerSecond) },
   { title: 'Bytes/packet', text: ({ bytesPerPacket }) => whole(bytesPerPacket) },
-  { title: 'Generator', text: ({ generatorBusiest }) => `${Math.round(generatorBusiest * 100)} %` },
+];
+
+const soundnessColumns: readonly StageColumn[] = [
+  { title: 'Generator CPU', text: ({ generatorBusiest }) => `${Math.round(generatorBusiest * 100)} %` },
   { title: 'Others', text: ({ foreignCores }) => (foreignCores === undefined ? '-' : tenths(foreignCores)) },
   { title: 'Errors', text: ({ errors }) => String(errors) },
   { title: 'Counts', text: ({ difference }) => (difference === undefined ? 'exact' : 'wrong') },
 ];
 
-/** The stages as a table for a terminal. */
-export function tableText(all: readonly Measurement[], base: Combination, screen: Screen): string {
-  const headings = stageColumns.map(({ title, isText }) => ({
-    title: title.toUpperCase(),
-    ...(!isText && { right: true as const }),
-  }));
-  const rows = all.map((each) => stageColumns.map(({ text }) => text(each, base)));
-  return makeTable(headings, rows, screen).text;
+/** The columns of the table in the report. */
+export const stageColumns: readonly StageColumn[] = [...speedColumns, ...costColumns, ...soundnessColumns];
+
+/** Maximum width of the output, columns. */
+export const mostWidth = 100;
+
+/** The stages as tables for a terminal, whose rows have the numbers of the stages. */
+export function tablesText(all: readonly Measurement[], base: Combination, screen: Screen): string {
+  const width = Math.min(mostWidth, screen.width ?? mostWidth);
+  const number = { title: '#', right: true as const };
+  const tables = [speedColumns, costColumns, soundnessColumns].map((columns) => {
+    const headings = columns.map((column) => ({
+      title: headingOf(column),
+      ...(column.isText ? { cut: true as const } : { right: true as const }),
+    }));
+    const rows = all.map((each, at) => [String(at + 1), ...columns.map(({ text }) => text(each, base))]);
+    return makeTable([number, ...headings], rows, { ...screen, width }).text;
+  });
+  return tables.join('\n');
+}
+
+/** Units have upper and lower case: µs in upper case would be Greek. */
+function headingOf({ title, unit }: StageColumn): string {
+  return unit === undefined ? title.toUpperCase() : `${title.toUpperCase()} ${unit}`;
 }
 
 /** The load in words: `http, ceiling` or `http, 80 %, disturbed`. */
@@ -53,4 +82,16 @@ export function whole(value: number | undefined): string {
 
 function tenths(value: number): string {
   return value.toFixed(1);
+}
+
+/** Breaks a text into indented lines of at most `mostWidth` columns. A longer word has a line of its own. */
+export function paragraph(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= mostWidth)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`  ${word}`);
+  }
+  return lines.map((line) => `${line}\n`).join('');
 }

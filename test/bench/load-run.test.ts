@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Histogram } from '../../src/bench/load/histogram.ts';
-import { LoadRun } from '../../src/bench/load/load-run.ts';
+import { LoadRun, newSlot, type Slot } from '../../src/bench/load/load-run.ts';
 import type { TimerClock } from '../../src/runtime/clock.ts';
 
 /** A clock that advances by a number of milliseconds at each reading. */
@@ -37,14 +37,19 @@ const whole = { index: 0, of: 1 };
 async function run({ stallAt = -1, step = 0.25 } = {}) {
   const clock = new SteppingClock(step);
   const due: number[] = [];
-  const load = new LoadRun<object>({ warmupSeconds: 0, seconds: 1, rate: 100 }, whole, clock, (slot, at) => {
-    due.push(at);
-    setImmediate(() => {
-      if (due.length === stallAt) clock.advance(500);
-      load.answered(slot, at, true);
-    });
-  });
-  for (let slot = 0; slot < 2; slot++) load.add({ slot });
+  const load: LoadRun<Slot> = new LoadRun(
+    { warmupSeconds: 0, seconds: 1, rate: 100 },
+    whole,
+    clock,
+    (slot) => {
+      due.push(slot.dueAt);
+      setImmediate(() => {
+        if (due.length === stallAt) clock.advance(500);
+        load.answered(slot, true);
+      });
+    },
+  );
+  for (let slot = 0; slot < 2; slot++) load.add({ ...newSlot });
   const { latencies, lateness, ...measured } = await load.run();
   return { ...measured, due, latencies: new Histogram(latencies), lateness: new Histogram(lateness) };
 }
@@ -68,17 +73,17 @@ test('a stall of the target counts for every request that was due meanwhile', as
 
 test('lateness is the delay of the generator, not of the target', async () => {
   const clock = new SteppingClock(0.25);
-  const load: LoadRun<object> = new LoadRun<object>(
+  const load: LoadRun<Slot> = new LoadRun(
     { warmupSeconds: 0, seconds: 1, rate: 10 },
     whole,
     clock,
-    (slot, at) => {
+    (slot) => {
       // The only connection is busy until the next three are due.
       clock.advance(300);
-      setImmediate(() => load.answered(slot, at, true));
+      setImmediate(() => load.answered(slot, true));
     },
   );
-  load.add({});
+  load.add({ ...newSlot });
   const { sent, latencies, lateness } = await load.run();
   expect(sent).toBe(10);
   expect(new Histogram(latencies).quantile(1)).toBeGreaterThan(1_000);
@@ -88,18 +93,41 @@ test('lateness is the delay of the generator, not of the target', async () => {
 test('a generator that is held up reports its lateness', async () => {
   const clock = new SteppingClock(0.25);
   let held = false;
-  const load: LoadRun<object> = new LoadRun<object>(
+  const load: LoadRun<Slot> = new LoadRun(
     { warmupSeconds: 0, seconds: 1, rate: 100 },
     whole,
     clock,
-    (slot, at) => void setImmediate(() => load.answered(slot, at, true)),
+    (slot) => void setImmediate(() => load.answered(slot, true)),
   );
-  for (let slot = 0; slot < 50; slot++) load.add({ slot });
+  for (let slot = 0; slot < 50; slot++) load.add({ ...newSlot });
   setImmediate(() => {
     held = true;
     clock.advance(400);
   });
-  const { lateness } = await load.run();
+  const { lateness, own, others } = await load.run();
   expect(held).toBe(true);
   expect(new Histogram(lateness).quantile(1)).toBeGreaterThan(350);
+  expect(new Histogram(own).quantile(1)).toBeGreaterThan(350);
+  expect(new Histogram(others).quantile(1)).toBeLessThan(50);
+});
+
+test('the delays of a slow target are not in the share of the generator', async () => {
+  const clock = new SteppingClock(0.25);
+  const load: LoadRun<Slot> = new LoadRun(
+    { warmupSeconds: 0, seconds: 1, rate: 10 },
+    whole,
+    clock,
+    (slot) => {
+      const end = clock.now() + 300;
+      const look = () => {
+        if (clock.now() < end) setImmediate(look);
+        else load.answered(slot, true);
+      };
+      setImmediate(look);
+    },
+  );
+  for (let slot = 0; slot < 5; slot++) load.add({ ...newSlot });
+  const { own, others } = await load.run();
+  expect(new Histogram(own).quantile(1)).toBeLessThan(50);
+  expect(new Histogram(others).quantile(0.01)).toBeGreaterThan(250);
 });

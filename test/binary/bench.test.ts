@@ -33,13 +33,20 @@ test('bench measures a temporary server, writes a report, and removes the store'
     report,
     '--json',
   ]);
-  expect(stderr).toContain('6/6 base, grpc, 80 %, 1 connections');
+  expect(stderr).toContain('6/6 base, grpc, 80 %, 1 connection:');
   expect(code).toBe(0);
   const outcome = JSON.parse(stdout) as Outcome;
   expect(outcome.exact).toBe(true);
   const stages = outcome.measurements.map(({ transport, share = 1, errors }) => [transport, share, errors]);
   expect(stages).toEqual(['http', 'grpc'].flatMap((each) => [1, 0.5, 0.8].map((share) => [each, share, 0])));
-  for (const each of outcome.measurements) expect(each.packetsPerSecond).toBeGreaterThan(0);
+  expect(stderr).toMatch(/^6 stages in 1 run: \d+ s, or up to \d+ s on a busy machine\./);
+  for (const { packetsPerSecond, share, p99, generatorP99, othersP99 } of outcome.measurements) {
+    expect(packetsPerSecond).toBeGreaterThan(0);
+    if (share === undefined) continue;
+    expect(generatorP99).toBeGreaterThan(0);
+    expect(generatorP99).toBeLessThanOrEqual(p99);
+    expect(othersP99).toBeLessThanOrEqual(p99);
+  }
   expect(readFileSync(report, 'utf8')).toContain('<h1>flagmeter bench</h1>');
   expect(readdirSync(folder)).toEqual(['report.html']);
   expect(processesWith(data)).toEqual([]);

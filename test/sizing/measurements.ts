@@ -9,7 +9,7 @@ export function measured(given: Partial<Measurement> = {}): Measurement {
     packetsPerSecond: 50_000,
     ...{ p50: 1, p99: 4, p999: 9 },
     threads: [],
-    ...{ generatorCores: 0.4, generatorBusiest: 0.4, lateness: 0.1 },
+    ...{ generatorCores: 0.4, generatorBusiest: 0.4, generatorP50: 0.1, generatorP99: 0.2, othersP99: 3.8 },
     errors: 0,
     errorKinds: {},
     ...given,

@@ -114,13 +114,23 @@ describe('the sustained rate', () => {
       open(10_000),
       open(20_000),
       open(30_000, { packetsPerSecond: 25_000 }),
-      open(40_000, { p99: 80 }),
+      open(40_000, { p99: 80, othersP99: 79 }),
     ];
     expect(sustainedOf(all, base)).toEqual({
       packetsPerSecond: 20_000,
       share: 0.8,
-      p99: 4,
+      p99: 3.8,
+      generatorP99: 0.2,
       bytesPerDay: 864e9,
+    });
+  });
+
+  it('is not lower because of the delays of the generator', () => {
+    const late = open(30_000, { p99: 80, generatorP99: 70, othersP99: 30 });
+    expect(sustainedOf([measured(), open(20_000), late], base)).toMatchObject({
+      packetsPerSecond: 30_000,
+      p99: 30,
+      generatorP99: 70,
     });
   });
 

@@ -1,7 +1,7 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import type { TimerClock } from '../../runtime/clock.ts';
 import { increase } from '../../runtime/counts.ts';
-import { LoadRun } from './load-run.ts';
+import { LoadRun, newSlot, type Slot } from './load-run.ts';
 import type { Outcome } from './outcome.ts';
 import type { GrpcPlan } from './plan.ts';
 import { mark } from './reports.ts';
@@ -19,7 +19,7 @@ const options = {
 };
 
 /** A stream of a connection, with at most one call in progress. */
-interface Stream {
+interface Stream extends Slot {
   readonly client: Client;
   readonly instance: number;
 }
@@ -46,7 +46,7 @@ export class GrpcDriver {
     this.#message = Buffer.from(plan.message, 'base64');
     this.#answer = Buffer.from(plan.answer, 'base64');
     this.#number = plan.firstNumber;
-    this.#load = new LoadRun(plan, share, clock, (stream, dueAt) => this.#call(stream, dueAt));
+    this.#load = new LoadRun(plan, share, clock, (stream) => this.#call(stream));
   }
 
   /** @throws {Error} if nothing listens */
@@ -69,10 +69,10 @@ export class GrpcDriver {
       client.waitForReady(this.#clock.now() + connectMs, (error) => (error ? reject(error) : resolve())),
     );
     const instance = this.#share.index + index * this.#share.of;
-    for (let stream = 0; stream < streams; stream++) this.#load.add({ client, instance });
+    for (let stream = 0; stream < streams; stream++) this.#load.add({ ...newSlot, client, instance });
   }
 
-  #call(stream: Stream, dueAt: number): void {
+  #call(stream: Stream): void {
     mark(this.#message, this.#plan.marks, stream.instance, this.#number++);
     stream.client.makeUnaryRequest(
       this.#plan.path,
@@ -83,7 +83,7 @@ export class GrpcDriver {
         const failure = this.#failureOf(error, answer);
         if (failure === undefined) this.#succeeded++;
         else increase(this.#errors, failure);
-        this.#load.answered(stream, dueAt, failure === undefined);
+        this.#load.answered(stream, failure === undefined);
       },
     );
   }

@@ -1,18 +1,16 @@
 import type { TimerClock } from '../../runtime/clock.ts';
 import { increase } from '../../runtime/counts.ts';
-import { LoadRun } from './load-run.ts';
+import { LoadRun, newSlot, type Slot } from './load-run.ts';
 import type { Outcome } from './outcome.ts';
 import type { HttpPlan } from './plan.ts';
 import { responseReader } from './responses.ts';
 import type { Share } from './schedule.ts';
 
 /** State of a keep-alive connection, with at most one request in progress. */
-interface Connection {
+interface Connection extends Slot {
   socket: Bun.Socket<Connection>;
   /** Index of the request in progress; -1 if the connection is idle. */
   request: number;
-  /** Start time for the latency of the request in progress. */
-  dueAt: number;
   /** The part of the request in progress that the socket has not accepted yet. */
   unsent: Uint8Array | undefined;
   read: (chunk: Uint8Array) => void;
@@ -36,7 +34,7 @@ export class HttpDriver {
     this.#clock = clock;
     this.#requests = plan.requests.map((request) => Buffer.from(request, plan.encoding));
     this.#accepted = new Uint32Array(plan.requests.length);
-    this.#load = new LoadRun(plan, share, clock, (connection, dueAt) => this.#send(connection, dueAt));
+    this.#load = new LoadRun(plan, share, clock, (connection) => this.#send(connection));
     this.#nextRequest = share.index % plan.requests.length;
     this.#microsecond = share.index;
   }
@@ -53,7 +51,7 @@ export class HttpDriver {
   }
 
   async #connect(): Promise<void> {
-    const connection: Partial<Connection> = { request: -1, dueAt: 0, unsent: undefined };
+    const connection: Partial<Connection> = { ...newSlot, request: -1, unsent: undefined };
     const ready = connection as Connection;
     ready.read = responseReader((status) => this.#answered(ready, status));
     ready.socket = await Bun.connect<Connection>({
@@ -70,10 +68,9 @@ export class HttpDriver {
     this.#load.add(ready);
   }
 
-  #send(connection: Connection, dueAt: number): void {
+  #send(connection: Connection): void {
     connection.request = this.#nextRequest;
     this.#nextRequest = (this.#nextRequest + this.#share.of) % this.#requests.length;
-    connection.dueAt = dueAt;
     connection.unsent = this.#timed(this.#requests[connection.request]!);
     this.#flush(connection);
   }
@@ -104,7 +101,7 @@ export class HttpDriver {
     if (well) this.#accepted[connection.request]!++;
     else this.#failed(String(status));
     connection.request = -1;
-    this.#load.answered(connection, connection.dueAt, well);
+    this.#load.answered(connection, well);
   }
 
   #failed(what: string): void {

@@ -17,27 +17,35 @@ export interface Measured {
   /** The counts of the histogram. */
   readonly latencies: Uint32Array;
   readonly lateness: Uint32Array;
+  readonly own: Uint32Array;
+  readonly others: Uint32Array;
   /** Number of missing responses. */
   readonly unanswered: number;
 }
 
-/** A slot without a request. */
-interface Idle<Slot> {
-  readonly slot: Slot;
-  readonly since: number;
+/** A connection, or a stream of one, with at most one request in progress. Its times belong to the run. */
+export interface Slot {
+  /** Start time for the latency of the request in progress. */
+  dueAt: number;
+  /** Delay of the generator before it sent that request, ms. */
+  late: number;
+  idleSince: number;
 }
 
-/**
- * Sends requests on a schedule, for any protocol. A slot can have one request in progress: it is a connection, or a stream of one.
- */
-export class LoadRun<Slot> {
+/** The times of a slot that is new. */
+export const newSlot: Slot = { dueAt: 0, late: 0, idleSince: 0 };
+
+/** Sends requests on a schedule, for any protocol. */
+export class LoadRun<Each extends Slot> {
   readonly #timing: Timing;
   readonly #share: Share;
   readonly #clock: TimerClock;
-  readonly #send: (slot: Slot, dueAt: number) => void;
+  readonly #send: (slot: Each) => void;
   readonly #latencies = new Histogram();
   readonly #lateness = new Histogram();
-  readonly #idle: Idle<Slot>[] = [];
+  readonly #own = new Histogram();
+  readonly #others = new Histogram();
+  readonly #idle: Each[] = [];
   #schedule: Schedule = { next: () => undefined, over: () => true };
   #measureFrom = 0;
   #measureTo = 0;
@@ -47,9 +55,12 @@ export class LoadRun<Slot> {
   /** Successful requests within the measured period. */
   #measured = 0;
   #lastAnswerAt = 0;
+  /** Times before the last poll of the sockets of an open loop, and before the poll that preceded it. */
+  #polledAt = Number.POSITIVE_INFINITY;
+  #polledBefore = Number.POSITIVE_INFINITY;
 
-  /** @param send starts the request of a slot, whose latency counts from `dueAt` */
-  constructor(timing: Timing, share: Share, clock: TimerClock, send: (slot: Slot, dueAt: number) => void) {
+  /** @param send starts the request of a slot */
+  constructor(timing: Timing, share: Share, clock: TimerClock, send: (slot: Each) => void) {
     this.#timing = timing;
     this.#share = share;
     this.#clock = clock;
@@ -57,21 +68,17 @@ export class LoadRun<Slot> {
   }
 
   /** Adds an idle slot. */
-  add(slot: Slot): void {
+  add(slot: Each): void {
     this.#slots++;
     this.#rest(slot, this.#clock.monotonic());
     this.#pump();
   }
 
   /** Removes a slot. @param busy whether it has a request in progress */
-  remove(slot: Slot, busy: boolean): void {
+  remove(slot: Each, busy: boolean): void {
     this.#slots--;
     if (busy) this.#underWay--;
-    else
-      this.#idle.splice(
-        this.#idle.findIndex((idle) => idle.slot === slot),
-        1,
-      );
+    else this.#idle.splice(this.#idle.indexOf(slot), 1);
   }
 
   /** Whether no more requests will be due. */
@@ -80,20 +87,34 @@ export class LoadRun<Slot> {
   }
 
   /** Counts the response to a slot's request, and sends the next one on it. @param well whether the response is as expected */
-  answered(slot: Slot, dueAt: number, well: boolean): void {
+  answered(slot: Each, well: boolean): void {
     const now = this.#clock.monotonic();
     this.#underWay--;
     this.#lastAnswerAt = now;
-    if (well && dueAt >= this.#measureFrom) this.#latencies.record(now - dueAt);
+    if (well && slot.dueAt >= this.#measureFrom) this.#record(slot, now);
     if (well && now >= this.#measureFrom && (now <= this.#measureTo || this.#timing.rate)) this.#measured++;
     const due = this.#schedule.next(now);
     if (due === undefined) this.#rest(slot, now);
-    else this.#begin(slot, due, now, now);
+    else {
+      slot.idleSince = now;
+      this.#begin(slot, due, now);
+    }
+  }
+
+  /** The response was not there at the poll before the last, so it waited to be read since then at most. */
+  #record({ dueAt, late }: Each, now: number): void {
+    const latency = now - dueAt;
+    const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));
+    this.#latencies.record(latency);
+    this.#own.record(own);
+    this.#others.record(latency - own);
   }
 
   /** Sends everything and waits for the responses. */
   async run(): Promise<Measured> {
-    this.#schedule = this.#scheduleFrom(this.#clock.monotonic());
+    const start = this.#clock.monotonic();
+    this.#schedule = this.#scheduleFrom(start);
+    if (this.#timing.rate !== undefined) this.#polledAt = start;
     this.#pump();
     await (this.#timing.rate === undefined ? this.#wait() : this.#pace());
     await this.#drain();
@@ -110,8 +131,9 @@ export class LoadRun<Slot> {
     return overload ? until(this.#measureTo, open) : open;
   }
 
-  #rest(slot: Slot, since: number): void {
-    this.#idle.push({ slot, since });
+  #rest(slot: Each, since: number): void {
+    slot.idleSince = since;
+    this.#idle.push(slot);
   }
 
   /** Assigns every due request to an idle slot. */
@@ -120,17 +142,19 @@ export class LoadRun<Slot> {
       const now = this.#clock.monotonic();
       const due = this.#schedule.next(now);
       if (due === undefined) return;
-      const { slot, since } = this.#idle.shift()!;
-      this.#begin(slot, due, since, now);
+      this.#begin(this.#idle.shift()!, due, now);
     }
   }
 
-  /** @param since the time at which the slot became idle */
-  #begin(slot: Slot, due: number, since: number, now: number): void {
+  #begin(slot: Each, due: number, now: number): void {
+    const { overload } = this.#timing;
+    const late = now - Math.max(due, slot.idleSince);
     this.#underWay++;
     this.#sent++;
-    if (due >= this.#measureFrom) this.#lateness.record(now - Math.max(due, since));
-    this.#send(slot, this.#timing.overload ? now : due);
+    if (due >= this.#measureFrom) this.#lateness.record(late);
+    slot.dueAt = overload ? now : due;
+    slot.late = overload ? 0 : late;
+    this.#send(slot);
   }
 
   async #wait(): Promise<void> {
@@ -141,14 +165,23 @@ export class LoadRun<Slot> {
   async #pace(): Promise<void> {
     while (!this.isOver && this.#slots > 0) {
       this.#pump();
-      Atomics.wait(never, 0, 0, openLoopPauseMs);
-      await new Promise(setImmediate);
+      await this.#poll();
     }
+  }
+
+  /** Waits briefly, then lets the event loop read the sockets. */
+  async #poll(): Promise<void> {
+    Atomics.wait(never, 0, 0, openLoopPauseMs);
+    this.#polledBefore = this.#polledAt;
+    this.#polledAt = this.#clock.monotonic();
+    await new Promise(setImmediate);
   }
 
   async #drain(): Promise<void> {
     const end = this.#clock.monotonic() + drainMs;
-    while (this.#underWay > 0 && this.#clock.monotonic() < end) await this.#pause(2);
+    const isOpen = this.#timing.rate !== undefined;
+    while (this.#underWay > 0 && this.#clock.monotonic() < end)
+      await (isOpen ? this.#poll() : this.#pause(2));
   }
 
   #pause(ms: number): Promise<void> {
@@ -164,6 +197,8 @@ export class LoadRun<Slot> {
       sent: this.#sent,
       latencies: this.#latencies.counts,
       lateness: this.#lateness.counts,
+      own: this.#own.counts,
+      others: this.#others.counts,
       unanswered: this.#underWay,
     };
   }

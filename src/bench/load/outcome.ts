@@ -34,6 +34,8 @@ export function combine(loop: LoadReport['loop'], outcomes: readonly ThreadOutco
       [...kinds].map((kind) => [kind, sum(outcomes, ({ errors }) => errors[kind] ?? 0)]),
     ),
     lateness: merge(outcomes.map((each) => each.lateness)).quantiles(),
+    own: merge(outcomes.map((each) => each.own)).quantiles(),
+    others: merge(outcomes.map((each) => each.others)).quantiles(),
     cpuShare: Math.max(...outcomes.map(({ cpuSeconds, elapsed }) => cpuSeconds / elapsed)),
     cpuSeconds: sum(outcomes, ({ cpuSeconds }) => cpuSeconds),
   };

@@ -86,6 +86,13 @@ export interface LoadReport extends Quantiles {
   readonly errors: Readonly<Record<string, number>>;
   /** Delays of the generator itself: from the time at which a request was due and its connection idle to sending it, ms. */
   readonly lateness: Quantiles;
+  /**
+   * The generator's share of each latency of an open loop: its lateness, and the time for which the response can have waited to be read.
+   * Both include waiting for a core.
+   */
+  readonly own: Quantiles;
+  /** The rest of each latency: the target, the network, and waiting for an idle connection. */
+  readonly others: Quantiles;
   /** Cores used by the busiest thread of the generator: near 1, the generator is the bottleneck instead of the target. */
   readonly cpuShare: number;
   /** CPU time of all threads of the generator during the run, seconds. */

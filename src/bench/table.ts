@@ -13,7 +13,7 @@ export interface StageColumn {
 /** What was measured, and how fast the responses were. */
 const speedColumns: readonly StageColumn[] = [
   { title: 'Settings', text: ({ combination }, base) => nameOf(combination, base), isText: true },
-  { title: 'Load', text: loadOf, isText: true },
+  { title: 'Load', text: (each) => loadOf({ ...each, isDisturbed: false }), isText: true },
   { title: 'Connections', text: ({ connections }) => String(connections) },
   { title: 'Packets/s', text: ({ packetsPerSecond }) => whole(packetsPerSecond) },
   { title: 'p50', unit: 'ms', text: ({ p50 }) => tenths(p50) },
@@ -38,7 +38,11 @@ const costColumns: readonly StageColumn[] = [
 
 const soundnessColumns: readonly StageColumn[] = [
   { title: 'Generator CPU', text: ({ generatorBusiest }) => `${Math.round(generatorBusiest * 100)} %` },
-  { title: 'Others', text: ({ foreignCores }) => (foreignCores === undefined ? '-' : tenths(foreignCores)) },
+  {
+    title: 'Others',
+    text: ({ foreignCores, isDisturbed }) =>
+      foreignCores === undefined ? '-' : `${tenths(foreignCores)}${isDisturbed ? ', disturbed' : ''}`,
+  },
   { title: 'Errors', text: ({ errors }) => String(errors) },
   { title: 'Counts', text: ({ difference }) => (difference === undefined ? 'exact' : 'wrong') },
 ];

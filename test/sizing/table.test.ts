@@ -28,6 +28,7 @@ describe('the tables of stages', () => {
 
   it('fit into 100 columns', () => {
     for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(mostWidth);
+    for (const whole of ['http, 50 %', '1.2, disturbed']) expect(text).toContain(whole);
     for (const title of ['SETTINGS', 'GENERATOR P99 ms', 'BYTES/PACKET', 'COUNTS'])
       expect(text).toContain(title);
   });

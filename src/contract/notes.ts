@@ -70,11 +70,12 @@ export const ledgerNotes = {
   },
   possible_repeat: {
     meaning:
-      'A message resembles one of the last ten minutes. It was counted, because it may be a different one',
-    remedy: 'If it was a retry, send an `Idempotency-Key` or a `time` finer than a millisecond',
+      'A message resembles an earlier one. It was counted, because it may be of another process',
+    remedy:
+      'If it was a retry of a report, send an `Idempotency-Key` or a `time` finer than a millisecond. Unleash SDKs can do neither',
   },
   repeated: {
-    meaning: 'A message was received again, and not counted again',
+    meaning: 'A message was received again, and only what it adds was counted',
     remedy: 'None: the sender missed the first answer',
   },
 } as const satisfies Readonly<Record<string, Note>>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../accounts/key-index.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Digest, digestWords } from '../storage/commit/records.ts';
+import { briefWord } from '../storage/lmdb/messages.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 
 /**
@@ -40,6 +41,14 @@ export function identityOf(
   b: number,
 ): MessageIdentity {
   return [application.number, key.number, a, b];
+}
+
+/** The identity of a message by its bytes, which is recognised briefly: another message can have the same. */
+export function identityOfBytes(
+  { holder: { application, key } }: MessageSender,
+  bytes: Digest,
+): MessageIdentity {
+  return [application.number, briefWord(key.number), bytes[0], bytes[1]];
 }
 
 const keyPattern = /^[ -~]{1,255}$/;

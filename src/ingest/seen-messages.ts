@@ -1,6 +1,6 @@
 import type { Batch } from '../storage/commit/batch.ts';
 import { digestWords } from '../storage/commit/records.ts';
-import { type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
+import { lifeOf, type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
 /** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
@@ -47,7 +47,7 @@ export class SeenMessages {
    */
   find(identity: MessageIdentity, now: number): Promise<void> | undefined {
     const own = this.#applications.get(identity[0]);
-    const at = own?.find(identity, now - messageLifeMs) ?? -1;
+    const at = own?.find(identity, now - lifeOf(identity[1])) ?? -1;
     return at < 0 ? undefined : (this.#byNumber.get(own!.batchAt(at))?.batch.durable ?? kept);
   }
 

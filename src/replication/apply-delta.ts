@@ -3,7 +3,14 @@ import { addUser, type HotTables } from '../storage/aggregate/hot-tables.ts';
 import { addExposure, addValue, mergeMeasurement, openExposures } from '../storage/aggregate/merge.ts';
 import { summaryOf } from '../storage/commit/records.ts';
 import { minuteOf, minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
-import { type CumulativeMessage, type CumulativeTotals, eachTotal } from '../storage/lmdb/cumulative.ts';
+import {
+  applicationOf,
+  type CumulativeMessage,
+  type CumulativeTotals,
+  eachAdded,
+  noteLine,
+  rowWidth,
+} from '../storage/lmdb/cumulative.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';
@@ -119,17 +126,20 @@ function applyCounts(applying: Applying, counts: readonly number[]): void {
 
 /** Adds what a message adds to earlier ones of any node. */
 function applyCumulative(applying: Applying, message: CumulativeMessage): void {
-  const { hot, days, totals } = applying;
-  const [counts, measurements]: [number[], number[]] = [[], []];
-  eachRow(applying, 'cumulative', message.counts, 3, (...row) => void counts.push(...row));
-  eachRow(applying, 'cumulative', message.measurements, 4, (...row) => void measurements.push(...row));
-  eachTotal(totals.add({ ...message, counts, measurements }), {
-    count(ref, bucket, checks) {
+  const { hot, days, totals, erased, ledger } = applying;
+  if (erased.hasApplication(applicationOf(message.identity))) return;
+  const { bucket, measuredAt } = message;
+  const own: number[] = [];
+  eachRow(applying, 'cumulative', message.rows, rowWidth, (...row) => void own.push(...row));
+  const { rows, note } = totals.add({ ...message, rows: own });
+  eachAdded(rows, {
+    count(ref, checks) {
       hot.counts.add(ref, bucket, checks, 0, 0);
       days.add(ref, bucket);
     },
-    measurement: (ref, bucket, value, at) => addValue(hot.measurements.touch(ref, bucket), value, at),
+    measurement: (ref, value) => addValue(hot.measurements.touch(ref, bucket), value, measuredAt),
   });
+  if (note !== undefined && message.subject !== '') ledger.add([noteLine(message, note)]);
 }
 
 /** Only the increase of a total counts, whichever nodes received it. */

@@ -1,5 +1,6 @@
 import { keysIn, pairKey } from '../storage/lmdb/key-prefix.ts';
 import {
+  lifeOf,
   type Message,
   messageLifeMs,
   permanentAt,
@@ -13,8 +14,8 @@ const identityBytes = 16;
 const timeBytes = 6;
 
 /**
- * The messages counted by any node. The first in the order of the log counts. Others of the same identity within ten minutes of it,
- * earlier or later, do not. A message is forgotten once no stream can ship another copy.
+ * The messages counted by any node. The first in the order of the log counts. Others of the same identity within its life (see
+ * `lifeOf`), earlier or later, do not. A message is forgotten once no stream can ship another copy.
  *
  * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders them by time.
  */
@@ -28,7 +29,8 @@ export class CountedMessages {
   /** Adds a message, and returns whether it counts. Call it in a transaction. */
   add(message: Message): boolean {
     const { identity, at } = message;
-    const [from, to] = [at - messageLifeMs + 1, at + messageLifeMs];
+    const life = lifeOf(Buffer.from(identity).readUInt32BE(4));
+    const [from, to] = [at - life + 1, at + life];
     const range = { start: keyOf(identity, from), end: keyOf(identity, to), limit: 1 };
     if (keysIn(this.#store.messageTimes, range).length > 0) return false;
     this.#store.messageTimes.putSync(keyOf(identity, at), nothing);

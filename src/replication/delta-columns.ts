@@ -83,9 +83,9 @@ export function text(longest: number): Column<string> {
   return valid((value) => typeof value === 'string' && value.length > 0 && value.length <= longest);
 }
 
-/** A byte string of fixed length. */
-export function bytes(length: number): Column<Uint8Array> {
-  return valid((value) => value instanceof Uint8Array && value.length === length);
+/** A byte string of one of these lengths. */
+export function bytes(...lengths: number[]): Column<Uint8Array> {
+  return valid((value) => value instanceof Uint8Array && lengths.includes(value.length));
 }
 
 /** Flat rows of numbers. @param place name under which invalid rows are refused, if not that of the column */
@@ -220,19 +220,22 @@ export const transports = valid<Sender['transport']>((value) => transportNames.i
 export const routes = valid<Sender['route']>((value) => routeNames.includes(value));
 
 /** The text of a subject is stored as part of a row, so it must be exactly what `subjectText` writes. */
-export const subjects = valid<string>((subject) => {
+export const subjects = valid<string>(isSubject);
+export const subjectsOrNone = valid<string>((value) => value === '' || isSubject(value));
+
+function isSubject(subject: unknown): boolean {
   const fields = parseJson(subject, 4 * longestText);
   if (!Array.isArray(fields) || fields.length !== 8) return false;
   const [environment, transport, route, outcome, status, code, userAgent, instance] = fields;
-  const isSubject =
+  const isValidRow =
     (environment === null || isWord(environment as number)) &&
     transportNames.includes(transport) &&
     [...routeNames, 'identities'].includes(route) &&
     outcomes.includes(outcome) &&
     whole(1000)(status as number) &&
     [code, userAgent, instance].every(isTextOrNull);
-  return isSubject && JSON.stringify(fields) === subject;
-});
+  return isValidRow && JSON.stringify(fields) === subject;
+}
 
 const exampleFields: readonly string[] = [
   'environment',

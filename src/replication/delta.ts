@@ -1,6 +1,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
+import { type CumulativeMessage, opensFlag, repeats, rowKind } from '../storage/lmdb/cumulative.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';
 import { chunksPerSketch } from '../storage/lmdb/sketches.ts';
 import {
@@ -34,6 +35,7 @@ import {
   shownText,
   shownTextOrNull,
   subjects,
+  subjectsOrNone,
   text,
   transports,
   whole,
@@ -43,9 +45,10 @@ import {
  * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are identified by
  * the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without names. Rows of numbers are
  * flat. Format 1, which earlier releases read, lacks the last two columns and the routes after `metrics`. A delta has it unless it needs
- * the later one.
+ * the latest one. Format 2 is that of interim builds.
  */
-const deltaFormat = 2;
+const deltaFormat = 3;
+const interim = 2;
 
 /** Maximum inflated size of a body. Only a report with many thousand entries makes a delta come near it. */
 const maxInflated = 64 * 1024 * 1024;
@@ -90,8 +93,22 @@ const messageColumns = {
   unresolved,
 };
 
-/** Totals of which only what they add to those of any node counts: see `CumulativeMessage`. */
+/** Messages of which only what they add to those of any node counts: see `CumulativeMessage`. */
 const cumulativeColumns = {
+  identity: bytes(16),
+  /** Unix ms. */
+  at: number(whole(2 ** 48)),
+  sender: bytes(0, 16),
+  repeats: number(whole(Object.keys(repeats).length)),
+  ...{ stop: number(isValue), length: number(isValue), interval: number(isValue) },
+  /** Empty to note nothing. */
+  subject: subjectsOrNone,
+  ...{ bucket: number(isBucket), measuredAt: number(isValue) },
+  rows: numbers([isRef, whole(2 * opensFlag), isValue], 'cumulative'),
+};
+
+/** The same in format 2. */
+const interimColumns = {
   identity: bytes(16),
   /** Unix ms. */
   at: number(whole(2 ** 48)),
@@ -154,13 +171,16 @@ const totalColumns = {
   ...{ value: number(isAmount), at: number(isValue), received: number(isValue), fresh: number(whole(2)) },
 };
 const laterColumns = { cumulative: rows(cumulativeColumns), totals: rows(totalColumns) };
+const interimLater = { ...laterColumns, cumulative: rows(interimColumns) };
 
 const unresolvedInstance = row(unresolvedColumns);
 const countedMessage = row(messageColumns);
 const deltaHead = row(headColumns);
 const deltaContent = row({ ...contentColumns, ...laterColumns });
 const cumulativeMessage = row(cumulativeColumns);
+const interimMessage = row(interimColumns);
 const earlierFormat = row({ ...headColumns, ...contentColumns });
+const interimFormat = row({ ...headColumns, ...contentColumns, ...interimLater });
 const format = row({ ...headColumns, ...contentColumns, ...laterColumns });
 
 export type PersonExposures = Of<typeof exposures>[number];
@@ -205,8 +225,26 @@ const stored = <T>({ pack, unpack }: Column<T>) => ({
 });
 export const messageRecord = stored(countedMessage);
 export const unresolvedRecord = stored(unresolvedInstance);
-export const cumulativeRecord = stored(cumulativeMessage);
+export const cumulativeRecord = {
+  ...stored(cumulativeMessage),
+  decode(packed: Uint8Array): CumulativeMessage {
+    const cells: unknown[] = packr.unpack(packed);
+    const isInterim = cells.length === Object.keys(interimColumns).length;
+    return isInterim ? fromInterim(interimMessage.unpack(cells)) : cumulativeMessage.unpack(cells);
+  },
+};
 export const totalRecord = stored(row(totalColumns));
+
+/** Cumulative messages of interim builds count in full. */
+function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMessage>): CumulativeMessage {
+  const rows: number[] = [];
+  for (let row = 0; row < counts.length; row += 3) rows.push(counts[row]!, rowKind.variant, counts[row + 2]!);
+  for (let row = 0; row < measurements.length; row += 4)
+    rows.push(measurements[row]!, rowKind.counter, measurements[row + 2]!);
+  const [bucket = measurements[1] ?? 0, measuredAt = at] = [counts[1], measurements[3]];
+  const unknown = { sender: new Uint8Array(), stop: 0, length: 0, interval: 0, subject: '' };
+  return { ...unknown, identity, at, repeats: repeats.never, bucket, measuredAt, rows };
+}
 
 /** The format of a body if this version does not know it. */
 export function laterFormat(body: Uint8Array): number | undefined {
@@ -226,6 +264,10 @@ export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
     const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });
     const content: unknown = packr.unpack(packed);
     if (found === deltaFormat) return format.read(content, 'delta', refuse);
+    if (found === interim) {
+      const { cumulative, ...rest } = interimFormat.read(content, 'delta', refuse);
+      return { ...rest, cumulative: cumulative.map(fromInterim) };
+    }
     return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [], totals: [] };
   } catch (error) {
     // Any failure to read it is the body's fault.

@@ -1,7 +1,6 @@
 import { createHotTables } from '../storage/aggregate/hot-tables.ts';
 import type { Envelope } from '../storage/commit/envelope.ts';
 import type { Folding } from '../storage/commit/fold.ts';
-import { cumulativeMessages } from '../storage/commit/records.ts';
 import {
   countingSections,
   exposuresSection,
@@ -114,12 +113,12 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
       messageRecord.encode(contentOf(envelope, message)),
     );
   }
-  for (const message of cumulativeMessages(envelope)) {
+  for (const message of envelope.cumulative) {
     let { at } = message;
     while (store.cumulative.doesExist(messageKey(at, message.identity))) at += 1;
     store.cumulative.putSync(messageKey(at, message.identity), cumulativeRecord.encode({ ...message, at }));
   }
-  const rest = { ...withoutMessages(envelope, messages), cumulative: undefined };
+  const rest = withoutMessages(envelope, messages);
   for (const section of sections) section.add(rest);
 }
 

@@ -9,6 +9,7 @@ import {
   seriesRef,
 } from '../storage/lmdb/blocks.ts';
 import { type CellCodec, countsCodec, measurementCodec } from '../storage/lmdb/cells.ts';
+import { rowWidth } from '../storage/lmdb/cumulative.ts';
 import { decodeExposures, removeExposures } from '../storage/lmdb/exposures.ts';
 import { readLedgerLine } from '../storage/lmdb/ledger.ts';
 import type { Table } from '../storage/lmdb/lmdb.ts';
@@ -134,9 +135,8 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
     stageOf(store.cumulative, (_, value, draft) => {
       const message = cumulativeRecord.decode(value);
       draft.content.cumulative.push(message);
-      draft.nameRows(message.counts, 3);
-      draft.nameRows(message.measurements, 4);
-      return recordRows + message.counts.length / 3 + message.measurements.length / 4;
+      draft.nameRows(message.rows, rowWidth);
+      return recordRows + message.rows.length / rowWidth;
     }),
     cellsStage(store.counts, hot.counts, countsCodec, ({ content }, ref, bucket, cell) => {
       content.counts.push(ref, bucket, cell.checks, cell.used, cell.viewed);

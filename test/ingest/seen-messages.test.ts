@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { SeenMessages } from '../../src/ingest/seen-messages.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { messageChanges } from '../../src/storage/commit/records.ts';
+import { briefWord } from '../../src/storage/lmdb/messages.ts';
 
-const words = (n: number) => [n, 0xf4f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
+const words = (n: number) => [n, 0x74f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
 
 /** The same messages, as stored on disk. */
 function stored(n: number): Buffer {
@@ -45,6 +46,16 @@ test('a message is counted once in ten minutes', async () => {
     [{ at: 0, identity: stored(1) }],
     [{ at: 10 * minute, identity: stored(1) }],
   ]);
+});
+
+test('a message that is recognised briefly counts again after 30 seconds', async () => {
+  const seen = new SeenMessages();
+  const identity = [1, briefWord(2), 3, 4] as const;
+  const batch = new Batch();
+  seen.add(identity, 0, batch);
+  batch.settle.kept();
+  await batch.durable;
+  expect([seen.find(identity, 29_999), seen.find(identity, 30_000)]).toEqual([expect.anything(), undefined]);
 });
 
 test('a repetition of a message in flight waits for the same commit', async () => {

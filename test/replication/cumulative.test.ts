@@ -3,23 +3,43 @@ import { encodeDelta } from '../../src/replication/delta.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
 import type { Digest } from '../../src/storage/commit/records.ts';
 import { cumulativeLifeMs } from '../../src/storage/lmdb/cumulative.ts';
+import { ledgerEntries } from '../../src/storage/lmdb/ledger.ts';
 import { OpenDelta } from './open-delta.ts';
 import { start } from './test-streams.ts';
 import { appendHorizon, checksOf, minute, packet, rowsOf, setUp } from './two-nodes.ts';
 
 const identity: Digest = [1, 2, 3, 4];
 
-test.each([
+test.each<[string, readonly [5 | 8, 5 | 8]]>([
   ['the earlier totals are shipped first', [5, 8]],
   ['the later totals are shipped first', [8, 5]],
 ])('totals that are sent to two nodes count what the later ones add if %s', (_, [first, second]) => {
   const { log, one, other, node } = setUp();
-  one.sendTotals({ on: first! }, identity, start);
+  const stop = { 5: start, 8: start + minute };
+  one.sendTotals({ on: first }, identity, start, { stop: stop[first] });
   one.ship(log, start);
-  other.sendTotals({ on: second! }, identity, start + minute);
+  other.sendTotals({ on: second }, identity, start + minute, { stop: stop[second] });
   other.ship(log, start + minute);
   node.follow(log);
   expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
+});
+
+test('a bucket sent to two nodes counts once and is noted, and one of a sibling process counts in full', () => {
+  const { log, one, other, node } = setUp();
+  for (const [stream, on, stop] of [
+    [one, 5, start],
+    [other, 5, start],
+    [other, 6, start + 3],
+  ] as const) {
+    stream.sendTotals({ on }, identity, start, { stop });
+    stream.ship(log, start);
+  }
+  node.follow(log);
+  expect(checksOf(node)).toEqual({ 'checkout/on': 11 });
+  node.store.lmdb.resetReadTxn();
+  const hour = Math.floor(start / 3_600_000);
+  const notes = Array.from(ledgerEntries(node.store, 1, hour, hour + 1), ({ subject }) => subject.code);
+  expect(notes.sort()).toEqual(['possible_repeat', 'repeated']);
 });
 
 test('totals are compared after a restart of the replica, and forgotten at the horizon', async () => {
@@ -33,10 +53,10 @@ test('totals are compared after a restart of the replica, and forgotten at the h
   await node.restart();
   send({ on: 5, off: 2 }, start + minute);
   expect(checksOf(node)).toEqual({ 'checkout/on': 5, 'checkout/off': 2 });
-  expect(rowsOf(node, 'cumulative')).toBe(2);
+  expect(rowsOf(node, 'cumulative')).toBe(3);
   appendHorizon(log, start + minute + cumulativeLifeMs + maxSkewMs, 0);
   node.follow(log);
-  expect(rowsOf(node, 'cumulative')).toBe(2);
+  expect(rowsOf(node, 'cumulative')).toBe(3);
   appendHorizon(log, start + minute + cumulativeLifeMs + maxSkewMs + 1, 0);
   node.follow(log);
   expect(rowsOf(node, 'cumulative')).toBe(0);
@@ -53,5 +73,5 @@ test('a delta has the format of earlier releases unless it has totals or a route
   const sender = { name: 'billing', version: null, transport: 'http', route: 'unleash' } as const;
   const routed = { ...named, senders: [{ ...sender, environment: 1, ordinal: 0, first: 1, last: 1 }] };
   const bodies = [...log.entries.map(({ body }) => body), encodeDelta(named), encodeDelta(routed)];
-  expect(bodies.map((body) => body[0])).toEqual([1, 2, 1, 2]);
+  expect(bodies.map((body) => body[0])).toEqual([1, 3, 1, 3]);
 });

@@ -65,6 +65,8 @@ const subject = fc.record({
   instance: fc.option(name),
 });
 
+const subjectTexts = subject.map((each) => subjectText(each as never));
+
 const delta = fc.record({
   stream: name,
   seq: fc.integer({ min: 1 }),
@@ -114,7 +116,7 @@ const delta = fc.record({
     fc.record({
       application: environment,
       hour: word,
-      subject: subject.map((each) => subjectText(each as never)),
+      subject: subjectTexts,
       count: fc.integer({ min: 1 }),
       lastAt: time,
       example: fc.option(fc.record({ origin: fc.string(), detail: fc.string() })),
@@ -126,10 +128,15 @@ const delta = fc.record({
   unresolved: fc.array(unresolved),
   cumulative: fc.array(
     fc.record({
-      identity: bytes(16),
-      at: time,
-      counts: rows(ref, bucket, amount),
-      measurements: rows(ref, bucket, value, time),
+      ...{ identity: bytes(16), at: time, sender: fc.oneof(bytes(0), bytes(16)), repeats: fc.nat(3) },
+      ...{
+        stop: time,
+        length: time,
+        interval: time,
+        subject: fc.oneof(fc.constant(''), subjectTexts),
+        bucket,
+      },
+      ...{ measuredAt: time, rows: rows(ref, fc.nat(15), value) },
     }),
   ),
   totals: fc.array(
@@ -251,5 +258,5 @@ test('a body that inflates beyond the maximum is unreadable', () => {
 });
 
 test('a body of a later format is unreadable, and the error names the format', () => {
-  expect(() => decodeDelta(Buffer.of(3, 0, 0))).toThrow('its format is 3');
+  expect(() => decodeDelta(Buffer.of(4, 0, 0))).toThrow('its format is 4');
 });

@@ -8,13 +8,7 @@ import type {
 import { Chunk, chunkOf, couponOf } from '../../src/storage/aggregate/hyperloglog.ts';
 import { addCounts, addValue } from '../../src/storage/aggregate/merge.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
-import {
-  cumulativeMessages,
-  eachCount,
-  eachExposure,
-  eachMeasurement,
-  eachUser,
-} from '../../src/storage/commit/records.ts';
+import { eachCount, eachExposure, eachMeasurement, eachUser } from '../../src/storage/commit/records.ts';
 import { minuteOf, seriesPerEnvironment } from '../../src/storage/lmdb/blocks.ts';
 import { countsCodec, measurementCodec } from '../../src/storage/lmdb/cells.ts';
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
@@ -82,7 +76,7 @@ export class OpenDelta {
   /** Adds cumulative messages and running totals of a batch. */
   addCumulative(envelope: Envelope): void {
     this.#addNames(envelope);
-    this.#parts.cumulative.push(...cumulativeMessages(envelope));
+    this.#parts.cumulative.push(...envelope.cumulative);
     this.#parts.totals.push(...envelope.totals);
   }
 

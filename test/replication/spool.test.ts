@@ -7,6 +7,7 @@ import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { messagesSince } from '../../src/storage/lmdb/messages.ts';
+import { cumulativeMessage, variantRows } from '../support/cumulative.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const minuteMs = 60_000;
@@ -293,16 +294,13 @@ test('totals of one bucket that arrive in the same millisecond are all shipped, 
   const batch = new Batch();
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
   for (const checks of [5, 8]) {
-    batch.cumulative.addMessage({
-      ...{ identity: [1, 2, 3, 4], environment: 1, at: 1000, measuredAt: 1000, measurements: [] },
-      ...{ bucket: bucketOf(bucketWidth.minute, 1000), counts: [seriesRef(1, 0), checks] },
-    });
+    batch.addCumulative(cumulativeMessage(1000, variantRows([[seriesRef(1, 0), checks]])));
   }
   aggregator.write(batch.seal());
   expect(spool.level().oldest).toBeDefined();
   step();
   const { cumulative, series } = decodeDelta(spool.deltas('one', 1, 1)[0]!.body);
-  expect(cumulative.map(({ at, counts }) => [at, counts[2]])).toEqual([
+  expect(cumulative.map(({ at, rows }) => [at, rows[2]])).toEqual([
     [1000, 5],
     [1001, 8],
   ]);

@@ -5,15 +5,17 @@ import { type Entry, type EntryKind, encodeBody, loggedMint } from '../../src/re
 import { hashIdentity } from '../../src/storage/aggregate/user-hash.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
-import { type Digest, digestWords } from '../../src/storage/commit/records.ts';
+import { type Digest, digestBytes, digestWords } from '../../src/storage/commit/records.ts';
 import { EnvironmentSeries, type SeriesLimits } from '../../src/storage/commit/series-dictionary.ts';
 import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
 import type { Measurement } from '../../src/storage/lmdb/cells.ts';
+import type { CumulativeMessage } from '../../src/storage/lmdb/cumulative.ts';
 import { digestIdentity, type Mint, newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';
 import { permanentAt } from '../../src/storage/lmdb/messages.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
+import { cumulativeMessage, variantRows } from '../support/cumulative.ts';
 import { OpenDelta } from './open-delta.ts';
 
 /** A log in memory instead of PostgreSQL. */
@@ -124,16 +126,19 @@ export class TestStream {
   }
 
   /** Sends the totals of variants of the flag `checkout` since a start that the identity stands for. */
-  sendTotals(totals: Readonly<Record<string, number>>, identity: Digest, now: number): void {
+  sendTotals(
+    totals: Readonly<Record<string, number>>,
+    identity: Digest,
+    now: number,
+    more: Partial<CumulativeMessage> = {},
+  ): void {
     const batch = new Batch();
     const series = this.#seriesOf({ environment: 1 });
-    const counts = Object.entries(totals).flatMap(([variant, checks]) => [
-      series.variant('checkout', variant, batch)!,
-      checks,
-    ]);
-    const bucket = bucketOf(bucketWidth.minute, Math.floor(now / 60_000));
-    const sent = { identity, environment: 1, at: now, measuredAt: now, bucket, counts, measurements: [] };
-    batch.cumulative.addMessage(sent);
+    const refs = Object.entries(totals).map(
+      ([variant, checks]) => [series.variant('checkout', variant, batch)!, checks] as const,
+    );
+    const sent = cumulativeMessage(now, variantRows(refs), { identity: digestBytes(...identity), ...more });
+    batch.addCumulative(sent);
     this.#open.addCumulative(batch.seal());
   }
 

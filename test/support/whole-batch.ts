@@ -1,11 +1,12 @@
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { digestWords } from '../../src/storage/commit/records.ts';
+import { digestBytes, digestWords } from '../../src/storage/commit/records.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
+import { cumulativeMessage, variantRows } from './cumulative.ts';
 
 /** Times of reports that result in buckets of each width. */
 const widths = Object.values(bucketWidth);
@@ -30,14 +31,10 @@ export function addWhole(batch: Batch, application: number, environment: number,
   }
   for (const person of people) addPerson(batch, application, environment, person, at);
   batch.messages.add([environment, environment, environment, environment], at);
-  batch.cumulative.addMessage({
-    ...{ identity: [environment, environment, environment, 0], environment, at, measuredAt: at },
-    ...{
-      bucket: bucketOf(bucketWidth.minute, minute),
-      counts: [seriesRef(environment, 0), 1],
-      measurements: [],
-    },
-  });
+  const identity = digestBytes(environment, environment, environment, 0);
+  batch.addCumulative(
+    cumulativeMessage(at, variantRows([[seriesRef(environment, 0), 1]]), { identity, subject: '' }),
+  );
   batch.totals.push({
     ...{ application, digest: Buffer.alloc(16, environment), ref: seriesRef(environment, 0), value: 1, at },
     ...{ bucket: bucketOf(bucketWidth.minute, minute), received: at, fresh: 1 },

@@ -98,6 +98,7 @@ function isSameSender(a: AcceptedSender, b: AcceptedSender): boolean {
   );
 }
 
-function orNull(text: string | undefined): string | null {
+/** A text from a request as it is stored. */
+export function orNull(text: string | undefined): string | null {
   return text === undefined ? null : ledgerText(text);
 }

@@ -16,11 +16,12 @@ import {
   type LedgerRoute,
   type LedgerSubject,
   ledgerEntries,
+  subjectText,
   type Transport,
 } from '../../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from './hour-rows.ts';
+import { type AcceptedSender, acceptedSubject, HourRows, orNull, type SentSubject } from './hour-rows.ts';
 import { ledgerText } from './text.ts';
 import { type Claim, LatestUnattributed, type UnattributedRefusal } from './unattributed.ts';
 
@@ -118,6 +119,13 @@ export class Ledger {
     const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
     const example = path === undefined ? null : { detail: ledgerText(path) };
     batch.ledger.add(this.#rowOf(source.application, subject, at), at, example);
+  }
+
+  /** The subject of notes that are decided when the message is compared with earlier ones. They lack the code. */
+  noteSubject(source: AttributedSource): string {
+    const { userAgent, instance, ...subject } = acceptedSubject(senderOf(source));
+    const shown = { userAgent: orNull(userAgent), instance: orNull(instance) };
+    return subjectText({ ...subject, ...shown, outcome: 'noted' });
   }
 
   /** Takes what was counted in memory since the last call. */

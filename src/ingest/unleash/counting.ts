@@ -1,14 +1,15 @@
 import { environmentNamed, type KeyHolder } from '../../accounts/key-index.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
-import type { Digest } from '../../storage/commit/records.ts';
 import type { SeriesSink } from '../../storage/commit/series-dictionary.ts';
+import { eachAdded, opensFlag, repeats, rowKind } from '../../storage/lmdb/cumulative.ts';
 import type { Environment, MetricDeclaration } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
 import type { SenderSight } from '../../storage/lmdb/senders.ts';
 import type { CountingDeps } from '../count-once.ts';
 import { countedAt } from '../counted-at.ts';
-import type { UnleashContent, UnleashMessage, UnleashUsage } from './message/message.ts';
+import type { Checks, UnleashContent, UnleashMessage, UnleashUsage } from './message/message.ts';
+import type { SentBefore } from './repetition.ts';
 
 export const source = { route: 'unleash', transport: 'http' } as const;
 
@@ -41,9 +42,9 @@ export class UnleashCounting {
   readonly #now: number;
   /** When values are counted: with the first usage. */
   #at: number | undefined;
-  /** `ref, bucket, checks` */
-  readonly #counts: number[] = [];
-  /** `ref, value` */
+  /** `ref, kind, amount` of each usage: see `CumulativeMessage`. */
+  readonly #usages: { readonly bucket: number; readonly rows: number[] }[] = [];
+  /** The same of values. */
   readonly #counters: number[] = [];
   readonly #gauges: number[] = [];
 
@@ -68,13 +69,13 @@ export class UnleashCounting {
     this.#askerOf(undefined, this.#own, sink);
     for (const usage of usages) this.#addUsage(usage, sink);
     const series = this.#parts.dictionary.of(this.#own.number);
-    for (const [values, rows] of [
-      [counters, this.#counters],
-      [gauges, this.#gauges],
+    for (const [values, rows, kind] of [
+      [counters, this.#counters, rowKind.counter],
+      [gauges, this.#gauges, rowKind.gauge],
     ] as const) {
       for (const [metric, value] of values) {
         const ref = series.metric(metric, sink);
-        if (ref !== undefined) rows.push(ref, value);
+        if (ref !== undefined) rows.push(ref, kind, value);
       }
     }
     const declared = this.#parts.metricsOf(this.#application);
@@ -94,12 +95,25 @@ export class UnleashCounting {
     if (moved) this.notes.add('time_moved');
     const series = this.#parts.dictionary.of(environment.number);
     const asker = this.#askerOf(appName, environment, sink);
-    for (const { feature, variant, checks: sum } of checks) {
+    const rows = this.#rowsAt(bucket, checks);
+    let opens = 0;
+    for (const { feature, variant, checks: sum, kind } of checks) {
+      if (kind >= opensFlag) opens = opensFlag;
       const ref = series.variant(feature, variant, sink);
       if (ref === undefined) continue;
       asker.asked(feature, ref, series, sink);
-      this.#counts.push(ref, bucket, sum);
+      rows.push(ref, (kind % opensFlag) + opens, sum);
+      opens = 0;
     }
+  }
+
+  /** The rows of a usage. A part of a message can begin with the rest of a flag. */
+  #rowsAt(bucket: number, [first]: readonly Checks[]): number[] {
+    const last = this.#usages.at(-1);
+    if (last !== undefined && first !== undefined && first.kind < opensFlag) return last.rows;
+    const rows: number[] = [];
+    this.#usages.push({ bucket, rows });
+    return rows;
   }
 
   #askerOf(appName: string | undefined, { number }: Environment, sink: Sink) {
@@ -108,28 +122,25 @@ export class UnleashCounting {
     return this.#parts.senders.ofNamed(sink, number, sender, this.#now);
   }
 
-  /** @param identity of a bucket that is sent again until it is confirmed */
-  addTo(batch: Batch, identity: Digest | undefined): void {
-    const { bucket, at } = countedAt(this.#at ?? this.#now, this.#now, this.#parts.retention);
-    const [counts, counters] = [this.#counts, this.#counters];
-    for (let row = 0; row < this.#gauges.length; row += 2)
-      batch.measurements.add(this.#gauges[row]!, bucket, this.#gauges[row + 1]!, at);
-    if (identity !== undefined) {
-      const totals = {
-        environment: this.#own.number,
-        bucket,
-        at: this.#now,
-        measuredAt: at,
-        measurements: counters,
-      };
-      const checks = counts.filter((_, place) => place % 3 !== 1); // A bucket has one time.
-      batch.cumulative.addMessage({ identity, ...totals, counts: checks });
+  /** @param sent how the sender repeats the message; `undefined` if it never does, or nothing identifies it */
+  addTo(batch: Batch, sent?: SentBefore): void {
+    const { bucket, at: measuredAt } = countedAt(this.#at ?? this.#now, this.#now, this.#parts.retention);
+    const [counters, gauges] = [this.#counters, this.#gauges];
+    const add = (rows: readonly number[], bucket: number) =>
+      eachAdded(rows, {
+        count: (ref, checks) => batch.counts.add(ref, bucket, checks, 0, 0),
+        measurement: (ref, value) => batch.measurements.add(ref, bucket, value, measuredAt),
+      });
+    const addCumulative = (sent: SentBefore, rows: readonly number[]) =>
+      batch.addCumulative({ ...sent, at: this.#now, bucket, measuredAt, rows });
+    if (sent !== undefined && sent.repeats !== repeats.values) {
+      addCumulative(sent, [...this.#usages.flatMap(({ rows }) => rows), ...counters, ...gauges]);
       return;
     }
-    for (let row = 0; row < counts.length; row += 3)
-      batch.counts.add(counts[row]!, counts[row + 1]!, counts[row + 2]!, 0, 0);
-    for (let row = 0; row < counters.length; row += 2)
-      batch.measurements.add(counters[row]!, bucket, counters[row + 1]!, at);
+    for (const { bucket, rows } of this.#usages) add(rows, bucket);
+    add(gauges, bucket);
+    if (sent === undefined) add(counters, bucket);
+    else if (counters.length > 0) addCumulative(sent, counters);
   }
 }
 

@@ -79,13 +79,14 @@ function preflightOf(path: string, kind: UnleashKind): Endpoint<UnleashDeps> {
   };
 }
 
-const description = `The path, the body and the token are those of Unleash, and every 2xx is a success to its SDKs. 404, 429 and 503 make SDKs
-back off and keep what they have counted. No temporary condition is answered 400, 401, 403 or 413.
+const description = `The path, the body and the token are those of Unleash, and every 2xx is a success to its SDKs. 404, 429 and 503 make the SDK for Node
+back off and keep what it has counted. No temporary condition is answered 400, 401, 403 or 413.
 
 \`variants\` count as checks of each, the rest of \`yes\` as checks of \`enabled\`, and the rest of \`no\` as checks of \`disabled\`. Entries
 that cannot be counted are left out and noted in the ledger; the rest is counted.
 
-A bucket that was counted before, by the connection or instance and its \`start\`, counts only what it has in addition.`;
+A bucket of an SDK for Node or Go that repeats the last one of its connection or instance and \`start\` counts only what it has in
+addition. An equal message of Edge within 30 seconds counts once.`;
 
 const counts = {
   yes: Type.Optional(Type.Integer()),

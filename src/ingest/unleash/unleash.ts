@@ -5,15 +5,17 @@ import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import { readSent, type SentBody } from '../../http/sent-body.ts';
 import type { Reply, Request } from '../../http/types.ts';
-import { parseSentTime } from '../../runtime/rfc3339.ts';
 import { type Digest, digestWords } from '../../storage/commit/records.ts';
-import type { CountingDeps } from '../count-once.ts';
+import { type CountingDeps, countOnce } from '../count-once.ts';
 import { keyOf } from '../declared.ts';
+import type { AttributedSource, Ledger } from '../ledger/ledger.ts';
+import { identityOfBytes } from '../message-identity.ts';
 import type { LongMessages, MessageHandler } from '../pipeline.ts';
 import { allowOrigin } from '../telemetry/cors.ts';
 import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
 import { type SdkHead, type UnleashContent, type UnleashKind, withHeaders } from './message/message.ts';
 import { decodeUnleash, type PackedMessage, type UnleashFormat, unpackPart } from './message/parts.ts';
+import { registrationOf, type SentBefore, sentBefore } from './repetition.ts';
 
 export interface UnleashDeps extends CountingDeps, CountingParts {
   readonly decoder: UnleashDecoder;
@@ -35,6 +37,8 @@ interface Received {
   readonly parts: readonly Uint8Array[];
   /** Set once the parts are resolved. */
   counting?: UnleashCounting;
+  /** Hash of the body of a message of Edge, which sends the same bytes again. */
+  readonly bytes: Digest | undefined;
 }
 
 /**
@@ -68,16 +72,17 @@ export function unleashHandler(
       return readSent(request, type === 'Backend' ? deps.maxReport : deps.maxBody, budget);
     },
     idempotencyKey: () => undefined,
-    long: longMessages(deps, format),
+    long: longMessages(deps, kind),
     check(body, request) {
       const message = decodeUnleash(format, body);
-      return { head: withHeaders(message, headersOf(request)), content: message, parts: [] };
+      const head = withHeaders(message, headersOf(request));
+      return { head, content: message, parts: [], bytes: bytesOf(kind, body) };
     },
     resolve: (_, request) => resolve(request), // The key may have been deleted meanwhile.
     count(message, sender, request) {
       message.counting ??= countingOf(deps, message, sender, request);
       return {
-        durable: count(deps, message, message.counting, sender),
+        durable: count(deps, message, message.counting, sender, forPages ? undefined : { kind, request }),
         answer: { status: 202, headers: allowOrigin(originOf(request)) },
       };
     },
@@ -91,15 +96,14 @@ export function unleashHandler(
 }
 
 /** Large messages are decoded in another thread, and resolved part by part. */
-function longMessages(
-  deps: UnleashDeps,
-  format: UnleashFormat,
-): LongMessages<Request, Received, UnleashSender> {
+function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Request, Received, UnleashSender> {
   return {
     inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
     async decode(body, request, unpacked) {
-      const { head, parts, entries } = await deps.decoder.decode(body, format, unpacked);
-      return { message: { head: withHeaders(head, headersOf(request)), content: undefined, parts }, entries };
+      const bytes = bytesOf(kind, body.bytes);
+      const { head, parts, entries } = await deps.decoder.decode(body, `unleash-${kind}`, unpacked);
+      const message = { head: withHeaders(head, headersOf(request)), content: undefined, parts, bytes };
+      return { message, entries };
     },
     async prepare(message, sender, request, nextStep) {
       message.counting = countingOf(deps, message, sender, request);
@@ -119,7 +123,9 @@ function countingOf(deps: UnleashDeps, { head }: Received, sender: UnleashSender
 function headersOf(request: Request): SdkHead {
   const read = (name: string) => request.header(`unleash-${name}`) ?? request.header(`x-unleash-${name}`);
   const [appName, connection] = [read('appname'), read('connection-id')];
-  return { appName, connection, instance: read('instanceid'), sdk: read('sdk') };
+  const interval = Number(read('interval'));
+  const own = interval > 0 ? { interval } : { interval: undefined };
+  return { appName, connection, instance: read('instanceid'), sdk: read('sdk'), ...own };
 }
 
 /** Resolves a part. Its new names and senders go with the next batch, even if the message is then refused. */
@@ -152,7 +158,7 @@ const unknownEnvironment = new ApiError('unknown_environment', senderRefusals.un
 export const originRefusal = 'The application does not allow this origin';
 const originNotAllowed = new ApiError('origin_not_allowed', originRefusal);
 
-/** @throws {ApiError} of status 404: SDKs back off and keep what they have counted */
+/** @throws {ApiError} of status 404: SDKs for Node back off and keep what they have counted */
 function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean): UnleashSender {
   const token = keyOf(request);
   const holder = token === undefined ? undefined : keys.findKey(token);
@@ -164,13 +170,23 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
   return { holder, environment };
 }
 
-/** Adds a message to a batch. Resolves when it is on disk. */
+/** The hash of the bytes of a message of Edge. */
+function bytesOf(kind: UnleashKind, body: Uint8Array): Digest | undefined {
+  return kind === 'bulk' ? digestWords(createHash('sha256').update(body).digest()) : undefined;
+}
+
+/**
+ * Adds a message to a batch. Resolves when it is on disk.
+ * @param sent by a server. Pages and apps send nothing again
+ */
 function count(
-  { laneOf, ledger }: UnleashDeps,
-  { head, content }: Received,
+  deps: UnleashDeps,
+  { head, content, bytes }: Received,
   counting: UnleashCounting,
   { holder, environment }: UnleashSender,
+  sent: { readonly kind: UnleashKind; readonly request: Request } | undefined,
 ): Promise<void> {
+  const { ledger } = deps;
   const { application } = holder;
   const place = {
     ...source,
@@ -179,40 +195,31 @@ function count(
     application,
     environment,
   };
-  return laneOf(application.number).submit(application.number, (batch) => {
+  const sender = { holder, environment };
+  const recognition = bytes && { identity: identityOfBytes(sender, bytes), repeats: true };
+  return countOnce(deps, recognition, place, (batch) => {
     if (content !== undefined) counting.add(content, batch);
-    counting.addTo(batch, identityOf(application.number, environment.number, head));
+    counting.addTo(batch, sent && beforeOf(sent, head, place, ledger));
     ledger.accepted(place, batch);
     const notes = new Set<LedgerNote>([...head.notes, ...counting.notes]);
     for (const note of notes) ledger.noted(place, note, batch);
   });
 }
 
+function beforeOf(
+  { kind, request }: { readonly kind: UnleashKind; readonly request: Request },
+  head: Received['head'],
+  source: AttributedSource,
+  ledger: Ledger,
+): SentBefore | undefined {
+  if (kind === 'bulk') return undefined;
+  const [application, environment] = [source.application.number, source.environment!.number];
+  const place = { application, environment, subject: ledger.noteSubject(source) };
+  return (kind === 'register' ? registrationOf : sentBefore)(head, request, place);
+}
+
 /** The sender as the ledger shows it: service, SDK and platform. */
 function userAgentOf({ appName, sdk, platform }: Received['head']): string | undefined {
   const more = [sdk, platform].filter((each) => each !== undefined).join('; ');
   return more === '' ? appName : `${appName ?? 'unnamed'} (${more})`;
-}
-
-/** What all browsers give as their instance. */
-const anyBrowser = 'browser';
-
-/**
- * The identity of a bucket, which is sent again with more in it until it is confirmed. Without a connection id, an instance
- * identifies its sender only together with a start that is finer than a second: processes may share it.
- */
-function identityOf(
-  application: number,
-  environment: number,
-  { appName, connection, instance, start }: Received['head'],
-): Digest | undefined {
-  if (start === undefined) return undefined;
-  const isOwn = instance !== undefined && instance !== anyBrowser && /\.\d/.test(start);
-  if (connection === undefined && !isOwn) return undefined;
-  const sender = connection === undefined ? ['instance', instance] : ['connection', connection];
-  const text = JSON.stringify(['unleash', application, environment, appName ?? '', ...sender, start]);
-  const [a, b, c] = digestWords(createHash('sha256').update(text).digest());
-  // Digests of about the same time are beside each other in the store.
-  const seconds = Math.floor((parseSentTime(start)?.at ?? 0) / 1000);
-  return [Math.min(2 ** 32 - 1, Math.max(0, seconds)), a, b, c];
 }

@@ -51,8 +51,10 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
     if (value[0] === 1 && value.length !== chunkValueBytes) return 'it is malformed';
     return !isNamed(named, key.readUInt32BE(0), key.readUInt32BE(8)) && 'its series has no name';
   },
-  cumulative: (key, value) =>
-    (key.length !== (key[0] === 0 ? 17 : 23) || value.length > 0 !== (key[0] === 0)) && 'it is malformed',
+  cumulative(key, value) {
+    const length = [17, 23, 5][key[0]!];
+    return (key.length !== length || value.length > 0 !== (key[0] !== 1)) && 'it is malformed';
+  },
   messages: (key, value) => (key.length !== 22 || value.length > 0) && 'it is malformed',
   identities(key, value, { store, at }) {
     if (key.toString() === 'secret') return value.length !== 32 && 'it is malformed';

@@ -1,3 +1,4 @@
+import { type CumulativeMessage, rowWidth } from '../lmdb/cumulative.ts';
 import { hashedId, type InstanceUse, type Mint } from '../lmdb/instances.ts';
 import type { LedgerLine } from '../lmdb/ledger.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
@@ -8,7 +9,6 @@ import { LedgerTotals } from './ledger-totals.ts';
 import { RecordArrays, recordBytes } from './record-buffer.ts';
 import {
   CountRecords,
-  CumulativeRecords,
   ExposureRecords,
   type Extent,
   MeasurementRecords,
@@ -18,6 +18,8 @@ import {
 
 /** Estimated bytes of an entry with names: a new series, a sender, or a row of the ledger. */
 const namedBytes = 300;
+/** Estimated bytes of a row of a cumulative message. */
+const cumulativeRowBytes = 24;
 
 /** Entries that later batches depend on and that are written once. If a batch fails, the next one includes them. */
 export interface Unkept {
@@ -38,12 +40,13 @@ export class Batch {
   readonly users: UserRecords;
   readonly exposures: ExposureRecords;
   readonly messages: MessageRecords;
-  readonly cumulative: CumulativeRecords;
   readonly series: NewSeries[] = [];
   /** Senders first seen in this batch: see senders.ts. */
   readonly senders: SenderSight[] = [];
   /** Running totals, of which the increase counts: see totals.ts. They count the same if the message is counted twice. */
   readonly totals: Total[] = [];
+  /** Buckets that an SDK can send again: see cumulative.ts. */
+  readonly cumulative: CumulativeMessage[] = [];
   /** Instance ids that were minted and used, and identities to be forgotten: see instances.ts. */
   readonly mints: Mint[] = [];
   readonly uses: InstanceUse[] = [];
@@ -60,6 +63,7 @@ export class Batch {
   /** Ends the wait of every sender. */
   readonly settle: { kept: () => void; refused: (reason: unknown) => void };
   readonly #number: number;
+  #cumulativeRows = 0;
 
   /** @param arrays the source of the arrays for the records */
   constructor(arrays = new RecordArrays()) {
@@ -70,7 +74,6 @@ export class Batch {
     this.users = new UserRecords(arrays, number);
     this.exposures = new ExposureRecords(arrays, number);
     this.messages = new MessageRecords(arrays, number);
-    this.cumulative = new CumulativeRecords(arrays, number);
     let settle: Batch['settle'] | undefined;
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
@@ -85,16 +88,22 @@ export class Batch {
     return [counts.records, measurements.records, users.records, exposures.records, unresolved.length];
   }
 
+  addCumulative(message: CumulativeMessage): void {
+    this.cumulative.push(message);
+    this.#cumulativeRows += message.rows.length / rowWidth;
+  }
+
   /** Approximate memory that the batch takes. */
   get bytes(): number {
     const cells = this.counts.records + this.measurements.records;
-    const apart = this.messages.records + this.cumulative.records;
-    const records = cells + this.users.records + this.exposures.records + apart;
+    const records = cells + this.users.records + this.exposures.records + this.messages.records;
     return (
       records * recordBytes +
+      this.#cumulativeRows * cumulativeRowBytes +
       (this.series.length +
         this.senders.length +
         this.totals.length +
+        this.cumulative.length +
         this.unresolved.length +
         this.ledger.size) *
         namedBytes
@@ -115,9 +124,9 @@ export class Batch {
       users: this.users.seal(),
       exposures: this.exposures.seal(),
       messages: this.messages.seal(),
-      cumulative: this.cumulative.seal(),
       series: joined(earlier.series, this.series),
       totals: this.totals,
+      cumulative: this.cumulative,
       mints: this.mints.map(hashedId),
       uses: this.uses.map(hashedId),
       forgotten: this.forgotten,
@@ -132,7 +141,6 @@ export class Batch {
    * then reuses large arrays for the same kinds of record.
    */
   release(): void {
-    this.cumulative.release();
     this.messages.release();
     this.exposures.release();
     this.users.release();

@@ -1,5 +1,6 @@
 import { Packr } from 'msgpackr';
 import { assert } from '../../runtime/assert.ts';
+import type { CumulativeMessage } from '../lmdb/cumulative.ts';
 import type { HashedId, HashedMint, HashedUse } from '../lmdb/instances.ts';
 import type { LedgerLine } from '../lmdb/ledger.ts';
 import { permanentAt } from '../lmdb/messages.ts';
@@ -56,9 +57,9 @@ export interface Envelope {
   readonly users: SealedRecords | undefined;
   readonly exposures: SealedRecords | undefined;
   readonly messages: SealedRecords | undefined;
-  readonly cumulative: SealedRecords | undefined;
   readonly series: readonly NewSeries[];
   readonly totals: readonly Total[];
+  readonly cumulative: readonly CumulativeMessage[];
   readonly mints: readonly HashedMint[];
   /** Instance ids whose lifetime is extended by their use. */
   readonly uses: readonly HashedUse[];
@@ -76,23 +77,23 @@ export interface Envelope {
 /*
  * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
  * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1, which earlier
- * releases read, lacks the last kind and running totals. A batch without these, and without parts of imports, is written as
- * version 1.
+ * releases read, lacks cumulative messages and running totals. A batch without these, and without parts of imports, is written
+ * as version 1. Version 2 is that of interim builds, with another kind of records for cumulative messages.
  */
-const version = 2;
-const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages', 'cumulative'] as const;
-const kindsOf = (written: number) => (written === 1 ? kinds.slice(0, -1) : kinds);
+const version = 3;
+const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;
+const interim = 2;
 
 // A frame must not depend on structures defined by earlier frames.
 const packr = new Packr({ useRecords: false });
 
 /** The parts of a frame's body, to be written in order before the batch is released. */
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
-  const isLater = envelope.cumulative !== undefined || envelope.totals.length > 0 || hasImported(envelope);
+  const isLater = envelope.cumulative.length + envelope.totals.length > 0 || hasImported(envelope);
   const written = isLater ? version : 1;
-  const sections = kindsOf(written).map((kind) => [wholeOf(envelope[kind], envelope.batch)]);
-  const { batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals } = envelope;
-  const rest = [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals];
+  const sections = kinds.map((kind) => [wholeOf(envelope[kind], envelope.batch)]);
+  const { batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals, cumulative } = envelope;
+  const rest = [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals, cumulative];
   return encodeBody(written, sections, rest);
 }
 
@@ -125,7 +126,7 @@ export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {
   const rests = opened.map(({ rest }): Rest => packr.unpack(Buffer.from(rest)));
   const [batch, ...lists] = rests[0]!;
   const written = Math.max(...opened.map((body) => body.written));
-  const sections = kindsOf(written).map((_, index) =>
+  const sections = kinds.map((_, index) =>
     joinWholes(
       opened.map(({ sections }) => sections[index]).filter((each) => each !== undefined),
       batch,
@@ -148,7 +149,7 @@ function openBody(body: Uint8Array) {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const written = view.getUint32(0, true);
   if (written > version) throw new Error(`a later version of flagmeter wrote it, in version ${written}`);
-  const count = kindsOf(written).length;
+  const count = kinds.length + Number(written === interim);
   let at = 4 * (1 + count);
   const sections = Array.from({ length: count }, (_, index) => {
     const from = at;
@@ -156,6 +157,10 @@ function openBody(body: Uint8Array) {
     return body.subarray(from, at);
   });
   assert(at < body.length, 'a frame is whole');
+  if (sections.length > kinds.length && sections.at(-1)!.length > 0)
+    throw new Error(
+      'an interim version of flagmeter wrote it: start that version on this directory, and stop it first',
+    );
   return { written, sections, rest: body.subarray(at) };
 }
 
@@ -174,13 +179,13 @@ function hasImported({ messages, batch }: Envelope): boolean {
  */
 export function decodeEnvelope(body: Uint8Array): Envelope {
   const { sections, rest } = openBody(body);
-  const [counts, measurements, users, exposures, messages, cumulative] = sections.map((records) =>
+  const [counts, measurements, users, exposures, messages] = sections.map((records) =>
     records.length > 0 ? sealedFrom(records) : undefined,
   );
-  const [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals = []] =
+  const [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals = [], cumulative = []] =
     packr.unpack(rest);
   return {
-    ...{ batch, counts, measurements, users, exposures, messages, cumulative },
-    ...{ series, mints, uses, forgotten, unresolved, senders, ledger, totals },
+    ...{ batch, counts, measurements, users, exposures, messages },
+    ...{ series, mints, uses, forgotten, unresolved, senders, ledger, totals, cumulative },
   };
 }

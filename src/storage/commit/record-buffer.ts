@@ -173,15 +173,6 @@ export function eachRecord(
 
 const nothingApart: readonly RecordRange[] = [];
 
-/** All numbers of the records of one kind, to be read before the batch is released. @throws {AssertionFailed} as `eachRecord` */
-export function numbersOf(sealed: SealedRecords | undefined, batch: number): Float64Array {
-  if (sealed === undefined) return none;
-  const { array, records } = sealed;
-  assert(header + records * width <= array.length, 'the records of a batch are whole');
-  assert(array[0] === batch && array[1] === records, 'an array of records belongs to the batch that is read');
-  return array.subarray(header, header + records * width);
-}
-
 /** Reads a range of the records in the same way. */
 export function eachRecordOf(
   sealed: SealedRecords | undefined,

@@ -1,10 +1,8 @@
 import { assert } from '../../runtime/assert.ts';
-import { seriesRef } from '../lmdb/blocks.ts';
 import type { Measurement } from '../lmdb/cells.ts';
-import type { CumulativeMessage } from '../lmdb/cumulative.ts';
-import { type MessageChange, permanentAt, wholeMs } from '../lmdb/messages.ts';
+import { type MessageChange, permanentAt } from '../lmdb/messages.ts';
 import type { Envelope } from './envelope.ts';
-import { eachRecord, eachRecordOf, numbersOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
+import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
 
 /** Reported counts of variants: `ref` is the series (see `seriesRef`), `bucket` the time bucket (see `bucketOf`). */
 export class CountRecords extends RecordBuffer {
@@ -194,73 +192,6 @@ const summaryNumbers = 6;
 export function summaryOf(numbers: readonly number[]): Measurement {
   const [sum = 0, count = 0, last = 0, lastAt = 0, min = 0, max = 0] = numbers;
   return { sum, count, last, lastAt, min, max };
-}
-
-/** What a sender has counted since a start of its own (see `CumulativeMessage`), in one environment. */
-export interface SentTotals {
-  readonly identity: Digest;
-  readonly environment: number;
-  readonly bucket: number;
-  /** Unix ms. */
-  readonly at: number;
-  /** Unix ms: the time of the measurements. */
-  readonly measuredAt: number;
-  /** `ref, checks` */
-  readonly counts: readonly number[];
-  /** `ref, value` */
-  readonly measurements: readonly number[];
-}
-
-/** Exclusive maximum of the checks in a message: an ordinal and checks are one exact number. */
-const checksRange = 2 ** 31;
-
-/**
- * Cumulative messages. Two records are the head of a message. Then come its totals, five numbers a record: the counts, each as
- * one number, and the measurements, each as two.
- */
-export class CumulativeRecords extends RecordBuffer {
-  addMessage(sent: SentTotals): void {
-    const { identity, environment, bucket, at, measuredAt, counts, measurements } = sent;
-    const base = seriesRef(environment, 0);
-    this.append(wholeMs(at), identity[0], identity[1], identity[2], identity[3]);
-    this.append(base, bucket, measuredAt, counts.length / 2, measurements.length / 2);
-    const count = (row: number) =>
-      row < counts.length ? (counts[row]! - base) * checksRange + counts[row + 1]! : 0;
-    for (let row = 0; row < counts.length; row += 10)
-      this.append(count(row), count(row + 2), count(row + 4), count(row + 6), count(row + 8));
-    const value = (row: number) => measurements[row] ?? 0;
-    for (let row = 0; row < measurements.length; row += 4)
-      this.append(value(row), value(row + 1), value(row + 2), value(row + 3), 0);
-  }
-}
-
-/** The cumulative messages of a sealed batch, in the order in which they were added. */
-export function cumulativeMessages({ cumulative, batch }: Envelope): CumulativeMessage[] {
-  const numbers = numbersOf(cumulative, batch);
-  const found: CumulativeMessage[] = [];
-  for (let next = 0; next < numbers.length; ) {
-    const from = next + 10;
-    const [base, bucket, measuredAt] = [numbers[next + 5]!, numbers[next + 6]!, numbers[next + 7]!];
-    const [countsLength, measurementsLength] = [numbers[next + 8]!, numbers[next + 9]!];
-    const counts = new Array<number>(3 * countsLength);
-    for (let row = 0; row < countsLength; row += 1) {
-      const packed = numbers[from + row]!;
-      const ordinal = Math.floor(packed / checksRange);
-      counts[3 * row] = base + ordinal;
-      counts[3 * row + 1] = bucket;
-      counts[3 * row + 2] = packed - ordinal * checksRange; // Faster than a remainder.
-    }
-    const values = from + 5 * Math.ceil(countsLength / 5);
-    const measurements: number[] = [];
-    for (let row = 0; row < measurementsLength; row += 1) {
-      const at = values + 5 * Math.floor(row / 2) + 2 * (row % 2);
-      measurements.push(numbers[at]!, bucket, numbers[at + 1]!, measuredAt);
-    }
-    const [at, a, b, c, d] = numbers.subarray(next, next + 5) as unknown as [number, ...Digest];
-    found.push({ identity: digestBytes(a, b, c, d), at, counts, measurements });
-    next = values + 5 * Math.ceil(measurementsLength / 2);
-  }
-  return found;
 }
 
 /** 128 bits as four unsigned words, for records of numbers that are sent to the worker. */

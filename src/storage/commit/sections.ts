@@ -2,7 +2,7 @@ import { HotLedger } from '../aggregate/hot-ledger.ts';
 import { countUser, type HotTables } from '../aggregate/hot-tables.ts';
 import { addExposure, addValue, mergeMeasurement } from '../aggregate/merge.ts';
 import { minuteOf, seriesPerEnvironment } from '../lmdb/blocks.ts';
-import { CumulativeTotals, eachTotal } from '../lmdb/cumulative.ts';
+import { CumulativeTotals, eachAdded, noteLine } from '../lmdb/cumulative.ts';
 import { exposuresKey, listPerson, putExposures, readExposures, removeExposures } from '../lmdb/exposures.ts';
 import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.ts';
 import { putMessages } from '../lmdb/messages.ts';
@@ -13,7 +13,6 @@ import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import { PendingRows } from './pending-rows.ts';
 import {
-  cumulativeMessages,
   eachCount,
   eachExposure,
   eachImportedCount,
@@ -41,13 +40,15 @@ export function createSections(
   hot: HotTables,
   maxIdentities: number,
 ): Groups<readonly Section[]> {
+  const rows = new HotLedger(store, true);
   return {
     prompt: [
       ...countingSections(store, hot),
+      cumulativeSection(store, hot, rows),
       totalsSection(store, hot),
       instancesSection(store),
       sendersSection(store),
-      ledgerSection(store),
+      ledgerSection(store, rows),
     ],
     people: [usersSection(hot), exposuresSection(store, maxIdentities)],
   };
@@ -58,7 +59,6 @@ export function countingSections(
   store: UsageTables,
   { counts, measurements, seen }: HotTables,
 ): readonly Section[] {
-  const totals = new CumulativeTotals(store.cumulative);
   return [
     { add: ({ series }) => series.forEach((each) => void putSeries(store, each)) },
     {
@@ -75,14 +75,6 @@ export function countingSections(
           imported,
         );
         eachUser(envelope, (ref, minute) => seen.mark(ref, minute));
-        const cumulative = cumulativeMessages(envelope);
-        for (const message of cumulative) {
-          eachTotal(totals.add(message), {
-            count: (ref, bucket, checks) => counts.add(ref, bucket, checks, 0, 0),
-            measurement: (ref, bucket, value, at) => addValue(measurements.touch(ref, bucket), value, at),
-          });
-        }
-        totals.expire(cumulative);
         for (const part of imported) {
           eachImportedCount(envelope, part, (ref, bucket) => seen.markEarlier(ref, minuteOf(bucket)));
           eachSummary(envelope, part, (ref, bucket, summary) =>
@@ -102,6 +94,33 @@ export function countingSections(
       },
     },
   ];
+}
+
+/** What cumulative messages add, and the notes on them. Its writes go with those of `countingSections` and `ledgerSection`. */
+function cumulativeSection(
+  store: UsageTables,
+  { counts, measurements }: Pick<HotTables, 'counts' | 'measurements'>,
+  ledger: HotLedger,
+): Section {
+  const totals = new CumulativeTotals(store.cumulative);
+  return {
+    add({ cumulative }) {
+      for (const message of cumulative) {
+        const { bucket, measuredAt } = message;
+        const { rows, note } = totals.add(message);
+        eachAdded(rows, {
+          count: (ref, checks) => counts.add(ref, bucket, checks, 0, 0),
+          measurement: (ref, value) => addValue(measurements.touch(ref, bucket), value, measuredAt),
+        });
+        if (note !== undefined && message.subject !== '') ledger.add([noteLine(message, note)]);
+      }
+      totals.expire(cumulative);
+    },
+    put() {
+      counts.put();
+      measurements.put();
+    },
+  };
 }
 
 /** Running totals, of which the increase counts. Its writes go with those of `countingSections`. */
@@ -162,8 +181,7 @@ export function instancesSection(store: UsageTables): Section {
 }
 
 /** Adds the ledger counts of a batch to the ledger. */
-export function ledgerSection(store: UsageTables): Section {
-  const rows = new HotLedger(store, true);
+export function ledgerSection(store: UsageTables, rows = new HotLedger(store, true)): Section {
   return { add: ({ ledger }) => rows.add(ledger), put: () => rows.put(), forget: () => rows.forget() };
 }
 

@@ -1,165 +1,365 @@
 import { Packr } from 'msgpackr';
+import type { LedgerNote } from '../../contract/notes.ts';
+import { withoutVariant } from '../../contract/unleash-checks.ts';
+import { prefixKey } from './key-prefix.ts';
+import { type LedgerLine, subjectOf, subjectText } from './ledger.ts';
 import type { Table } from './lmdb.ts';
 import { wholeMs } from './messages.ts';
 
+/** What an SDK sends again if a message was not confirmed. */
+export const repeats = {
+  /** Nothing: each message counts in full, whatever it resembles. */
+  never: 0,
+  /** Everything, with more added. */
+  whole: 1,
+  /** `yes` and `no` with more added, but no variants. */
+  withoutVariants: 2,
+  /** Counters with more added, but under another start. Nothing identifies such a message, so it counts in full. */
+  values: 3,
+} as const;
+export type Repeats = (typeof repeats)[keyof typeof repeats];
+
+/** The kinds of rows in a message. */
+export const rowKind = { yes: 0, no: 1, variant: 2, counter: 3, gauge: 4 } as const;
+/** Added to the kind of the first row of a flag. */
+export const opensFlag = 8;
+/** Exclusive maximum of a kind. */
+export const rowKinds = 16;
+
 /**
- * What a sender has counted since a start of its own, as in OpenTelemetry's cumulative temporality. Until a message is
- * confirmed, the sender repeats its totals in the next one, with more added. Each message therefore counts only what it adds
- * to the earlier ones of its identity.
+ * A bucket of an SDK that can send it again. The SDK keeps the start of an unconfirmed bucket and adds to it, so the next
+ * message repeats the totals of the last one. Other processes can have the same start, so a message that does not
+ * clearly repeat the last one of its identity counts in full.
  */
 export interface CumulativeMessage {
-  /** 128 bits, by the sender and its start. */
+  /** 128 bits: the number of the application, the start (Unix seconds), and a hash of the sender and the start. */
   readonly identity: Uint8Array;
   /** Unix ms. */
   readonly at: number;
-  /** `ref, bucket, checks` */
-  readonly counts: readonly number[];
-  /** `ref, bucket, value, at` */
-  readonly measurements: readonly number[];
+  /**
+   * Identity of the registration that states the SDK and its interval; empty if the message states them itself. A registration
+   * has the same value as `identity`.
+   */
+  readonly sender: Uint8Array;
+  /** One of `repeats`: what the SDK repeats, unless its registration states something else. */
+  readonly repeats: number;
+  /** End of the bucket by the clock of the sender, Unix ms. */
+  readonly stop: number;
+  /** Length of the bucket in ms. */
+  readonly length: number;
+  /** Interval between the messages of the sender in ms; 0 if unknown. */
+  readonly interval: number;
+  /** The ledger subject of a note, whose code is filled in; empty to note nothing. */
+  readonly subject: string;
+  /** The time bucket (see `bucketOf`). */
+  readonly bucket: number;
+  /** Unix ms: the time of the measurements. */
+  readonly measuredAt: number;
+  /** `ref, kind, amount`. The rows of a flag are consecutive. */
+  readonly rows: readonly number[];
 }
 
-/** Period in which totals are remembered. It exceeds the pauses of SDKs that back off. */
+/** What a message adds to the earlier ones. */
+export interface Addition {
+  /** `ref, kind, amount` */
+  readonly rows: readonly number[];
+  readonly note?: LedgerNote;
+}
+
+/** Period in which messages are remembered. It exceeds the pauses of SDKs that back off. */
 export const cumulativeLifeMs = 60 * 60_000;
 
-/** Maximum number of messages that a store remembers. They take about 1 kB each. Beyond this, the oldest are forgotten. */
-const mostRemembered = 2_000_000;
+/** Maximum number of messages remembered per application, about 1 kB each. Beyond this, the one with the oldest start is forgotten. */
+const mostRemembered = 200_000;
 
-/** The totals of a message by series. */
-type Totals = ReadonlyMap<number, number>;
+/** Share of the interval that must be between two messages of one process. Timers and clocks are not exact. */
+const shortestInterval = 0.8;
+
+/** The last message of an identity. */
+interface Known {
+  readonly at: number;
+  readonly repeats: number;
+  readonly stop: number;
+  /** In ms; 0 if unknown. */
+  readonly interval: number;
+  readonly rows: readonly number[];
+}
 
 /**
- * The totals of cumulative messages. Key: 0 (u8), identity (16). Value: see `encode`. To find expired ones: 1 (u8), the time of
- * the last message (Unix ms, u48, big-endian), identity; the value is empty.
+ * The last messages. Key: 0 (u8), identity (16). Value: see `encode`. To find expired ones: 1 (u8), the time of the last message
+ * (Unix ms, u48, big-endian), identity; the value is empty. Number of an application's messages: 2 (u8), application (u32,
+ * big-endian); the value is a u32, little-endian.
  */
 export class CumulativeTotals {
   readonly #table: Table;
   readonly #most: number;
 
+  /** @param most maximum number of messages remembered per application */
   constructor(table: Table, most = mostRemembered) {
     this.#table = table;
     this.#most = most;
   }
 
-  /** Remembers the totals of a message. Call it in a transaction. @returns what the message adds to them */
-  add(message: CumulativeMessage): CumulativeMessage {
-    const key = totalsKey(message.identity);
-    const stored = this.#table.get(key);
-    const rows = rowsOf(message);
-    if (stored === undefined) {
-      this.#put(key, message, wholeMs(message.at), rows);
-      return message;
+  /** Compares a message with the last one of its identity, and remembers it. Call it in a transaction. */
+  add(message: CumulativeMessage): Addition {
+    const { identity, sender, at, interval, length } = message;
+    const known = this.#find(identity);
+    if (isEqual(identity, sender)) {
+      this.#put(identity, known, messageAt(at, message));
+      return { rows: [] };
     }
-    const [known, own] = [decode(stored), totalsOf(rows)];
-    if (covers(known.totals, own)) return { ...message, counts: [], measurements: [] };
-    this.#table.removeSync(timeKey(known.at, message.identity));
-    const all = [...greatest(known.totals, own)].flat();
-    this.#put(key, message, Math.max(known.at, wholeMs(message.at)), all);
-    // If neither covers the other, two senders have the same identity. In doubt, a message counts.
-    const base = covers(own, known.totals) ? known.totals : new Map<number, number>();
-    return {
+    const registered = sender.length === 0 ? undefined : this.#registrationOf(sender, at);
+    const own = {
       ...message,
-      counts: added(message.counts, 3, own, base),
-      measurements: added(message.measurements, 4, own, base),
+      repeats: registered?.repeats ?? message.repeats,
+      interval: interval || registered?.interval || known?.interval || length,
     };
+    if (own.repeats === repeats.never) return { rows: message.rows };
+    if (known === undefined) {
+      this.#put(identity, known, own);
+      return { rows: message.rows };
+    }
+    const [addition, last] = compare(own, known);
+    this.#put(identity, known, messageAt(Math.max(at, known.at), last));
+    return addition;
   }
 
-  #put(key: Buffer, { identity }: CumulativeMessage, at: number, rows: readonly number[]): void {
-    this.#table.putSync(key, encode(at, rows));
-    this.#table.putSync(timeKey(at, identity), nothing);
+  /** The registration of a sender, which is remembered as long as the sender sends. */
+  #registrationOf(sender: Uint8Array, at: number): Known | undefined {
+    const registered = this.#find(sender);
+    if (registered !== undefined && at > registered.at + cumulativeLifeMs / 2)
+      this.#put(sender, registered, messageAt(at, registered));
+    return registered;
   }
 
-  /** Forgets some totals that have expired by the time of the latest of these messages: more than the messages, but a bounded number. */
+  #find(identity: Uint8Array): Known | undefined {
+    const stored = this.#table.get(totalsKey(identity));
+    return stored === undefined ? undefined : decode(stored);
+  }
+
+  #put(identity: Uint8Array, before: Known | undefined, last: Known): void {
+    if (before === undefined) this.#makeRoom(identity);
+    else this.#table.removeSync(timeKey(before.at, identity));
+    this.#table.putSync(totalsKey(identity), encode(last));
+    this.#table.putSync(timeKey(last.at, identity), nothing);
+  }
+
+  /** Counts a new message of an application, and forgets the one with the oldest start if there are too many. */
+  #makeRoom(identity: Uint8Array): void {
+    const application = applicationOf(identity);
+    const range = {
+      start: totalsKey(prefixKey(application)),
+      end: totalsKey(prefixKey(application + 1)),
+      limit: 1,
+    };
+    const [first] = this.#size(application) < this.#most ? [] : this.#table.getRange(range);
+    if (first !== undefined) {
+      const [key, last] = [Buffer.from(first.key), decode(first.value)];
+      this.#remove(timeKey(last.at, key.subarray(1)));
+    }
+    this.#resize(application, 1);
+  }
+
+  #size(application: number): number {
+    return this.#table.get(sizeKey(application))?.readUInt32LE(0) ?? 0;
+  }
+
+  #resize(application: number, change: number): void {
+    const size = this.#size(application) + change;
+    if (size <= 0) this.#table.removeSync(sizeKey(application));
+    else this.#table.putSync(sizeKey(application), Buffer.from(Uint32Array.of(size).buffer));
+  }
+
+  #remove(time: Buffer): void {
+    const identity = time.subarray(1 + timeBytes);
+    this.#table.removeSync(time);
+    this.#table.removeSync(totalsKey(identity));
+    this.#resize(applicationOf(identity), -1);
+  }
+
+  /** Forgets some messages that have expired by the time of the latest of these: more than these, but a bounded number. */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
     const latest = messages.reduce((last, { at }) => Math.max(last, at), 0);
-    const limit = 64 + 2 * messages.length;
-    const { entryCount } = this.#table.getStats() as { readonly entryCount: number };
-    const isFull = entryCount > 2 * this.#most;
-    this.forget(isFull ? latest : latest - cumulativeLifeMs, limit);
+    this.forget(latest - cumulativeLifeMs, 64 + 2 * messages.length);
   }
 
-  /** Forgets totals from before a time (Unix ms), the oldest first. Call it in a transaction. @returns the number of them */
+  /** Forgets messages from before a time (Unix ms), the oldest first. Call it in a transaction. @returns the number of them */
   forget(before: number, limit: number): number {
     const range = { start: timeKey(0), end: timeKey(before), limit };
     const expired = Array.from(this.#table.getKeys(range), (key) => Buffer.from(key));
-    for (const key of expired) {
-      this.#table.removeSync(key);
-      this.#table.removeSync(totalsKey(key.subarray(1 + timeBytes)));
-    }
+    for (const key of expired) this.#remove(key);
     return expired.length;
   }
 }
 
-/** Visits the rows of a message. */
-export function eachTotal(
-  { counts, measurements }: Pick<CumulativeMessage, 'counts' | 'measurements'>,
-  visit: {
-    count(ref: number, bucket: number, checks: number): void;
-    measurement(ref: number, bucket: number, value: number, at: number): void;
-  },
-): void {
-  for (let at = 0; at < counts.length; at += 3) visit.count(counts[at]!, counts[at + 1]!, counts[at + 2]!);
-  for (let at = 0; at < measurements.length; at += 4) {
-    const [ref, bucket, value, time] = measurements.slice(at, at + 4) as [number, number, number, number];
-    visit.measurement(ref, bucket, value, time);
+/**
+ * Compares a message with the last one of its identity. In doubt, a message counts.
+ * @returns what it adds, and the message to compare the next one with
+ */
+function compare(message: CumulativeMessage, last: Known): [Addition, Known] {
+  const [own, known] = [totalsOf(message.rows), totalsOf(last.rows)];
+  const { yes, no, variant, counter } = rowKind;
+  if (message.repeats === repeats.values) {
+    const resembles = includes(own, known, [counter]);
+    return [{ rows: message.rows, ...(resembles && { note: 'possible_repeat' }) }, message];
   }
+  if (message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
+  const isWhole = message.repeats === repeats.whole;
+  const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
+  const later = message.stop - last.stop;
+  const patience = shortestInterval * message.interval;
+  if (patience > 0 && later >= patience && includes(own, known, repeated)) {
+    const subtracted = !isWhole && includes(own, known, [counter]) ? [...repeated, counter] : repeated;
+    const rows = difference(message.rows, own, known, subtracted);
+    if (isWhole || flagsOf(rows).every(hasItsChecks)) return [{ rows, note: 'repeated' }, message];
+  }
+  // The network, or another machine, can deliver two messages in reverse order.
+  if (patience > 0 && -later >= patience && includes(known, own, repeated))
+    return [{ rows: [], note: 'repeated' }, last];
+  return [{ rows: message.rows, note: 'possible_repeat' }, message];
 }
 
-/** The rows of a message: `ref, total`. */
-function rowsOf({ counts, measurements }: CumulativeMessage): number[] {
-  const rows: number[] = [];
-  for (let at = 0; at < counts.length; at += 3) rows.push(counts[at]!, counts[at + 2]!);
-  for (let at = 0; at < measurements.length; at += 4) rows.push(measurements[at]!, measurements[at + 2]!);
-  return rows;
+/** Visits the counts and values in rows: the checks of each variant, and what they leave of a flag's checks (see `withoutVariant`). */
+export function eachAdded(
+  rows: readonly number[],
+  visit: { count(ref: number, checks: number): void; measurement(ref: number, value: number): void },
+): void {
+  for (const { yes, no, variants } of flagsOf(rows)) {
+    for (const [ref, checks] of variants) if (checks > 0) visit.count(ref, checks);
+    const { enabled, disabled } = withoutVariant(yes[1], no[1], servedBy(variants));
+    if (enabled > 0) visit.count(yes[0], enabled);
+    if (disabled > 0) visit.count(no[0], disabled);
+  }
+  for (let at = 0; at < rows.length; at += rowWidth)
+    if (kindOf(rows[at + 1]!) >= rowKind.counter) visit.measurement(rows[at]!, rows[at + 2]!);
 }
 
-/** Adds the rows of one series. Several names over a limit have the same series. */
+/** The ledger line of a note on a message. */
+export function noteLine({ identity, at, subject }: CumulativeMessage, code: LedgerNote): LedgerLine {
+  return {
+    application: applicationOf(identity),
+    hour: Math.floor(at / 3_600_000),
+    subject: subjectText({ ...subjectOf(subject), code }),
+    ...{ count: 1, lastAt: at, example: null },
+  };
+}
+
+/** The number of the application of a message. */
+export function applicationOf(identity: Uint8Array): number {
+  return new DataView(identity.buffer, identity.byteOffset).getUint32(0);
+}
+
+/** Numbers per row. */
+export const rowWidth = 3;
+
+const kindOf = (kind: number) => kind % opensFlag;
+
+type SeriesAmount = readonly [ref: number, amount: number];
+
+interface Flag {
+  yes: SeriesAmount;
+  no: SeriesAmount;
+  readonly variants: SeriesAmount[];
+}
+
+const noChecks: SeriesAmount = [0, 0];
+
+function flagsOf(rows: readonly number[]): readonly Flag[] {
+  const flags: Flag[] = [];
+  for (let at = 0; at < rows.length; at += rowWidth) {
+    const kind = rows[at + 1]!;
+    if (kind >= opensFlag || flags.length === 0) flags.push({ yes: noChecks, no: noChecks, variants: [] });
+    const [flag, amount] = [flags.at(-1)!, [rows[at]!, rows[at + 2]!] as const];
+    if (kindOf(kind) === rowKind.yes) flag.yes = amount;
+    else if (kindOf(kind) === rowKind.no) flag.no = amount;
+    else if (kindOf(kind) === rowKind.variant) flag.variants.push(amount);
+  }
+  return flags;
+}
+
+const servedBy = (variants: readonly SeriesAmount[]) => variants.reduce((sum, [, checks]) => sum + checks, 0);
+
+/** True if each check of a variant is also one of the flag. */
+function hasItsChecks({ yes, no, variants }: Flag): boolean {
+  return servedBy(variants) <= yes[1] + no[1];
+}
+
+/** Amounts by kind and series. Several names over a limit have the same series. */
+type Totals = readonly ReadonlyMap<number, number>[];
+
 function totalsOf(rows: readonly number[]): Totals {
-  const totals = new Map<number, number>();
-  for (let at = 0; at < rows.length; at += 2)
-    totals.set(rows[at]!, (totals.get(rows[at]!) ?? 0) + rows[at + 1]!);
+  const totals = Object.values(rowKind).map(() => new Map<number, number>());
+  for (let at = 0; at < rows.length; at += rowWidth) {
+    const [ref, own] = [rows[at]!, totals[kindOf(rows[at + 1]!)]!];
+    own.set(ref, (own.get(ref) ?? 0) + rows[at + 2]!);
+  }
   return totals;
 }
 
-/** Whether no total of the other is greater. */
-function covers(totals: Totals, other: Totals): boolean {
-  for (const [ref, total] of other) if (total > (totals.get(ref) ?? 0)) return false;
-  return true;
+/** True if no amount of these kinds is greater in the other totals. */
+function includes(totals: Totals, other: Totals, kinds: readonly number[]): boolean {
+  return kinds.every((kind) => {
+    for (const [ref, amount] of other[kind]!) if (amount > (totals[kind]!.get(ref) ?? 0)) return false;
+    return true;
+  });
 }
 
-function greatest(one: Totals, other: Totals): Totals {
-  const all = new Map(one);
-  for (const [ref, total] of other) all.set(ref, Math.max(total, all.get(ref) ?? total));
-  return all;
+function isSame(totals: Totals, other: Totals): boolean {
+  return totals.every((own, kind) => {
+    if (own.size !== other[kind]!.size) return false;
+    for (const [ref, amount] of own) if (amount !== other[kind]!.get(ref)) return false;
+    return true;
+  });
 }
 
-/** One row for each series whose total exceeds its base. */
-function added(rows: readonly number[], width: 3 | 4, totals: Totals, base: Totals): number[] {
+/** The rows of a message without what the last one has of these kinds. */
+function difference(rows: readonly number[], own: Totals, last: Totals, kinds: readonly number[]): number[] {
   const found: number[] = [];
-  const visited = new Set<number>();
-  for (let at = 0; at < rows.length; at += width) {
-    const ref = rows[at]!;
-    const more = totals.get(ref)! - (base.get(ref) ?? 0);
-    if (more !== 0 && !visited.has(ref))
-      found.push(ref, rows[at + 1]!, more, ...rows.slice(at + 3, at + width));
-    visited.add(ref);
+  const visited = new Set<string>();
+  for (let at = 0; at < rows.length; at += rowWidth) {
+    const [ref, kind, amount] = [rows[at]!, rows[at + 1]!, rows[at + 2]!];
+    const name = `${ref} ${kindOf(kind)}`;
+    const more = (own[kindOf(kind)]!.get(ref) ?? 0) - (last[kindOf(kind)]!.get(ref) ?? 0);
+    if (!kinds.includes(kindOf(kind))) found.push(ref, kind, amount);
+    else found.push(ref, kind, visited.has(name) ? 0 : more);
+    visited.add(name);
   }
   return found;
 }
 
 const packr = new Packr({ useRecords: false });
 
-/** The time (Unix ms), then rows, as MessagePack. A series is its distance from the one before, which is short. */
-function encode(at: number, rows: readonly number[]): Buffer {
-  const numbers = [at, ...rows];
-  for (let row = numbers.length - 2; row > 1; row -= 2) numbers[row]! -= numbers[row - 2]!;
-  return packr.pack(numbers);
+/** Marks the encoding. Interim versions stored the time in its place, and totals of which too little is known here. */
+const encoding = 1;
+
+/** The mark, the fields of `Known`, then its rows, as MessagePack. A series is its distance from the one before, which is short. */
+function encode({ at, repeats, stop, interval, rows }: Known): Buffer {
+  let before = 0;
+  const near = rows.map((each, place) => {
+    if (place % rowWidth !== 0) return each;
+    const distance = each - before;
+    before = each;
+    return distance;
+  });
+  return packr.pack([encoding, wholeMs(at), repeats, stop, interval, ...near]);
 }
 
-function decode(stored: Uint8Array): { readonly at: number; readonly totals: Totals } {
-  const [at, ...rows]: [number, ...number[]] = packr.unpack(stored);
-  for (let row = 2; row < rows.length; row += 2) rows[row]! += rows[row - 2]!;
-  return { at, totals: totalsOf(rows) };
+function decode(stored: Uint8Array): Known {
+  const [mark, ...fields]: number[] = packr.unpack(stored);
+  if (mark !== encoding) return { at: mark!, repeats: repeats.never, stop: 0, interval: 0, rows: [] };
+  const [at = 0, own = 0, stop = 0, interval = 0, ...rows] = fields;
+  for (let row = rowWidth; row < rows.length; row += rowWidth) rows[row]! += rows[row - rowWidth]!;
+  return { at, repeats: own, stop, interval, rows };
+}
+
+/** A message as it is remembered. */
+function messageAt(at: number, { repeats, stop, interval, rows }: Known): Known {
+  return { at, repeats, stop, interval, rows };
+}
+
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && Buffer.compare(one, other) === 0;
 }
 
 const nothing = Buffer.alloc(0);
@@ -175,4 +375,8 @@ function timeKey(at: number, identity: Uint8Array = nothing): Buffer {
   key.writeUIntBE(Math.min(2 ** 48 - 1, wholeMs(at)), 1, timeBytes);
   key.set(identity, 1 + timeBytes);
   return key;
+}
+
+function sizeKey(application: number): Buffer {
+  return Buffer.concat([Buffer.of(2), prefixKey(application)]);
 }

@@ -18,6 +18,20 @@ export interface MessageChange extends Message {
 /** Period in which a repetition is recognised. */
 export const messageLifeMs = 10 * 60_000;
 
+/** The same for messages whose content is less distinct. The second word of their identity has this bit. */
+export const briefLifeMs = 30_000;
+const briefBit = 2 ** 31;
+
+/** The second word of the identity of a message that is recognised briefly. */
+export function briefWord(word: number): number {
+  return (word | briefBit) >>> 0;
+}
+
+/** The period in which a repetition of a message is recognised, by the second word of its identity. */
+export function lifeOf(word: number): number {
+  return word >= briefBit ? briefLifeMs : messageLifeMs;
+}
+
 /**
  * The time of messages that are remembered permanently: parts of imported files. It is in the distant future, so that no node
  * ever forgets them. Their identities begin with the numbers of the application and of the environment.

@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readMessage, type UnleashKind, withHeaders } from '../../../src/ingest/unleash/message/message.ts';
+import { eachAdded, opensFlag, rowKind } from '../../../src/storage/lmdb/cumulative.ts';
 
 const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body);
 const [start, stop] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:00:00.000Z'];
 
-/** The checks of one flag, by variant. */
+/** The checks that are counted of one flag, by variant. */
 function checksOf(toggle: unknown): Record<string, number> {
-  const { usages } = read({ bucket: { start, stop, toggles: { checkout: toggle } } });
-  return Object.fromEntries(usages[0]!.checks.map(({ variant, checks }) => [variant, checks]));
+  const { checks } = read({ bucket: { start, stop, toggles: { checkout: toggle } } }).usages[0]!;
+  const counted: Record<string, number> = {};
+  const rows = checks.flatMap(({ kind, checks }, at) => [at, kind, checks]);
+  const count = (at: number, sum: number) => {
+    counted[checks[at]!.variant] = sum;
+  };
+  eachAdded(rows, { count, measurement: () => expect.unreachable() });
+  return counted;
 }
 
 describe('a flag of a bucket', () => {
@@ -43,8 +50,8 @@ describe('a flag of a bucket', () => {
       const toggles = { bad: { yes: bad, no: 2 }, good: { yes: 1 } };
       const { usages, notes } = read({ bucket: { start, stop, toggles } });
       expect(usages[0]!.checks).toEqual([
-        { feature: 'bad', variant: 'disabled', checks: 2 },
-        { feature: 'good', variant: 'enabled', checks: 1 },
+        { feature: 'bad', variant: 'disabled', checks: 2, kind: rowKind.no + opensFlag },
+        { feature: 'good', variant: 'enabled', checks: 1, kind: rowKind.yes + opensFlag },
       ]);
       expect([...notes]).toEqual(['value_dropped']);
     },
@@ -85,7 +92,13 @@ test('a message has the sender of its body, else that of its headers', () => {
     platformName: 'node',
     platformVersion: '22.1.0',
   };
-  const headers = { appName: 'other', connection: 'c-2', instance: 'i-2', sdk: 'unleash-client-node:6.12.1' };
+  const headers = {
+    appName: 'other',
+    connection: 'c-2',
+    instance: 'i-2',
+    sdk: 'unleash-client-node:6.12.1',
+    interval: 60_000,
+  };
   const sdk = 'unleash-client-node 6.12.1';
   expect(withHeaders(read({ ...body, bucket: null }), headers)).toMatchObject({
     ...{
@@ -120,8 +133,8 @@ test('entries of Edge keep their service, environment and time', () => {
     {
       ...{ appName: 'billing', environment: 'production', at: Date.parse(start!) },
       checks: [
-        { feature: 'checkout', variant: 'enabled', checks: 2 },
-        { feature: 'checkout', variant: 'disabled', checks: 1 },
+        { feature: 'checkout', variant: 'enabled', checks: 2, kind: rowKind.yes + opensFlag },
+        { feature: 'checkout', variant: 'disabled', checks: 1, kind: rowKind.no },
       ],
     },
   ]);

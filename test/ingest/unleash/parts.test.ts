@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { UnleashMessage } from '../../../src/ingest/unleash/message/message.ts';
 import { packMessage, unpackPart } from '../../../src/ingest/unleash/message/parts.ts';
+import { rowKind } from '../../../src/storage/lmdb/cumulative.ts';
 
 const head = {
   ...{ appName: 'billing', instance: undefined, connection: 'c-1', sdk: 'node 1', platform: undefined },
-  ...{ start: undefined, notes: new Set<never>() },
+  ...{ start: undefined, stop: undefined, interval: undefined, notes: new Set<never>() },
 };
-const check = (n: number) => ({ feature: `flag-${n}`, variant: 'on', checks: n });
+const check = (n: number) => ({ feature: `flag-${n}`, variant: 'on', checks: n, kind: rowKind.variant });
 const list = <T>(length: number, create: (n: number) => T) => Array.from({ length }, (_, n) => create(n));
 
 test('the parts of a message are short, and hold everything in it in order', () => {

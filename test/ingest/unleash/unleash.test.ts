@@ -1,81 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, manage, token, usage } from '../../support/binary.ts';
-import { readLedger, readRefusals } from '../../support/ledger-report.ts';
+import { cleanUp, manage, token } from '../../support/binary.ts';
+import { readRefusals } from '../../support/ledger-report.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
-import { openShop, type Shop } from '../repeated-reports.ts';
+import { at, backend, checks, frontend, ledger, message, notesIn, openUnleash, post, sdk } from './shop.ts';
 
 afterAll(cleanUp);
-
-const secret = 'f'.repeat(56);
-const backend = `default:production.${secret}`;
-const frontend = `*:production.frontend-${secret}`;
-
-async function openUnleash(more: Parameters<typeof startLocal>[0] = {}) {
-  const service = await startLocal(more);
-  const shop = await openShop(service);
-  await adopt(service, shop, { token: backend, type: 'Backend', environment: 'Production' });
-  await adopt(service, shop, { token: frontend, type: 'Frontend', environment: 'Production' });
-  return { service, shop };
-}
-
-const adopt = (service: LocalService, { access, application }: Shop, body: object) =>
-  manage(service.http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, body);
-
-async function post(
-  service: LocalService,
-  path: string,
-  body: unknown,
-  headers: Record<string, string> = {},
-) {
-  const answer = await fetch(`http://${service.http}/api${path}`, {
-    method: 'POST',
-    headers: { authorization: backend, 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  const text = await answer.text();
-  return { status: answer.status, text, headers: answer.headers };
-}
-
-const at = (seconds: number) =>
-  new Date(Math.floor(Date.now() / 60_000) * 60_000 + seconds * 1000).toISOString();
-
-/** A message as the Node SDK sends it. */
-const message = (
-  toggles: object,
-  { start = at(-60), ...more }: { start?: string; [field: string]: unknown } = {},
-) => ({
-  ...{ appName: 'billing', instanceId: 'billing-1', connectionId: 'c-1' },
-  ...{ platformName: 'node', platformVersion: '22.1.0' },
-  bucket: { start, stop: at(0), toggles },
-  ...more,
-});
-
-/** Checks by variant of each flag. */
-async function checks(service: LocalService, { application }: Shop, environment = 'Production') {
-  const access = await token(service.http, service.credentials);
-  const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
-  const { features } = await usage(service.http, access, application, {
-    environment,
-    step: 'hour',
-    from,
-    to,
-  });
-  return Object.fromEntries(
-    features.map(({ feature, variants }) => [
-      feature,
-      Object.fromEntries(variants.map(({ variant, checks }) => [variant, checks])),
-    ]),
-  );
-}
-
-const ledger = async (service: LocalService, { access, application }: Shop) =>
-  (await readLedger(service.http, access, application)).entries;
-
-const notesIn = (entries: Awaited<ReturnType<typeof ledger>>) =>
-  entries
-    .filter(({ outcome }) => outcome === 'noted')
-    .map(({ code }) => code)
-    .sort();
 
 describe('a bucket', () => {
   test('counts under the environment of its token, and its sender is the service with its SDK', async () => {
@@ -104,13 +33,15 @@ describe('a bucket', () => {
     const metric = (value: number) => ({
       impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }],
     });
-    const send = (to: LocalService, toggles: object, value: number) =>
-      post(to, '/client/metrics', message(toggles, { start, ...metric(value) }));
+    const send = (to: LocalService, toggles: object, value: number, stop = at(-30)) => {
+      const sent = message(toggles, metric(value));
+      return post(to, '/client/metrics', { ...sent, bucket: { start, stop, toggles } }, sdk('node'));
+    };
     await send(service, { checkout: { yes: 5 } }, 2);
     await send(service, { checkout: { yes: 5 } }, 2);
     await service.stop();
     const again = await startLocal({ data: service.data, credentials: service.credentials });
-    await send(again, { checkout: { yes: 8 }, search: { no: 1 } }, 3);
+    await send(again, { checkout: { yes: 8 }, search: { no: 1 } }, 3, at(0));
     expect(await checks(again, shop)).toEqual({ checkout: { enabled: 8 }, search: { disabled: 1 } });
     const query = new URLSearchParams({
       environment: 'Production',
@@ -122,6 +53,7 @@ describe('a bucket', () => {
     const access = await token(again.http, again.credentials);
     const report = (await manage(again.http, access, 'GET', path, 200)) as { metrics: object[] };
     expect(report.metrics).toMatchObject([{ metric: 'sales', sum: 3 }]);
+    expect(notesIn(await ledger(again, { ...shop, access }))).toEqual(['repeated']);
     await again.stop();
   });
 
@@ -131,29 +63,9 @@ describe('a bucket', () => {
     ['another service', { appName: 'shipping' }],
   ])('of %s counts in full', async (_, more) => {
     const { service, shop } = await openUnleash();
-    await post(service, '/client/metrics', message({ checkout: { yes: 5 } }));
-    await post(service, '/client/metrics', message({ checkout: { yes: 5 } }, more));
+    await post(service, '/client/metrics', message({ checkout: { yes: 5 } }), sdk('node'));
+    await post(service, '/client/metrics', message({ checkout: { yes: 5 } }, more), sdk('node'));
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 10 } });
-    await service.stop();
-  });
-
-  test.each([
-    ['an instance whose start has milliseconds counts once', { instanceId: 'billing-1' }, undefined, 5],
-    [
-      'an instance whose start has seconds counts each time',
-      { instanceId: 'billing-1' },
-      at(-60).replace('.000', ''),
-      10,
-    ],
-    ['a browser, as all have the same instance, counts each time', { instanceId: 'browser' }, undefined, 10],
-  ])('of %s if it has no connection', async (_, more, start, expected) => {
-    const { service, shop } = await openUnleash();
-    const body = message(
-      { checkout: { yes: 5 } },
-      { connectionId: undefined, ...more, ...(start && { start }) },
-    );
-    for (const _ of [1, 2]) await post(service, '/client/metrics', body);
-    expect(await checks(service, shop)).toEqual({ checkout: { enabled: expected } });
     await service.stop();
   });
 

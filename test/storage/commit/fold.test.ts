@@ -110,6 +110,6 @@ test('folding frames of one or more batches in any groups, with failures, result
 
 test('a frame of a later version is rejected', () => {
   const [body] = encodeEnvelope(sealed([{ packets: [], mints: false, forgets: false }])[0]!);
-  body![0] = 3;
-  expect(() => decodeEnvelope(body!)).toThrow('a later version of flagmeter wrote it, in version 3');
+  body![0] = 4;
+  expect(() => decodeEnvelope(body!)).toThrow('a later version of flagmeter wrote it, in version 4');
 });

@@ -1,48 +1,86 @@
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
-import { cumulativeMessages, type Digest, digestBytes } from '../../../src/storage/commit/records.ts';
-import {
-  bucketOf,
-  bucketWidth,
-  scanCells,
-  seriesPerEnvironment,
-  seriesRef,
-} from '../../../src/storage/lmdb/blocks.ts';
+import { digestBytes } from '../../../src/storage/commit/records.ts';
+import { bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { countsCodec, measurementCodec } from '../../../src/storage/lmdb/cells.ts';
-import { CumulativeTotals, cumulativeLifeMs } from '../../../src/storage/lmdb/cumulative.ts';
-import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
+import {
+  type CumulativeMessage,
+  CumulativeTotals,
+  cumulativeLifeMs,
+  opensFlag,
+  repeats,
+  rowKind,
+} from '../../../src/storage/lmdb/cumulative.ts';
+import { ledgerEntries } from '../../../src/storage/lmdb/ledger.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { cumulativeMessage, interval } from '../../support/cumulative.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const environment = 3;
 const start = Date.UTC(2026, 0, 31, 12, 0);
-const bucket = bucketOf(bucketWidth.minute, start / 60_000);
-const refOf = (series: number) => seriesRef(environment, series);
+const hour = start / 3_600_000;
 
-/** Totals by series. */
-type Totals = Readonly<Record<number, number>>;
+/** Amounts by `flag/kind` or `flag/variant`, or by the name of a value. */
+type Totals = Readonly<Record<string, number>>;
 
-function message(identity: Digest, totals: Totals, at = start): Batch {
-  const batch = new Batch();
-  for (const series of Object.keys(totals))
-    batch.series.push({ environment, ordinal: Number(series), name: ['checkout', series] });
-  const counts = Object.entries(totals).flatMap(([series, checks]) => [refOf(Number(series)), checks]);
-  batch.cumulative.addMessage({ ...sent, identity, at, counts });
-  return batch;
+const kinds: Record<string, number> = { yes: rowKind.yes, no: rowKind.no };
+const values: Record<string, number> = { sales: rowKind.counter, queue: rowKind.gauge };
+
+/** Refs of names, and the rows of totals. */
+function createRows() {
+  const refs = new Map<string, number>();
+  const refOf = (name: string) => {
+    if (!refs.has(name)) refs.set(name, seriesRef(environment, refs.size));
+    return refs.get(name)!;
+  };
+  return {
+    refs,
+    rowsOf(totals: Totals): number[] {
+      let before = '';
+      return Object.entries(totals).flatMap(([name, amount]) => {
+        const [flag = '', kind] = name.split('/');
+        if (kind === undefined) return [refOf(name), values[flag]!, amount];
+        const opens = flag === before ? 0 : opensFlag;
+        before = flag;
+        return [refOf(name), (kinds[kind] ?? rowKind.variant) + opens, amount];
+      });
+    },
+  };
 }
 
-const sent = { environment, bucket, at: start, measuredAt: start, counts: [], measurements: [] };
-
+/** A store that messages are written to, and what it then has. */
 function openStore() {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   let { write } = createAggregator(store);
+  const { refs, rowsOf } = createRows();
   onTestFinished(() => store.lmdb.close());
+  const nameOf = (ordinal: number) =>
+    [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
+  const range = [environment, bucketWidth.minute, 0, 2 ** 32 - 1] as const;
   return {
-    write: (batch: Batch) => write(batch.seal()),
-    sums: () => sumsOf(store),
+    rowsOf,
+    send(totals: Totals, at: number, more: Partial<CumulativeMessage> = {}) {
+      const batch = new Batch();
+      const rows = rowsOf(totals);
+      for (const [name, ref] of refs)
+        batch.series.push({ environment, ordinal: ref % 2 ** 20, name: [name, 'on'] });
+      batch.addCumulative(cumulativeMessage(at, rows, more));
+      write(batch.seal());
+    },
+    sums() {
+      const sums: Record<string, number> = {};
+      for (const { ordinal, value } of scanCells(store.counts, countsCodec, ...range))
+        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.checks;
+      for (const { ordinal, value } of scanCells(store.measurements, measurementCodec, ...range))
+        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.sum;
+      return sums;
+    },
+    notes: () =>
+      Array.from(ledgerEntries(store, 1, hour, hour + 3), ({ subject, count }) => [subject.code, count]),
     rows: () => store.cumulative.getKeysCount(),
     async restart() {
       await store.lmdb.close();
@@ -52,168 +90,315 @@ function openStore() {
   };
 }
 
-function sumsOf(store: UsageTables): Totals {
-  const cells = scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 2 ** 32 - 1);
-  return Object.fromEntries(Array.from(cells, ({ ordinal, value }) => [ordinal, value.checks]));
-}
+type Sent = readonly [totals: Totals, at: number, more?: Partial<CumulativeMessage>];
 
-const one: Digest = [1, 1, 1, 1];
-const other: Digest = [1, 1, 1, 2];
+const forGo = { repeats: repeats.withoutVariants };
+const unknownInterval = { interval: 0 };
 
-test.each<[string, readonly [Digest, Totals][], Totals]>([
-  [
-    'repeats the earlier one adds nothing',
+describe('a message of an SDK that repeats buckets', () => {
+  test.each<[string, readonly Sent[], Totals, unknown[]]>([
     [
-      [one, { 1: 5 }],
-      [one, { 1: 5 }],
+      'counts once if it is received again',
+      [
+        [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0],
+        [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0],
+      ],
+      { 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 },
+      [['repeated', 1]],
     ],
-    { 1: 5 },
-  ],
-  [
-    'has more adds the difference',
     [
-      [one, { 1: 5, 2: 1 }],
-      [one, { 1: 8, 2: 1, 3: 4 }],
+      'counts the difference to one that is an interval older',
+      [
+        [{ 'a/yes': 5, 'a/blue': 5, 'b/no': 1, sales: 2.5 }, 0],
+        [{ 'a/yes': 8, 'a/blue': 6, 'b/no': 1, 'c/yes': 4, sales: 4 }, interval],
+      ],
+      { 'a/blue': 6, 'a/yes': 2, 'b/no': 1, 'c/yes': 4, sales: 4 },
+      [['repeated', 1]],
     ],
-    { 1: 8, 2: 1, 3: 4 },
-  ],
-  [
-    'arrives late adds nothing',
     [
-      [one, { 1: 8, 2: 1 }],
-      [one, { 1: 5 }],
+      'counts a gauge again in a later message',
+      [
+        [{ 'a/yes': 1, queue: 7 }, 0],
+        [{ 'a/yes': 1, queue: 5 }, interval],
+      ],
+      { 'a/yes': 1, queue: 12 },
+      [['repeated', 1]],
     ],
-    { 1: 8, 2: 1 },
-  ],
-  [
-    'has less of one series and more of another is of another sender',
     [
-      [one, { 1: 5, 2: 1 }],
-      [one, { 1: 2, 2: 3 }],
+      'counts the checks of a variant that was served while the flag was disabled',
+      [
+        [{ 'a/yes': 1 }, 0],
+        [{ 'a/yes': 1, 'a/no': 1, 'a/fallback': 1 }, interval],
+      ],
+      { 'a/yes': 1, 'a/fallback': 1 },
+      [['repeated', 1]],
     ],
-    { 1: 7, 2: 4 },
-  ],
-  [
-    'has another identity counts in full',
     [
-      [one, { 1: 5 }],
-      [other, { 1: 8 }],
+      'counts in full if another process with the same start ends its bucket at about the same time',
+      [
+        [{ 'a/yes': 5 }, 0],
+        [{ 'a/yes': 5 }, 3],
+        [{ 'a/yes': 6 }, interval / 2],
+      ],
+      { 'a/yes': 16 },
+      [['possible_repeat', 2]],
     ],
-    { 1: 13 },
-  ],
-])('a message that %s', async (_, sent, expected) => {
-  const store = openStore();
-  for (const [identity, totals] of sent) {
-    store.write(message(identity, totals));
+    [
+      'counts in full if it has less of a flag',
+      [
+        [{ 'a/yes': 5, 'b/no': 2 }, 0],
+        [{ 'a/yes': 9, 'b/no': 1 }, interval],
+      ],
+      { 'a/yes': 14, 'b/no': 3 },
+      [['possible_repeat', 1]],
+    ],
+    [
+      'counts in full if it ends at the same time with other counts',
+      [
+        [{ 'a/yes': 5 }, 0],
+        [{ 'a/yes': 6 }, 0],
+      ],
+      { 'a/yes': 11 },
+      [['possible_repeat', 1]],
+    ],
+    [
+      'counts in full with another identity',
+      [
+        [{ 'a/yes': 5 }, 0],
+        [{ 'a/yes': 8 }, interval, { identity: digestBytes(1, 2, 3, 5) }],
+      ],
+      { 'a/yes': 13 },
+      [],
+    ],
+    [
+      'counts nothing if a later message that includes it overtook it',
+      [
+        [{ 'a/yes': 8, 'b/no': 1 }, interval],
+        [{ 'a/yes': 5 }, 0],
+      ],
+      { 'a/yes': 8, 'b/no': 1 },
+      [['repeated', 1]],
+    ],
+    [
+      'has the interval of the first bucket if it does not state one',
+      [
+        [{ 'a/yes': 5 }, 0, unknownInterval],
+        [{ 'a/yes': 6 }, 1000, { ...unknownInterval, length: interval + 1000 }],
+        [{ 'a/yes': 8 }, interval + 1000, { ...unknownInterval, length: 2 * interval + 1000 }],
+      ],
+      { 'a/yes': 5 + 6 + 2 },
+      [
+        ['possible_repeat', 1],
+        ['repeated', 1],
+      ],
+    ],
+    [
+      'counts in full if nothing states an interval',
+      [
+        [{ 'a/yes': 5 }, 0, { interval: 0, length: 0 }],
+        [{ 'a/yes': 6 }, interval, { interval: 0, length: 0 }],
+      ],
+      { 'a/yes': 11 },
+      [['possible_repeat', 1]],
+    ],
+    [
+      'counts the variants of the SDK for Go, which repeats only yes and no',
+      [
+        [{ 'a/yes': 5, 'a/blue': 5, 'b/no': 2 }, 0, forGo],
+        [{ 'a/yes': 11, 'a/blue': 6, 'b/no': 3 }, interval, forGo],
+        [{ 'a/yes': 13, 'a/red': 1, 'b/no': 3 }, 2 * interval, forGo],
+      ],
+      { 'a/blue': 11, 'a/red': 1, 'a/yes': 1, 'b/no': 3 },
+      [['repeated', 2]],
+    ],
+    [
+      'counts in full if the SDK for Go has more variants than added checks',
+      [
+        [{ 'a/yes': 5, 'a/blue': 5 }, 0, forGo],
+        [{ 'a/yes': 6, 'a/blue': 6 }, interval, forGo],
+      ],
+      { 'a/blue': 11 },
+      [['possible_repeat', 1]],
+    ],
+    [
+      'notes values that resemble the last ones of an SDK that repeats them under another start',
+      [
+        [{ sales: 4 }, 0, { repeats: repeats.values }],
+        [{ sales: 3 }, interval, { repeats: repeats.values }],
+        [{ sales: 7 }, 2 * interval, { repeats: repeats.values }],
+      ],
+      { sales: 14 },
+      [['possible_repeat', 1]],
+    ],
+    [
+      'counts in full if its SDK never repeats a bucket',
+      [
+        [{ 'a/yes': 5 }, 0, { repeats: repeats.never }],
+        [{ 'a/yes': 5 }, 0, { repeats: repeats.never }],
+      ],
+      { 'a/yes': 10 },
+      [],
+    ],
+  ])('%s', async (_, sent, expected, notes) => {
+    const store = openStore();
+    for (const [totals, at, more] of sent) {
+      store.send(totals, start + at, more);
+      await store.restart();
+    }
+    expect(store.sums()).toEqual(expected);
+    expect(store.notes().sort()).toEqual(notes);
+  });
+});
+
+describe('a registration', () => {
+  const sender = digestBytes(1, 2 ** 32 - 1, 5, 6);
+  const unnamed = { sender, repeats: repeats.never, ...unknownInterval };
+  const registration = (more: Partial<CumulativeMessage>) => ({
+    identity: sender,
+    sender,
+    length: 0,
+    ...more,
+  });
+
+  test('states the SDK and the interval of messages that state neither', async () => {
+    const store = openStore();
+    store.send({}, start, registration({ repeats: repeats.whole, interval: interval / 4 }));
     await store.restart();
-  }
-  expect(store.sums()).toEqual(expected);
+    store.send({ 'a/yes': 5 }, start, unnamed);
+    store.send({ 'a/yes': 7 }, start + interval / 4, unnamed);
+    expect(store.sums()).toEqual({ 'a/yes': 7 });
+  });
+
+  test('of an SDK that never repeats a bucket makes similar messages count in full', () => {
+    const store = openStore();
+    store.send({}, start, registration({ repeats: repeats.never }));
+    for (const _ of [1, 2]) store.send({ 'a/yes': 5 }, start, { ...unnamed, repeats: repeats.whole });
+    expect(store.sums()).toEqual({ 'a/yes': 10 });
+  });
+
+  test('is remembered as long as its sender sends', () => {
+    const store = openStore();
+    store.send({}, start, registration({ repeats: repeats.whole, interval }));
+    const step = cumulativeLifeMs * 0.7;
+    for (let at = start; at < start + 4 * step; at += step)
+      store.send({ 'a/yes': 1 }, at, { ...unnamed, identity: digestBytes(1, at / 1000, 0, 0) });
+    const last = { ...unnamed, identity: digestBytes(1, 1, 0, 0) };
+    for (const _ of [1, 2]) store.send({ 'b/yes': 1 }, start + 4 * step, last);
+    expect(store.sums()['b/yes']).toBe(1);
+  });
 });
 
 test('two names of one series in a message are added', () => {
   const store = openStore();
-  const batch = message(other, {});
-  batch.series.push({ environment, ordinal: 1, name: ['checkout', 'on'] });
-  batch.cumulative.addMessage({ ...sent, identity: one, counts: [refOf(1), 2, refOf(1), 3] });
-  store.write(batch);
-  store.write(message(one, { 1: 6 }));
-  expect(store.sums()).toEqual({ 1: 6 });
+  const [ref] = store.rowsOf({ 'a/yes': 0 });
+  const twice = (one: number, other: number) => [ref!, opensFlag, one, ref!, opensFlag, other];
+  store.send({}, start, { rows: twice(2, 3) });
+  store.send({}, start + interval, { rows: twice(3, 4) });
+  expect(store.sums()).toEqual({ 'a/yes': 7 });
 });
 
-test('a counter adds the difference', async () => {
-  const store = openUsageTables(temporaryDirectory());
-  const { write } = createAggregator(store);
-  for (const [value, at] of [
-    [2.5, start],
-    [4, start + 1],
-  ] as const) {
-    const batch = new Batch();
-    batch.series.push({ environment, ordinal: 7, name: ['sales'] });
-    batch.cumulative.addMessage({
-      ...sent,
-      identity: one,
-      at,
-      measuredAt: at,
-      measurements: [refOf(7), value],
-    });
-    write(batch.seal());
-  }
-  const [cell] = scanCells(
-    store.measurements,
-    measurementCodec,
-    environment,
-    bucketWidth.minute,
-    0,
-    2 ** 32 - 1,
-  );
-  expect(cell?.value).toMatchObject({ sum: 4, count: 2, last: 1.5, lastAt: start + 1 });
-  await store.lmdb.close();
-});
-
-test('totals are forgotten after their life, which each addition extends', () => {
+test('messages are forgotten after their life, which each later one extends', () => {
   const store = openStore();
-  store.write(message(one, { 1: 5 }));
-  store.write(message(one, { 1: 6 }, start + cumulativeLifeMs));
-  store.write(message(other, { 2: 1 }, start + cumulativeLifeMs + 1));
-  expect(store.rows()).toBe(4);
-  store.write(message(other, { 2: 2 }, start + 2 * cumulativeLifeMs + 1));
-  expect(store.rows()).toBe(2);
+  const other = { identity: digestBytes(1, 9, 9, 9) };
+  store.send({ 'a/yes': 5 }, start);
+  store.send({ 'a/yes': 6 }, start + cumulativeLifeMs);
+  store.send({ 'a/no': 1 }, start + cumulativeLifeMs + 1, other);
+  expect(store.rows()).toBe(2 * 2 + 1);
+  store.send({ 'a/no': 2 }, start + 2 * cumulativeLifeMs + 1, other);
+  expect(store.rows()).toBe(2 + 1);
 });
 
-test('the oldest totals are forgotten when there are too many', async () => {
+test('an application with too many messages forgets its oldest start, and nothing of another application', async () => {
   const store = openUsageTables(temporaryDirectory());
   const totals = new CumulativeTotals(store.cumulative, 10);
-  const messages = Array.from({ length: 200 }, (_, n) => {
-    const identity = digestBytes(0, 0, 0, n);
-    return { identity, at: start + n, counts: [refOf(1), bucket, 1], measurements: [] };
-  });
+  const of = (application: number, begun: number) =>
+    cumulativeMessage(start + begun, [seriesRef(environment, 1), opensFlag, 1], {
+      identity: digestBytes(application, begun, 0, 0),
+    });
+  const notes = (message: CumulativeMessage) => totals.add(message).note;
   await store.lmdb.transaction(() => {
-    for (const each of messages) {
-      totals.add(each);
-      totals.expire([each]);
-    }
+    totals.add(of(2, 0));
+    for (let begun = 0; begun < 200; begun += 1) totals.add(of(1, begun));
+    expect(store.cumulative.getKeysCount()).toBe(2 * 10 + 1 + 2 + 1);
+    expect([notes(of(2, 0)), notes(of(1, 199)), notes(of(1, 190)), notes(of(1, 189))]).toEqual([
+      ...['repeated', 'repeated', 'repeated'],
+      undefined,
+    ]);
+    while (totals.forget(start + cumulativeLifeMs, 3) > 0);
+    expect(store.cumulative.getKeysCount()).toBe(0);
   });
-  expect(store.cumulative.getKeysCount()).toBeLessThanOrEqual(2 * 10 + 2);
-  expect(totals.add(messages.at(-1)!).counts).toEqual([]);
-  expect(totals.add(messages[0]!).counts).toEqual([refOf(1), bucket, 1]);
   await store.lmdb.close();
 });
 
-/** What a client does in one interval: counts, then sends, and misses the answer or not. */
-const interval = fc.record({
-  client: fc.nat(1),
-  counted: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.integer({ min: 1, max: 9 }), { minKeys: 1 }),
+/** What a process does in one interval: counts, then sends, and misses the answer or not. */
+const step = fc.record({
+  process: fc.nat(3),
+  counted: fc.dictionary(fc.constantFrom('a/yes', 'a/no', 'b/yes'), fc.integer({ min: 1, max: 9 }), {
+    minKeys: 1,
+  }),
   arrives: fc.boolean(),
   isConfirmed: fc.boolean(),
   isDelayed: fc.boolean(),
+  restarts: fc.boolean(),
 });
 
-test('each check counts once, whatever requests, answers and processes are lost', async () => {
+/** The bucket of a process that is not confirmed. */
+interface Open {
+  start: number;
+  totals: Record<string, number>;
+}
+
+function count(open: Open, counted: Totals, expected: Record<string, number>): void {
+  for (const [name, more] of Object.entries(counted)) {
+    open.totals[name] = (open.totals[name] ?? 0) + more;
+    expected[name] = (expected[name] ?? 0) + more;
+  }
+}
+
+test('each check counts once, whatever requests, answers and servers are lost', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(interval, fc.boolean()), { maxLength: 12 }), async (intervals) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const store = openStore();
-      const buckets: { start: number; totals: Record<string, number> }[] = [0, 1].map(() => ({
-        start: 0,
-        totals: {},
-      }));
+      const open: Open[] = [0, 1, 2, 3].map(() => ({ start: 0, totals: {} }));
       const expected: Record<string, number> = {};
-      const delayed: Batch[] = [];
-      for (const [{ client, counted, arrives, isConfirmed, isDelayed }, restarts] of intervals) {
-        const own = buckets[client]!;
-        for (const [series, more] of Object.entries(counted)) {
-          own.totals[series] = (own.totals[series] ?? 0) + more;
-          expected[series] = (expected[series] ?? 0) + more;
-        }
-        const sent = () => message([1, client, own.start, 0], own.totals);
-        if (isDelayed) delayed.push(sent());
-        else if (arrives) store.write(sent());
-        if (arrives && isConfirmed && !isDelayed) buckets[client] = { start: own.start + 1, totals: {} };
+      const delayed: (() => void)[] = [];
+      const sender = (process: number, now: number) => {
+        const { start: begun, totals } = open[process]!;
+        const sent = [{ ...totals }, start + now * interval] as const;
+        return () => store.send(...sent, { identity: digestBytes(1, begun, process, 0) });
+      };
+      for (const [now, { process, counted, arrives, isConfirmed, isDelayed, restarts }] of steps.entries()) {
+        count(open[process]!, counted, expected);
+        const send = sender(process, now);
+        if (isDelayed) delayed.push(send);
+        else if (arrives) send();
+        if (arrives && isConfirmed && !isDelayed) open[process] = { start: now + 1, totals: {} };
         if (restarts) await store.restart();
       }
-      for (const [client, own] of buckets.entries())
-        store.write(message([1, client, own.start, 0], own.totals));
-      for (const batch of delayed) store.write(batch);
+      for (const process of open.keys()) sender(process, steps.length)();
+      for (const send of delayed) send();
       expect(store.sums()).toEqual(expected);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('no check of sibling processes is lost, whose identities and starts are the same', () => {
+  const checks = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 8 });
+  const delays = fc.array(fc.nat(interval / 2), { minLength: 8, maxLength: 8 });
+  fc.assert(
+    fc.property(fc.array(checks, { maxLength: 4 }), delays, (rounds, late) => {
+      const store = openStore();
+      let sum = 0;
+      for (const [round, processes] of rounds.entries()) {
+        for (const [process, yes] of processes.entries()) {
+          const identity = digestBytes(1, round, 0, 0);
+          const stop = start + round * interval + late[process]! + process;
+          store.send({ 'a/yes': yes }, stop, { identity });
+          sum += yes;
+        }
+      }
+      expect(store.sums()['a/yes'] ?? 0).toBe(sum);
     }),
     { numRuns: 60 },
   );
@@ -222,52 +407,17 @@ test('each check counts once, whatever requests, answers and processes are lost'
 test('a frame without cumulative messages has the version that earlier releases read', () => {
   const versionOf = (batch: Batch) => {
     const body = Buffer.concat(encodeEnvelope(batch.seal()));
-    return [body.readUInt32LE(0), cumulativeMessages(decodeEnvelope(body)).length];
+    return [body.readUInt32LE(0), decodeEnvelope(body).cumulative];
   };
   const plain = new Batch();
-  plain.counts.add(refOf(1), bucket, 1, 0, 0);
-  expect(versionOf(plain)).toEqual([1, 0]);
-  expect(versionOf(message(one, { 1: 1 }))).toEqual([2, 1]);
-});
-
-const amounts = (limit: number) =>
-  fc.array(fc.tuple(fc.nat(seriesPerEnvironment - 1), fc.integer({ min: 1, max: limit })), { maxLength: 23 });
-
-test('messages of a batch are read as they were added', () => {
-  const any = fc.record({
-    environment: fc.nat(2 ** 32 - 1),
-    bucket: fc.nat(2 ** 34),
-    at: fc.nat(2 ** 48),
-    measuredAt: fc.nat(2 ** 48),
-    identity: fc.tuple(fc.nat(2 ** 32 - 1), fc.nat(9), fc.nat(9), fc.nat(2 ** 32 - 1)),
-    counts: amounts(2 ** 31 - 1),
-    measurements: amounts(2 ** 53 - 1),
-  });
-  fc.assert(
-    fc.property(fc.array(any, { maxLength: 5 }), (all) => {
-      const batch = new Batch();
-      const rowsOf = (environment: number, rows: readonly (readonly [number, number])[]) =>
-        rows.map(([ordinal, amount]) => [seriesRef(environment, ordinal), amount] as const);
-      for (const { counts, measurements, environment, ...head } of all) {
-        const [checks, values] = [
-          rowsOf(environment, counts).flat(),
-          rowsOf(environment, measurements).flat(),
-        ];
-        batch.cumulative.addMessage({ ...head, environment, counts: checks, measurements: values });
-      }
-      const read = cumulativeMessages(batch.seal());
-      expect(read).toEqual(
-        all.map(({ identity, at, environment, bucket, measuredAt, counts, measurements }) => ({
-          ...{ identity: digestBytes(...identity), at },
-          counts: rowsOf(environment, counts).flatMap(([ref, checks]) => [ref, bucket, checks]),
-          measurements: rowsOf(environment, measurements).flatMap(([ref, value]) => [
-            ref,
-            bucket,
-            value,
-            measuredAt,
-          ]),
-        })),
-      );
-    }),
-  );
+  plain.counts.add(seriesRef(environment, 1), 1, 1, 0, 0);
+  expect(versionOf(plain)).toEqual([1, []]);
+  const message = cumulativeMessage(start, [seriesRef(environment, 1), opensFlag, 1]);
+  const cumulative = new Batch();
+  cumulative.addCumulative(message);
+  const [version, [read]] = versionOf(cumulative) as [number, [CumulativeMessage]];
+  expect([version, { ...read, identity: Buffer.from(read.identity), sender: [...read.sender] }]).toEqual([
+    3,
+    { ...message, sender: [] },
+  ]);
 });

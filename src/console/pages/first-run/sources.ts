@@ -56,7 +56,7 @@ export const sources: readonly Source[] = [
       unknown_key: {
         meaning: 'An SDK sent a token that no application has adopted.',
         remedy:
-          'Adopt this token in step 2. Pages and apps need a Frontend token. The SDK sends the counts again.',
+          'Adopt this token in step 2. Pages and apps need a Frontend token. The SDK for Node sends the counts again; most others discard them.',
       },
       unknown_environment: {
         meaning: 'The environment that the token was adopted for was deleted.',

@@ -7,7 +7,7 @@ import { proxyRule } from './proxy-rule.ts';
 import type { Target } from './target.ts';
 
 const moved =
-  'flagmeter receives what the SDKs report, and Unleash serves everything else. SDKs keep what flagmeter does not confirm, so nothing is lost while it is away. Unleash no longer shows usage.';
+  'Adopt the tokens of step 2 before you add the rule. flagmeter receives what the SDKs report, and Unleash serves everything else. While flagmeter is away, the SDK for Node keeps all counts, the SDK for Go and Edge keep some, and all others discard them. Unleash no longer shows usage.';
 const copied =
   'Both receive what the SDKs report. Nothing changes for Unleash and the SDKs. What is reported while flagmeter is away is not counted.';
 

@@ -1,13 +1,16 @@
 import { ApiError } from '../../../contract/errors.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
-import { noVariant, withoutVariant } from '../../../contract/unleash-checks.ts';
+import { noVariant } from '../../../contract/unleash-checks.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
+import { opensFlag, rowKind } from '../../../storage/lmdb/cumulative.ts';
 
-/** The checks of one variant of a flag. */
+/** Checks of a flag: of one variant, or all that found it enabled or disabled. */
 export interface Checks {
   readonly feature: string;
   readonly variant: string;
   readonly checks: number;
+  /** One of `rowKind`. The checks of a flag are consecutive; `opensFlag` is added to the first of them. */
+  readonly kind: number;
 }
 
 /** What a message reports of one service in one environment at one time. */
@@ -41,8 +44,12 @@ export interface UnleashMessage extends UnleashContent {
   readonly sdk: string | undefined;
   /** As `node 22.1.0`. */
   readonly platform: string | undefined;
-  /** Start of the bucket as sent. The SDK keeps it until the bucket is confirmed, and adds to the bucket. */
+  /** Start of the bucket as sent. Some SDKs keep it until the bucket is confirmed, and add to the bucket. */
   readonly start: string | undefined;
+  /** End of the bucket, Unix ms. */
+  readonly stop: number | undefined;
+  /** Interval of the sender in ms. */
+  readonly interval: number | undefined;
   readonly notes: ReadonlySet<LedgerNote>;
 }
 
@@ -50,7 +57,7 @@ export interface UnleashMessage extends UnleashContent {
 export type UnleashKind = 'register' | 'metrics' | 'bulk';
 
 /** What identifies a sender. SDKs send it in headers as well, and some only there. */
-export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk'>;
+export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval'>;
 
 /** Reads a parsed body. @throws {ApiError} `invalid_body` if it is not an object */
 export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
@@ -66,6 +73,8 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
     sdk: sdkOf(textOf(body['sdkVersion'])),
     platform: platformOf(body),
     start: startOf(bucket),
+    stop: timeOf(bucket?.['stop'], new Set()),
+    interval: intervalOf(body),
     usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, notes),
     ...(kind === 'register' ? { counters: [], gauges: [] } : impactValues(body['impactMetrics'], notes)),
     notes,
@@ -80,6 +89,7 @@ export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead):
     connection: head.connection ?? headers.connection,
     instance: head.instance ?? headers.instance,
     sdk: head.sdk ?? sdkOf(headers.sdk),
+    interval: head.interval ?? headers.interval,
   };
 }
 
@@ -123,6 +133,13 @@ function startOf(bucket: Fields | undefined): string | undefined {
   return start == null ? undefined : (textOf(start) ?? JSON.stringify(start));
 }
 
+/** The interval in a registration. The SDK for Go sends seconds. */
+function intervalOf(body: Fields): number | undefined {
+  const interval = body['interval'];
+  if (typeof interval !== 'number' || !(interval > 0) || interval > maxCount) return undefined;
+  return /\bgo\b/.test(textOf(body['sdkVersion']) ?? '') && interval < 1000 ? 1000 * interval : interval;
+}
+
 function bucketUsages(bucket: Fields | undefined, notes: Notes): readonly UnleashUsage[] {
   if (bucket === undefined) return [];
   const [start, stop] = [timeOf(bucket['start'], notes), timeOf(bucket['stop'], notes)];
@@ -158,29 +175,22 @@ function timeOf(sent: unknown, notes: Notes): number | undefined {
   return time?.at;
 }
 
-/** Adds the checks of a flag: each variant under its name, and the rest as `enabled` and `disabled` (see `withoutVariant`). */
+/** Adds the checks of a flag: all that found it enabled and disabled, and those of each variant, which are part of these. */
 function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes): void {
   if (!isFields(sent)) {
     notes.add('value_dropped');
     return;
   }
-  const add = (variant: string, checks: number) => {
-    if (checks > 0) all.push({ feature, variant, checks });
+  let opens = opensFlag;
+  const add = (variant: string, checks: number, kind: number) => {
+    if (checks === 0) return;
+    all.push({ feature, variant, checks, kind: kind + opens });
+    opens = 0;
   };
-  let served = 0;
-  for (const [variant, count] of entriesOf(sent['variants'], notes)) {
-    if (variant === noVariant) continue;
-    const checks = countOf(count, notes);
-    add(variant, checks);
-    served += checks;
-  }
-  const { enabled, disabled } = withoutVariant(
-    countOf(sent['yes'], notes),
-    countOf(sent['no'], notes),
-    served,
-  );
-  add('enabled', enabled);
-  add(noVariant, disabled);
+  add('enabled', countOf(sent['yes'], notes), rowKind.yes);
+  add(noVariant, countOf(sent['no'], notes), rowKind.no);
+  for (const [variant, count] of entriesOf(sent['variants'], notes))
+    if (variant !== noVariant) add(variant, countOf(count, notes), rowKind.variant);
 }
 
 const maxCount = 2_147_483_647;

@@ -1,0 +1,181 @@
+import { afterAll, expect, test } from 'vitest';
+import { cleanUp, manage, token } from '../../support/binary.ts';
+import type { LocalService } from '../../support/service.ts';
+import type { Shop } from '../repeated-reports.ts';
+import { at, checks, frontend, ledger, message, openUnleash, post, sdk } from './shop.ts';
+
+afterAll(cleanUp);
+
+/** Messages as SDKs send them, with the processes and faults that they have in production. */
+
+/** Headers of SDKs for Node before version 6. */
+const earlyNode = { 'user-agent': 'billing', 'accept-encoding': 'gzip,deflate' };
+
+interface Sent {
+  readonly toggles?: object;
+  /** Seconds. */
+  readonly start?: number;
+  readonly stop?: number;
+  readonly headers?: Record<string, string>;
+  readonly more?: object;
+  readonly path?: string;
+}
+
+const secondsOf = (seconds: number) => at(seconds - 300);
+
+async function send(service: LocalService, { toggles, start = 0, stop = 60, ...rest }: Sent): Promise<void> {
+  const { headers = {}, more = {}, path = '/client/metrics' } = rest;
+  const bucket = toggles && { start: secondsOf(start), stop: secondsOf(stop), toggles };
+  const { status } = await post(service, path, { ...message({}), bucket: bucket ?? null, ...more }, headers);
+  expect(status).toBe(202);
+}
+
+/** The notes, and how often each was made. */
+async function notes(service: LocalService, shop: Shop): Promise<Record<string, number>> {
+  const noted = (await ledger(service, shop)).filter(({ outcome }) => outcome === 'noted');
+  return Object.fromEntries(noted.map(({ code, count }) => [code, count]));
+}
+
+const yes = (count: number, more: object = {}) => ({
+  checkout: { yes: count, no: 0, variants: {}, ...more },
+});
+const early = { connectionId: undefined, platformName: undefined, platformVersion: undefined };
+const variants = (blue: number) => ({ variants: { blue } });
+
+/** The same bucket several times. */
+const times = (count: number, sent: (process: number) => Sent) =>
+  Array.from({ length: count }, (_, n) => sent(n));
+
+test.each<[string, readonly Sent[], object, Record<string, number>]>([
+  [
+    'forked Python workers, which share connection and start, count in full',
+    times(13, (n) => ({ toggles: yes(2), stop: 60 + n / 1000, headers: sdk('python') })),
+    { checkout: { enabled: 26 } },
+    {},
+  ],
+  [
+    'recycled Python workers, whose buckets grow from one start, count in full',
+    times(13, (n) => ({ toggles: yes(n + 1), stop: 20 * (n + 1), headers: sdk('python') })),
+    { checkout: { enabled: 91 } },
+    {},
+  ],
+  [
+    'Puma workers that send equal messages count in full',
+    times(8, () => ({ toggles: yes(3), headers: { 'user-agent': 'UnleashClientRuby/6.0.0' } })),
+    { checkout: { enabled: 24 } },
+    {},
+  ],
+  [
+    'an SDK that names itself nowhere counts in full',
+    times(3, () => ({ toggles: yes(3) })),
+    { checkout: { enabled: 9 } },
+    {},
+  ],
+  [
+    'SDKs of pages count in full',
+    times(3, () => ({
+      ...{ toggles: yes(1), path: '/frontend/client/metrics' },
+      headers: { authorization: frontend, 'unleash-sdk': 'unleash-client-node:6.12.1' },
+    })),
+    { checkout: { enabled: 3 } },
+    {},
+  ],
+  [
+    'processes of the SDK for Node that share instance and start count in full',
+    times(8, (n) => ({ toggles: yes(n + 1), stop: 60 + n, headers: earlyNode, more: early })),
+    { checkout: { enabled: 36 } },
+    { possible_repeat: 7 },
+  ],
+  [
+    'an early SDK for Node whose answer was lost counts once',
+    [
+      { toggles: yes(5), headers: earlyNode, more: early },
+      { toggles: yes(8), stop: 120, headers: earlyNode, more: early },
+    ],
+    { checkout: { enabled: 8 } },
+    { repeated: 1 },
+  ],
+  [
+    'the SDK for Go whose answer was lost counts its variants once',
+    [
+      { toggles: yes(10, variants(10)), headers: sdk('go') },
+      { toggles: yes(13, variants(3)), stop: 120, headers: sdk('go') },
+    ],
+    { checkout: { blue: 13 } },
+    { repeated: 1 },
+  ],
+  [
+    'an interval in the headers decides about the end of a bucket',
+    [
+      { toggles: yes(5), headers: { ...sdk('node'), 'unleash-interval': '10000' } },
+      { toggles: yes(7), stop: 70, headers: { ...sdk('node'), 'unleash-interval': '10000' } },
+      { toggles: yes(9), stop: 75, headers: { ...sdk('node'), 'unleash-interval': '10000' } },
+    ],
+    { checkout: { enabled: 16 } },
+    { repeated: 1, possible_repeat: 1 },
+  ],
+  [
+    'a registration states SDK and interval',
+    [
+      {
+        path: '/client/register',
+        more: { ...early, sdkVersion: 'unleash-client-node:5.6.1', interval: 10_000 },
+      },
+      { toggles: yes(5), stop: 60, more: early },
+      { toggles: yes(7), stop: 70, more: early },
+    ],
+    { checkout: { enabled: 7 } },
+    { repeated: 1 },
+  ],
+  [
+    'a registration of the SDK for Java lets its messages count in full',
+    [
+      {
+        path: '/client/register',
+        more: { ...early, sdkVersion: 'unleash-client-java:8.0.0', interval: 60_000 },
+      },
+      ...times(2, () => ({ toggles: yes(5), more: early, headers: earlyNode })),
+    ],
+    { checkout: { enabled: 10 } },
+    {},
+  ],
+])('%s', async (_, sent, expected, noted) => {
+  const { service, shop } = await openUnleash();
+  for (const each of sent) await send(service, each);
+  expect(await checks(service, shop)).toEqual(expected);
+  expect(await notes(service, shop)).toEqual(noted);
+  await service.stop();
+});
+
+test('a batch that Edge repeats counts once', async () => {
+  const { service, shop } = await openUnleash();
+  const entry = (yes: number) => ({
+    ...{ featureName: 'checkout', appName: 'billing', environment: 'production' },
+    ...{ timestamp: secondsOf(0), yes, no: 0, variants: {} },
+  });
+  const batch = (yes: number) =>
+    post(service, '/client/metrics/bulk', { applications: [], metrics: [entry(yes)] });
+  for (const yes of [12, 12, 3, 12]) expect((await batch(yes)).status).toBe(202);
+  expect(await checks(service, shop)).toEqual({ checkout: { enabled: 15 } });
+  await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
+  await service.stop();
+});
+
+test('impact metrics that Python repeats under another start count, and are noted', async () => {
+  const { service, shop } = await openUnleash();
+  const metric = (value: number) => ({
+    impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }],
+  });
+  const headers = sdk('python');
+  for (const value of [4, 7]) await send(service, { headers, more: metric(value) });
+  const query = new URLSearchParams({
+    ...{ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) },
+  });
+  const path = `/api/v2/applications/${shop.application}/measurements?${query}`;
+  const access = await token(service.http, service.credentials);
+  await expect
+    .poll(() => manage(service.http, access, 'GET', path, 200))
+    .toMatchObject({ metrics: [{ metric: 'sales', sum: 11 }] });
+  expect(await notes(service, shop)).toEqual({ possible_repeat: 1 });
+  await service.stop();
+});

@@ -1,0 +1,78 @@
+import { manage, token, usage } from '../../support/binary.ts';
+import { readLedger } from '../../support/ledger-report.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+import { openShop, type Shop } from '../repeated-reports.ts';
+
+const secret = 'f'.repeat(56);
+export const backend = `default:production.${secret}`;
+export const frontend = `*:production.frontend-${secret}`;
+
+export async function openUnleash(more: Parameters<typeof startLocal>[0] = {}) {
+  const service = await startLocal(more);
+  const shop = await openShop(service);
+  await adopt(service, shop, { token: backend, type: 'Backend', environment: 'Production' });
+  await adopt(service, shop, { token: frontend, type: 'Frontend', environment: 'Production' });
+  return { service, shop };
+}
+
+export const adopt = (service: LocalService, { access, application }: Shop, body: object) =>
+  manage(service.http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, body);
+
+export async function post(
+  service: LocalService,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  const answer = await fetch(`http://${service.http}/api${path}`, {
+    method: 'POST',
+    headers: { authorization: backend, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  return { status: answer.status, text, headers: answer.headers };
+}
+
+export const at = (seconds: number) =>
+  new Date(Math.floor(Date.now() / 60_000) * 60_000 + seconds * 1000).toISOString();
+
+/** A message as the Node SDK sends it. */
+export const message = (
+  toggles: object,
+  { start = at(-60), ...more }: { start?: string; [field: string]: unknown } = {},
+) => ({
+  ...{ appName: 'billing', instanceId: 'billing-1', connectionId: 'c-1' },
+  ...{ platformName: 'node', platformVersion: '22.1.0' },
+  bucket: { start, stop: at(0), toggles },
+  ...more,
+});
+
+/** Checks by variant of each flag. */
+export async function checks(service: LocalService, { application }: Shop, environment = 'Production') {
+  const access = await token(service.http, service.credentials);
+  const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
+  const { features } = await usage(service.http, access, application, {
+    environment,
+    step: 'hour',
+    from,
+    to,
+  });
+  return Object.fromEntries(
+    features.map(({ feature, variants }) => [
+      feature,
+      Object.fromEntries(variants.map(({ variant, checks }) => [variant, checks])),
+    ]),
+  );
+}
+
+export const ledger = async (service: LocalService, { access, application }: Shop) =>
+  (await readLedger(service.http, access, application)).entries;
+
+export const notesIn = (entries: Awaited<ReturnType<typeof ledger>>) =>
+  entries
+    .filter(({ outcome }) => outcome === 'noted')
+    .map(({ code }) => code)
+    .sort();
+
+/** The header of SDKs that names their language. */
+export const sdk = (language: string) => ({ 'unleash-sdk': `unleash-${language}-sdk:6.0.0` });

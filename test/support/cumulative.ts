@@ -1,0 +1,31 @@
+import { digestBytes } from '../../src/storage/commit/records.ts';
+import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
+import { type CumulativeMessage, opensFlag, repeats, rowKind } from '../../src/storage/lmdb/cumulative.ts';
+import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+
+/** The interval of senders, in ms. */
+export const interval = 60_000;
+
+/** The subject of notes on messages. */
+export const subject = subjectText({
+  ...{ environment: 1, transport: 'http', route: 'unleash', outcome: 'noted', status: 202, code: null },
+  ...{ userAgent: 'billing', instance: null },
+});
+
+/** A bucket of an SDK for Node that ends at `at`, with these rows. */
+export function cumulativeMessage(
+  at: number,
+  rows: readonly number[],
+  more: Partial<CumulativeMessage> = {},
+): CumulativeMessage {
+  return {
+    ...{ identity: digestBytes(1, 2, 3, 4), at, sender: new Uint8Array(), repeats: repeats.whole },
+    ...{ stop: at, length: interval, interval, subject, measuredAt: at },
+    ...{ bucket: bucketOf(bucketWidth.minute, Math.floor(at / 60_000)), rows, ...more },
+  };
+}
+
+/** Rows of checks of variants, each of its own flag, by series. */
+export function variantRows(totals: readonly (readonly [ref: number, checks: number])[]): number[] {
+  return totals.flatMap(([ref, checks]) => [ref, rowKind.variant + opensFlag, checks]);
+}

@@ -69,8 +69,7 @@ export const ledgerNotes = {
     remedy: 'Check its spelling: the fields are `k`, `e`, `f`, `m`, `i` and `u`',
   },
   possible_repeat: {
-    meaning:
-      'A message resembles an earlier one. It was counted, because it may be of another process',
+    meaning: 'A message resembles an earlier one. It was counted, because it may be of another process',
     remedy:
       'If it was a retry of a report, send an `Idempotency-Key` or a `time` finer than a millisecond. Unleash SDKs can do neither',
   },

@@ -7,10 +7,9 @@ import {
   applicationOf,
   type CumulativeMessage,
   type CumulativeTotals,
-  eachAdded,
   noteLine,
-  rowWidth,
 } from '../storage/lmdb/cumulative.ts';
+import { eachAdded, rowWidth } from '../storage/lmdb/cumulative-rows.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';

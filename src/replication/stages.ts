@@ -9,7 +9,7 @@ import {
   seriesRef,
 } from '../storage/lmdb/blocks.ts';
 import { type CellCodec, countsCodec, measurementCodec } from '../storage/lmdb/cells.ts';
-import { rowWidth } from '../storage/lmdb/cumulative.ts';
+import { rowWidth } from '../storage/lmdb/cumulative-rows.ts';
 import { decodeExposures, removeExposures } from '../storage/lmdb/exposures.ts';
 import { readLedgerLine } from '../storage/lmdb/ledger.ts';
 import type { Table } from '../storage/lmdb/lmdb.ts';

@@ -2,7 +2,7 @@ import { environmentNamed, type KeyHolder } from '../../accounts/key-index.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { SeriesSink } from '../../storage/commit/series-dictionary.ts';
-import { eachAdded, opensFlag, repeats, rowKind } from '../../storage/lmdb/cumulative.ts';
+import { eachAdded, opensFlag, repeats, rowKind } from '../../storage/lmdb/cumulative-rows.ts';
 import type { Environment, MetricDeclaration } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
 import type { SenderSight } from '../../storage/lmdb/senders.ts';

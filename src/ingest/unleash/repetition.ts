@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parseSentTime } from '../../runtime/rfc3339.ts';
 import { digestBytes, digestWords } from '../../storage/commit/records.ts';
-import { type CumulativeMessage, type Repeats, repeats } from '../../storage/lmdb/cumulative.ts';
+import type { CumulativeMessage } from '../../storage/lmdb/cumulative.ts';
+import { type Repeats, repeats } from '../../storage/lmdb/cumulative-rows.ts';
 import type { UnleashMessage } from './message/message.ts';
 
 type Head = Pick<

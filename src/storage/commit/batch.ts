@@ -1,4 +1,5 @@
-import { type CumulativeMessage, rowWidth } from '../lmdb/cumulative.ts';
+import type { CumulativeMessage } from '../lmdb/cumulative.ts';
+import { rowWidth } from '../lmdb/cumulative-rows.ts';
 import { hashedId, type InstanceUse, type Mint } from '../lmdb/instances.ts';
 import type { LedgerLine } from '../lmdb/ledger.ts';
 import type { SenderSight } from '../lmdb/senders.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { UnleashMessage } from '../../../src/ingest/unleash/message/message.ts';
 import { packMessage, unpackPart } from '../../../src/ingest/unleash/message/parts.ts';
-import { rowKind } from '../../../src/storage/lmdb/cumulative.ts';
+import { rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
 
 const head = {
   ...{ appName: 'billing', instance: undefined, connection: 'c-1', sdk: 'node 1', platform: undefined },

@@ -10,10 +10,8 @@ import {
   type CumulativeMessage,
   CumulativeTotals,
   cumulativeLifeMs,
-  opensFlag,
-  repeats,
-  rowKind,
 } from '../../../src/storage/lmdb/cumulative.ts';
+import { opensFlag, repeats, rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
 import { ledgerEntries } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage, interval } from '../../support/cumulative.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '../../../contract/errors.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
 import { noVariant } from '../../../contract/unleash-checks.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
-import { opensFlag, rowKind } from '../../../storage/lmdb/cumulative.ts';
+import { opensFlag, rowKind } from '../../../storage/lmdb/cumulative-rows.ts';
 
 /** Checks of a flag: of one variant, or all that found it enabled or disabled. */
 export interface Checks {

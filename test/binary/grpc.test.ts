@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { constants } from 'node:http2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Binary, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { describeOneTruth } from '../support/one-truth.ts';
+import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
 import { decode, encode } from '../support/report-messages.ts';
 
 afterAll(cleanUp);
@@ -61,6 +64,24 @@ describe('the gRPC listener of the compiled executable', () => {
     expect(await send('/Usage.Usage/SendStats', message, options)).toMatchObject({ code });
   });
 
+  it('closes a connection that resets hundreds of calls at once, and no other', async () => {
+    const [attacker, neighbour] = [openRawGrpc(service.grpc), openRawGrpc(service.grpc)];
+    await Promise.all([attacker, neighbour].map(({ session }) => once(session, 'remoteSettings')));
+    for (let calls = 0; calls < 100; calls += 1) await resetOne(neighbour);
+    const closed = once(attacker.session, 'goaway');
+    let resets = 0;
+    while (!attacker.session.closed && !attacker.session.destroyed && resets < 500) {
+      await resetOne(attacker);
+      resets += 1;
+    }
+    expect((await closed)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    expect(resets).toBeGreaterThan(200);
+    const stream = neighbour.begin('/grpc.health.v1.Health/Check');
+    stream.end(grpcFrame(Buffer.alloc(0)));
+    expect(await endOf(stream)).toMatchObject({ status: 0 });
+    neighbour.close();
+  });
+
   it('stops at once even while a client watches the health service', async () => {
     const client = openClient(service.grpc);
     const bytes = (value: Buffer) => value;
@@ -77,3 +98,12 @@ describe('the gRPC listener of the compiled executable', () => {
     client.close();
   });
 });
+
+/** Begins a call and resets it, as a client that cancels does. */
+function resetOne({ begin }: RawGrpc): Promise<void> {
+  const stream = begin('/Usage.Usage/SendStats');
+  return new Promise((resolve) => {
+    stream.once('close', resolve);
+    stream.close(constants.NGHTTP2_CANCEL);
+  });
+}

@@ -61,8 +61,15 @@ function cleanUpAfter(guard: GrpcGuard): void {
 /** Maximum concurrent calls of a connection. Those that wait cost memory of their sender, not ours. */
 const maxCalls = 32;
 
+/**
+ * Calls that the client of a connection may reset in one burst, and a second. Above both it gets GOAWAY with ENHANCE_YOUR_CALM: a call that
+ * was reset frees its place for the next one, so a client could begin any number of them ("rapid reset", CVE-2023-44487).
+ */
+const resets = { streamResetBurst: 200, streamResetRate: 33 };
+
 /** The guard limits the memory of all sessions together. */
 const sessionOptions = {
+  ...resets,
   settings: { maxConcurrentStreams: maxCalls },
   maxSessionMemory: Number.MAX_SAFE_INTEGER,
 };

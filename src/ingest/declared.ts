@@ -71,6 +71,6 @@ export function senderNameOf(request: Request): string | undefined {
 const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
 
 /** The key in the `Authorization` header. */
-export function keyOf(request: Request): string | undefined {
+export function keyOf(request: Pick<Request, 'header'>): string | undefined {
   return authorization.exec(request.header('authorization') ?? '')?.[1];
 }

@@ -11,6 +11,7 @@ import { inTurns } from '../http/turns.ts';
 import type { Dispatch, HttpEngine, ListenOptions } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
+import type { OtlpDeps } from '../ingest/otlp/handler.ts';
 import type { ReportKinds } from '../ingest/reports/kinds.ts';
 import { allowOrigin, preflight } from '../ingest/telemetry/cors.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
@@ -31,6 +32,12 @@ export interface BindDeps {
 }
 
 /** The service's listeners. They are bound before the data directory is opened, and answer 503 until the service is ready. */
+/** The parts that take the data of gRPC. */
+interface GrpcIntake {
+  readonly reportKinds: ReportKinds;
+  readonly otlp: OtlpDeps;
+}
+
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   /** One of them. */
@@ -43,8 +50,8 @@ export interface BoundListeners {
   certificateExpiry(): number | undefined;
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
-  /** Starts serving: each listener by the dispatch of its hosts, and gRPC by the report kinds. */
-  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds): void;
+  /** Starts serving: each listener by the dispatch of its hosts, and gRPC by the parts that take its data. */
+  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, intake: GrpcIntake): void;
   /**
    * Rereads the TLS files, for new connections.
    * @returns whether TLS is configured
@@ -97,9 +104,9 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
       trusted,
       certificateExpiry: () => tls && expiryOf(tls),
       surplusClosed: () => limiter?.closed,
-      serve(ready, reports) {
+      serve(ready, { reportKinds, otlp }) {
         current.dispatches = ready;
-        grpc.begin(reports);
+        grpc.begin(reportKinds, otlp);
         grpc.setServing(true);
       },
       handOver(others) {

@@ -107,7 +107,7 @@ servers, never in a page, an app or a repository. This host does not accept toke
 
 **gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by
 gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
-reflection; this document does not cover it.
+reflection for them, and accepts OTLP/gRPC as well; this document does not cover it.
 
 **OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
 \`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in it are counted.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;

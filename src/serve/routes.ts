@@ -175,23 +175,12 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
 }
 
 function metricsRoutes(core: Core, server: string): readonly Route[] {
-  const { config, clock, log, counting, reportKinds, instances, retention, decoder, snippet } = core;
+  const { config, log, otlp, reportKinds, snippet } = core;
   const { metricsOf } = core.directory;
-  const { maxBody, maxReport } = config;
+  const { maxBody } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return [
-    ...routesFrom(metricsHost(config), {
-      ...counting,
-      clock,
-      instances,
-      retention,
-      reportKinds,
-      ...{ decoder, store: core.usage, metricsOf },
-      snippet,
-      maxBody,
-      maxReport,
-      onError,
-    }),
+    ...routesFrom(metricsHost(config), { ...otlp, reportKinds, metricsOf, snippet, maxBody, onError }),
     ...routesFrom([metricsDocument], { ...config, server }),
   ];
 }

@@ -61,7 +61,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   try {
     collector = await collectorOf(core);
     await front.begin(core, totals.requests);
-    bound.serve(routersOf(core, bound, totals, status, collector?.traces), core.reportKinds);
+    bound.serve(routersOf(core, bound, totals, status, collector?.traces), core);
     if (front.count > 0) bound.handOver(front);
   } catch (error) {
     await front.close();

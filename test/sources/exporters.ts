@@ -1,8 +1,12 @@
+import { Metadata } from '@grpc/grpc-js';
 import type { Attributes } from '@opentelemetry/api';
+import { OTLPLogExporter as LogsOverGrpc } from '@opentelemetry/exporter-logs-otlp-grpc';
 import { OTLPLogExporter as LogsAsJson } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPLogExporter as LogsAsProto } from '@opentelemetry/exporter-logs-otlp-proto';
+import { OTLPMetricExporter as MetricsOverGrpc } from '@opentelemetry/exporter-metrics-otlp-grpc';
 import { OTLPMetricExporter as MetricsAsJson } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPMetricExporter as MetricsAsProto } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter as TracesOverGrpc } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { OTLPTraceExporter as TracesAsJson } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as TracesAsProto } from '@opentelemetry/exporter-trace-otlp-proto';
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
@@ -17,7 +21,8 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 
 /** OpenTelemetry's published exporters with their SDKs, as services use them. */
 
-export type Encoding = 'protobuf' | 'json';
+/** How requests are encoded: over HTTP, or as gRPC calls. */
+export type Encoding = 'protobuf' | 'json' | 'grpc';
 
 /** A provider of an SDK. */
 export interface Sdk {
@@ -44,19 +49,30 @@ const of = (flag: string): Attributes => ({
   'feature_flag.result.variant': 'on',
 });
 
-/** The configuration of an exporter. Protobuf is compressed, JSON is not. */
-function configOf(http: string, key: string, signal: string, encoding: Encoding) {
+const timeoutMillis = 120_000; // A slow machine must not end the repetitions.
+
+/** The configuration of an exporter over HTTP. Protobuf is compressed, JSON is not. */
+function configOf(address: string, key: string, signal: string, encoding: Encoding) {
   return {
-    url: `http://${http}/v1/${signal}`,
+    url: `http://${address}/v1/${signal}`,
     headers: { authorization: `Bearer ${key}` },
-    timeoutMillis: 120_000, // A slow machine must not end the repetitions.
+    timeoutMillis,
     compression: encoding === 'protobuf' ? CompressionAlgorithm.GZIP : CompressionAlgorithm.NONE,
   };
 }
 
-export function openLogs(http: string, key: string, encoding: Encoding): LoggerProvider {
-  const config = configOf(http, key, 'logs', encoding);
-  const exporter = encoding === 'json' ? new LogsAsJson(config) : new LogsAsProto(config);
+/** The configuration of an exporter over gRPC. */
+function grpcConfigOf(address: string, key: string) {
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${key}`);
+  return { url: `http://${address}`, metadata, timeoutMillis, compression: CompressionAlgorithm.GZIP };
+}
+
+export function openLogs(address: string, key: string, encoding: Encoding): LoggerProvider {
+  const exporter =
+    encoding === 'grpc'
+      ? new LogsOverGrpc(grpcConfigOf(address, key))
+      : new { json: LogsAsJson, protobuf: LogsAsProto }[encoding](configOf(address, key, 'logs', encoding));
   const processor = new BatchLogRecordProcessor({
     exporter,
     scheduledDelayMillis,
@@ -65,19 +81,27 @@ export function openLogs(http: string, key: string, encoding: Encoding): LoggerP
   return new LoggerProvider({ resource, processors: [processor] });
 }
 
-export function openTraces(http: string, key: string, encoding: Encoding): BasicTracerProvider {
-  const config = configOf(http, key, 'traces', encoding);
-  const exporter = encoding === 'json' ? new TracesAsJson(config) : new TracesAsProto(config);
+export function openTraces(address: string, key: string, encoding: Encoding): BasicTracerProvider {
+  const exporter =
+    encoding === 'grpc'
+      ? new TracesOverGrpc(grpcConfigOf(address, key))
+      : new { json: TracesAsJson, protobuf: TracesAsProto }[encoding](
+          configOf(address, key, 'traces', encoding),
+        );
   const processor = new BatchSpanProcessor(exporter, { scheduledDelayMillis, exportTimeoutMillis: 120_000 });
   return new BasicTracerProvider({ resource, spanProcessors: [processor], forceFlushTimeoutMillis: 120_000 });
 }
 
-/** @param encoding sums are cumulative as protobuf, and of delta temporality as JSON */
-export function openMetrics(http: string, key: string, encoding: Encoding): MeterProvider {
+/** @param encoding sums are of delta temporality as JSON, else cumulative */
+export function openMetrics(address: string, key: string, encoding: Encoding): MeterProvider {
   const { CUMULATIVE, DELTA } = AggregationTemporality;
   const temporalityPreference = encoding === 'json' ? DELTA : CUMULATIVE;
-  const config = { ...configOf(http, key, 'metrics', encoding), temporalityPreference };
-  const exporter = encoding === 'json' ? new MetricsAsJson(config) : new MetricsAsProto(config);
+  const config = { ...configOf(address, key, 'metrics', encoding), temporalityPreference };
+  const grpcConfig = { ...grpcConfigOf(address, key), temporalityPreference };
+  const exporter =
+    encoding === 'grpc'
+      ? new MetricsOverGrpc(grpcConfig)
+      : new { json: MetricsAsJson, protobuf: MetricsAsProto }[encoding](config);
   const times = { exportIntervalMillis: scheduledDelayMillis, exportTimeoutMillis: 120_000 };
   return new MeterProvider({
     resource,
@@ -92,29 +116,30 @@ const withEvaluate = (sdk: Sdk, evaluate: (flag: string) => void): Evaluator => 
 });
 
 /** The signals, each with a service that evaluates flags and exports them as that signal. */
-export const signals: Readonly<Record<string, (http: string, key: string, encoding: Encoding) => Evaluator>> =
-  {
-    logs(http, key, encoding) {
-      const provider = openLogs(http, key, encoding);
-      const logger = provider.getLogger('flags');
-      return withEvaluate(provider, (flag) =>
-        logger.emit({ eventName: 'feature_flag.evaluation', attributes: of(flag) }),
-      );
-    },
-    metrics(http, key, encoding) {
-      const provider = openMetrics(http, key, encoding);
-      const evaluations = provider
-        .getMeter('js.openfeature.dev')
-        .createCounter('feature_flag.evaluation_success_total');
-      return withEvaluate(provider, (flag) => evaluations.add(1, of(flag)));
-    },
-    traces(http, key, encoding) {
-      const provider = openTraces(http, key, encoding);
-      const tracer = provider.getTracer('http');
-      return withEvaluate(provider, (flag) => {
-        const span = tracer.startSpan('GET /');
-        span.addEvent('feature_flag.evaluation', of(flag));
-        span.end();
-      });
-    },
-  };
+export const signals: Readonly<
+  Record<string, (address: string, key: string, encoding: Encoding) => Evaluator>
+> = {
+  logs(address, key, encoding) {
+    const provider = openLogs(address, key, encoding);
+    const logger = provider.getLogger('flags');
+    return withEvaluate(provider, (flag) =>
+      logger.emit({ eventName: 'feature_flag.evaluation', attributes: of(flag) }),
+    );
+  },
+  metrics(address, key, encoding) {
+    const provider = openMetrics(address, key, encoding);
+    const evaluations = provider
+      .getMeter('js.openfeature.dev')
+      .createCounter('feature_flag.evaluation_success_total');
+    return withEvaluate(provider, (flag) => evaluations.add(1, of(flag)));
+  },
+  traces(address, key, encoding) {
+    const provider = openTraces(address, key, encoding);
+    const tracer = provider.getTracer('http');
+    return withEvaluate(provider, (flag) => {
+      const span = tracer.startSpan('GET /');
+      span.addEvent('feature_flag.evaluation', of(flag));
+      span.end();
+    });
+  },
+};

@@ -37,10 +37,15 @@ interface Sender extends Evaluator {
   readonly application: string;
 }
 
-/** Opens a sender of each signal in each encoding. @param http where they export to @param fields of their applications */
-async function openSenders(http: string, fields: object = { rate: 0 }): Promise<Sender[]> {
+const overHttp: readonly Encoding[] = ['protobuf', 'json'];
+
+/** Opens a sender of each signal in each encoding. @param address where they export to @param fields of their applications */
+async function openSenders(
+  address: string,
+  fields: object = { rate: 0 },
+  encodings: readonly Encoding[] = overHttp,
+): Promise<Sender[]> {
   const access = await token(service.http, credentials);
-  const encodings: readonly Encoding[] = ['protobuf', 'json'];
   const kinds = Object.entries(signals).flatMap(([signal, open]) =>
     encodings.map((encoding) => [`${signal} as ${encoding}`, open, encoding] as const),
   );
@@ -48,7 +53,7 @@ async function openSenders(http: string, fields: object = { rate: 0 }): Promise<
     kinds.map(async ([name, open, encoding]) => {
       const application = await createApplication(service.http, access, { name, ...fields });
       const { key } = await createKey(service.http, access, application, 'Backend');
-      return { name, key, application, ...open(http, key, encoding) };
+      return { name, key, application, ...open(address, key, encoding) };
     }),
   );
 }
@@ -83,7 +88,8 @@ function watchRepetitions(): { count: number } {
 
 describe("OpenTelemetry's exporters count each evaluation once", () => {
   test('in several batches, and when the service shuts down', async () => {
-    const senders = await openSenders(service.http);
+    const overGrpc = await openSenders(service.grpc, { rate: 0 }, ['grpc']);
+    const senders = [...(await openSenders(service.http)), ...overGrpc];
     evaluate(senders, 1200);
     await flush(senders);
     evaluate(senders, 34);
@@ -105,6 +111,7 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
     await expectChecks(senders, 7);
   });
 
+  /** Those over gRPC do not repeat a call that was refused. */
   test('over the rate of their application', async () => {
     const senders = await openSenders(service.http, { rate: 1, burst: 1 });
     evaluate(senders, 5);

@@ -1,5 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Call, Method } from '../../grpc/call.ts';
+import { messageFrame } from '../../grpc/frames.ts';
 import { attemptsHeader, checkDeadline, isRetry } from '../../grpc/metadata.ts';
 import { type RpcStatus, statusOf } from '../../grpc/status.ts';
 import { headerBytes, inflaterOf, isCompressed } from '../../http/grpc-frame.ts';
@@ -7,9 +8,11 @@ import { SentBody } from '../../http/sent-body.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { refusalOf } from '../../runtime/failures.ts';
 import { notStarted } from '../admission.ts';
+import { partialSuccess } from '../otlp/answer.ts';
+import { type OtlpDeps, openOtlp } from '../otlp/handler.ts';
 import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
-import { answerOf, type Operation, operations } from './operations.ts';
+import { answerOf, operations, otlpExports } from './operations.ts';
 
 export interface CallDeps {
   readonly clock: Clock;
@@ -19,37 +22,42 @@ export interface CallDeps {
   onError(error: unknown): void;
 }
 
-/** A call with a report, and its frame until that is read. */
-interface ReportCall {
+/** A call with a message, and its frame until that is read. */
+interface IncomingCall {
   readonly call: Call;
   frame: Buffer | undefined;
 }
 
 type Answer = Buffer | RpcStatus;
-type CallIntake = ReportIntake<ReportCall, Answer>;
+type CallIntake = Pick<ReportIntake<IncomingCall, Answer>, 'receive' | 'refused'>;
 
-/** The methods that take reports. They refuse calls until `begin`: gRPC listens before the service is ready. */
-export class ReportMethods {
+/** The methods that take data. They refuse calls until `begin`: gRPC listens before the service is ready. */
+export class IntakeMethods {
   readonly methods: readonly Method[];
   readonly #deps: CallDeps;
-  readonly #intakes = new Map<Operation, CallIntake>();
+  /** By path. */
+  readonly #intakes = new Map<string, CallIntake>();
 
   constructor(deps: CallDeps) {
     this.#deps = deps;
-    this.methods = operations.map((operation) => ({
-      path: operation.path,
-      receive: (call, frame) => this.#receive(operation, { call, frame }),
-      refused: (call, refusal) => this.#intakes.get(operation)?.refused({ call, frame: undefined }, refusal),
+    this.methods = [...operations, ...otlpExports].map(({ path }) => ({
+      path,
+      receive: (call, frame) => this.#receive(path, { call, frame }),
+      refused: (call, refusal) => this.#intakes.get(path)?.refused({ call, frame: undefined }, refusal),
     }));
   }
 
-  begin(reports: ReportKinds): void {
+  /** @param otlp takes the exports of OpenTelemetry; without it they stay refused */
+  begin(reports: ReportKinds, otlp?: OtlpDeps): void {
     const transport = grpcTransport(this.#deps);
-    for (const operation of operations) this.#intakes.set(operation, operation.open(reports, transport));
+    for (const { path, open } of operations) this.#intakes.set(path, open(reports, transport));
+    if (otlp === undefined) return;
+    const exports = { ...transport, ...otlpAnswers };
+    for (const { path, signal } of otlpExports) this.#intakes.set(path, openOtlp(otlp, signal, exports));
   }
 
-  #receive(operation: Operation, incoming: ReportCall): void {
-    const intake = this.#intakes.get(operation);
+  #receive(path: string, incoming: IncomingCall): void {
+    const intake = this.#intakes.get(path);
     const { call } = incoming;
     try {
       const answer = intake === undefined ? statusOf(notStarted) : intake.receive(incoming);
@@ -79,7 +87,7 @@ function send(call: Call, answer: Answer): void {
 /** Bytes of an incomplete message that are searched for its sender. */
 const beginningBytes = 4096;
 
-function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCall, Answer> {
+function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<IncomingCall, Answer> {
   return {
     transport: 'grpc',
     // SDKs identify themselves in `UA`, because their gRPC library writes `user-agent`.
@@ -115,5 +123,12 @@ function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCa
 
 const gone = new ApiError(
   'deadline_exceeded',
-  'The call ended before its report was accepted; nothing was counted',
+  'The call ended before its message was accepted; nothing was counted',
 );
+
+/** The parts of a transport that differ for export requests. Their key is in the metadata. */
+const otlpAnswers = {
+  headersOf: ({ call }: IncomingCall) => call,
+  encodingOf: () => 'protobuf' as const,
+  accept: (rejected: number, message: string) => messageFrame(partialSuccess(rejected, message)),
+};

@@ -13,8 +13,9 @@ import { readTls, type TlsPair } from '../../http/tls.ts';
 import type { HttpEngine, ListenOptions } from '../../http/types.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
+import type { OtlpDeps } from '../otlp/handler.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
-import { type CallDeps, ReportMethods } from './calls.ts';
+import { type CallDeps, IntakeMethods } from './calls.ts';
 import { Health } from './health.ts';
 
 export interface GrpcOptions extends CallDeps, ListenOptions {
@@ -31,7 +32,8 @@ export interface GrpcOptions extends CallDeps, ListenOptions {
 
 export interface GrpcListener extends RenewableListener {
   readonly totals: CallTotals;
-  begin(reports: ReportKinds): void;
+  /** Takes data from now on. @param otlp takes the exports of OpenTelemetry */
+  begin(reports: ReportKinds, otlp?: OtlpDeps): void;
   /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
   unfinished(): { calls: number; bytes: number };
@@ -75,7 +77,7 @@ const sessionOptions = {
 };
 
 /**
- * Starts the gRPC listener: the report operations, the health service and server reflection. It also serves routes of HTTP, so
+ * Starts the gRPC listener: the operations that take data, the health service and server reflection. It also serves routes of HTTP, so
  * that one port is enough: each stream of HTTP/2 by its content type, and HTTP/1.1 through the HTTP engine.
  * @throws {Error} if the address cannot be bound; the message gives the address and the reason
  */
@@ -91,8 +93,8 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     guard.broken += 1;
   });
   const sessions = new Sessions(clock);
-  const reports = new ReportMethods(options);
-  const methods = [...reports.methods, ...health.methods, ...reflectionMethods];
+  const intake = new IntakeMethods(options);
+  const methods = [...intake.methods, ...health.methods, ...reflectionMethods];
   const totals = new CallTotals();
   const { slow } = options;
   const http = { dispatch: options.dispatch, addressOf, every: headersOfEveryReply(options.headers) };
@@ -121,7 +123,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     host,
     port: acceptor.port,
     totals,
-    begin: (taken) => reports.begin(taken),
+    begin: (reports, otlp) => intake.begin(reports, otlp),
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
     unread: () => guard.unread,

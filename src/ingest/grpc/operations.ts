@@ -1,5 +1,6 @@
 import { messageFrame } from '../../grpc/frames.ts';
 import { numberField } from '../../grpc/proto-writer.ts';
+import { type Signal, signals } from '../otlp/request.ts';
 import { metricsMessage, usageMessage } from '../reports/formats.ts';
 import { openIntake, type ReportIntake, type ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
@@ -28,11 +29,27 @@ export const operations: readonly Operation[] = [
   },
 ];
 
+export interface Export {
+  readonly signal: Signal;
+  readonly service: string;
+  readonly path: string;
+}
+
+/** The operations of OTLP (https://opentelemetry.io/docs/specs/otlp/#otlpgrpc). Over HTTP, the same requests have routes of their own. */
+export const otlpExports: readonly Export[] = signals.map((signal) => {
+  const name = { logs: 'Logs', metrics: 'Metrics', traces: 'Trace' }[signal];
+  const service = `opentelemetry.proto.collector.${name.toLowerCase()}.v1.${name}Service`;
+  return { signal, service, path: `/${service}/Export` };
+});
+
+/** The services that take data. */
+export const services: readonly string[] = [...operations, ...otlpExports].map(({ service }) => service);
+
 /** Cached answers in their frames, by the number of `stats` received: enough for most reports. */
 const answers: Buffer[] = [];
 const maxCachedAnswers = 1_000;
 
-/** The answer of both operations, in its frame: the number of `stats` received. */
+/** The answer of the operations that take reports, in its frame: the number of `stats` received. */
 export function answerOf(statCount: number): Buffer {
   const known = answers[statCount];
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import type { Reply } from '../../http/types.ts';
 import type { Encoding } from './formats.ts';
 import type { Signal } from './request.ts';
 
-/** The answers of OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp-response), in the encoding of the request. */
+/** The answers to export requests (https://opentelemetry.io/docs/specs/otlp); over HTTP, in the encoding of the request. */
 
 const types: Readonly<Record<Encoding, string>> = {
   protobuf: 'application/x-protobuf',
@@ -29,16 +29,21 @@ const accepted: Readonly<Record<Encoding, Reply>> = {
   json: { status: 200, headers: { 'content-type': types.json }, body: '{}', isReused: true },
 };
 
+/** A protobuf answer: empty if all records about flags are counted. @param message the reason, for people */
+export function partialSuccess(rejected: number, message: string): Uint8Array {
+  if (rejected === 0) return nothing;
+  return bytesField(1, joinFields(numberField(1, rejected), bytesField(2, message)));
+}
+
+const nothing = new Uint8Array(0);
+
 /** @param rejected number of records that are not counted @param message why, for people */
 export function acceptance(encoding: Encoding, signal: Signal, rejected: number, message: string): Reply {
   if (rejected === 0) return accepted[encoding];
   const headers = { 'content-type': types[encoding] };
-  if (encoding === 'protobuf') {
-    const partial = joinFields(numberField(1, rejected), bytesField(2, message));
-    return { status: 200, headers, body: bytesField(1, partial) };
-  }
-  const partialSuccess = { [rejectedNames[signal]]: String(rejected), errorMessage: message };
-  return { status: 200, headers, body: JSON.stringify({ partialSuccess }) };
+  if (encoding === 'protobuf') return { status: 200, headers, body: partialSuccess(rejected, message) };
+  const inJson = { [rejectedNames[signal]]: String(rejected), errorMessage: message };
+  return { status: 200, headers, body: JSON.stringify({ partialSuccess: inJson }) };
 }
 
 /** A refusal as a `google.rpc.Status`. Without a known encoding it is a problem as everywhere. */

@@ -5,7 +5,7 @@ import { digestBytes } from '../../storage/commit/records.ts';
 import { seriesPerEnvironment, seriesRef } from '../../storage/lmdb/blocks.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
-import type { SenderSight } from '../../storage/lmdb/senders.ts';
+import type { Sender, SenderSight } from '../../storage/lmdb/senders.ts';
 import type { NewSeries } from '../../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
 import { freshMs, type Total } from '../../storage/lmdb/totals.ts';
@@ -28,6 +28,13 @@ export interface Place {
   readonly environment: Environment;
   readonly service: string;
   readonly version: string;
+}
+
+/** An application, and the resources of a request in their order; `undefined` for a resource that does not count. */
+interface CountedSender {
+  readonly holder: KeyHolder;
+  readonly places: readonly (Place | undefined)[];
+  readonly transport: Sender['transport'];
 }
 
 /** Where new names and senders are collected, which may be stored without the request: see `Lane.addBefore`. */
@@ -64,6 +71,7 @@ export class OtlpCounting {
   readonly #texts: Texts;
   readonly #holder: KeyHolder;
   readonly #places: readonly (Place | undefined)[];
+  readonly #transport: Sender['transport'];
   readonly #now: number;
   readonly #rows: number[] = [];
   readonly #people: Person[] = [];
@@ -72,19 +80,18 @@ export class OtlpCounting {
   readonly #totals: Total[] = [];
   #moved = false;
 
-  /** @param places of the resources in their order; `undefined` for those that do not count */
   constructor(
     parts: CountingParts,
     request: OtlpRequest,
     texts: Texts,
-    holder: KeyHolder,
-    places: readonly (Place | undefined)[],
+    { holder, places, transport }: CountedSender,
   ) {
     this.#parts = parts;
     this.#request = request;
     this.#texts = texts;
     this.#holder = holder;
     this.#places = places;
+    this.#transport = transport;
     this.#now = parts.clock.now();
   }
 
@@ -164,7 +171,8 @@ export class OtlpCounting {
     const name = this.#texts.at(feature)!;
     const ref = series.variant(name, this.#texts.at(variant)!, this.found);
     if (ref === undefined) return undefined;
-    const sender = { name: service, version: version || null, transport: 'http', route: 'otlp' } as const;
+    const transport = this.#transport;
+    const sender = { name: service, version: version || null, transport, route: 'otlp' } as const;
     const asker = senders.ofNamed(this.found, environment.number, sender, this.#now);
     asker.asked(name, ref, series, this.found);
     return ref;

@@ -1,9 +1,11 @@
+import { contentTypeCheck } from '../../http/body.ts';
 import type { Group } from '../../http/endpoint.ts';
-import { Pipeline } from '../pipeline.ts';
-import { type OtlpDeps, otlpHandler } from './handler.ts';
-import type { Signal } from './request.ts';
-
-const signals: readonly Signal[] = ['logs', 'metrics', 'traces'];
+import { readSent } from '../../http/sent-body.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import { acceptance, refusalOf } from './answer.ts';
+import { type Encoding, encodings } from './formats.ts';
+import { type OtlpDeps, type OtlpTransport, openOtlp } from './handler.ts';
+import { type Signal, signals } from './request.ts';
 
 /** `/v1/logs`, `/v1/metrics` and `/v1/traces` of OTLP/HTTP. For servers: no answer has CORS headers. */
 export const otlp: Group<OtlpDeps> = {
@@ -18,8 +20,31 @@ export const otlp: Group<OtlpDeps> = {
       who: 'Servers and collectors of the application',
     },
     bind(deps) {
-      const requests = new Pipeline(deps, otlpHandler(deps, signal));
+      const requests = openOtlp(deps, signal, httpTransport(deps, signal));
       return (request) => requests.receive(request);
     },
   })),
 };
+
+function httpTransport({ maxReport }: OtlpDeps, signal: Signal): OtlpTransport<Request, Reply> {
+  return {
+    transport: 'http',
+    headersOf: (request) => request,
+    userAgent: (request) => request.header('user-agent'),
+    address: (request) => request.remoteAddress,
+    read: (request, budget) => readSent(request, maxReport, budget),
+    encodingOf(request) {
+      checkContentType(request.header('content-type'));
+      return encodingOf(request)!;
+    },
+    accept: (rejected, message, request) => acceptance(encodingOf(request)!, signal, rejected, message),
+    refuse: (refusal, request) => refusalOf(refusal, encodingOf(request)),
+  };
+}
+
+const checkContentType = contentTypeCheck(...Object.keys(encodings));
+
+function encodingOf(request: Request): Encoding | undefined {
+  const type = (request.header('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+  return Object.hasOwn(encodings, type) ? encodings[type as keyof typeof encodings] : undefined;
+}

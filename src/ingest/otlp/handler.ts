@@ -1,10 +1,8 @@
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
-import { contentTypeCheck } from '../../http/body.ts';
 import type { Refusals } from '../../http/endpoint.ts';
-import { readSent, type SentBody } from '../../http/sent-body.ts';
-import type { Reply, Request } from '../../http/types.ts';
+import type { SentBody } from '../../http/sent-body.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import { maxTotals, totalsOf } from '../../storage/lmdb/totals.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
@@ -12,10 +10,15 @@ import { type CountingDeps, countOnce } from '../count-once.ts';
 import { keyOf } from '../declared.ts';
 import type { AttributedSource } from '../ledger/ledger.ts';
 import { identityOf } from '../message-identity.ts';
-import type { LongMessages, MessageHandler } from '../pipeline.ts';
-import { acceptance, refusalOf } from './answer.ts';
+import {
+  type LongMessages,
+  type MessageHandler,
+  Pipeline,
+  recordRefusal,
+  type Transport,
+} from '../pipeline.ts';
 import { type CountingParts, OtlpCounting } from './counting.ts';
-import { decodeOtlp, type Encoding, encodings, type OtlpFormat } from './formats.ts';
+import { decodeOtlp, type Encoding, type OtlpFormat } from './formats.ts';
 import { type Placed, placesOf } from './places.ts';
 import { type OtlpRequest, type Signal, Texts } from './request.ts';
 
@@ -44,36 +47,84 @@ interface OtlpSender extends Placed {
   readonly holder: KeyHolder;
 }
 
-const source = { route: 'otlp', transport: 'http' } as const;
+const route = 'otlp' as const;
+
+/** The headers of a request or a call. */
+interface Headers {
+  header(name: string): string | undefined;
+}
+
+/** How export requests arrive by one transport, and how they are answered. */
+export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming>, 'idempotencyKey'> {
+  headersOf(incoming: Incoming): Headers;
+  isRetry?(incoming: Incoming): boolean;
+  /** Refuses what the transport does not allow. @throws {ApiError} */
+  check?(incoming: Incoming): void;
+  /** @throws {ApiError} `invalid_content_type` */
+  encodingOf(incoming: Incoming): Encoding;
+  /** @param rejected number of records that are not counted @param message why, for people */
+  accept(rejected: number, message: string, incoming: Incoming): Answer;
+  refuse(refusal: ApiError, incoming: Incoming): Answer;
+}
+
+/** Takes the export requests of one signal by one transport. */
+export interface OtlpIntake<Incoming, Answer> {
+  /** Answers when the request is on disk. @throws errors other than `ApiError` */
+  receive(incoming: Incoming): Answer | Promise<Answer>;
+  /** Records in the ledger a request that the transport itself refuses. */
+  refused(incoming: Incoming, refusal: ApiError): void;
+}
+
+/** Combines a signal and a transport. */
+export function openOtlp<Incoming, Answer>(
+  deps: OtlpDeps,
+  signal: Signal,
+  transport: OtlpTransport<Incoming, Answer>,
+): OtlpIntake<Incoming, Answer> {
+  const handler = otlpHandler(deps, signal, transport);
+  const pipeline = new Pipeline(deps, handler);
+  return {
+    receive: (incoming) => pipeline.receive(incoming),
+    refused: (incoming, refusal) =>
+      void recordRefusal(deps, handler, incoming, refusal, handler.peek(incoming, undefined)),
+  };
+}
 
 /**
  * Handles export requests of one signal, in the steps of `Pipeline`. The key is in a header, so a sender without one learns nothing
  * else, and its body is not read.
  */
-export function otlpHandler(
+function otlpHandler<Incoming, Answer>(
   deps: OtlpDeps,
   signal: Signal,
-): MessageHandler<Request, OtlpMessage, OtlpSender, Reply> {
+  transport: OtlpTransport<Incoming, Answer>,
+): MessageHandler<Incoming, OtlpMessage, OtlpSender, Answer> {
+  const { headersOf } = transport;
   const counting = ({ request, texts }: OtlpMessage, { holder, places }: OtlpSender) =>
-    new OtlpCounting(deps, request, texts, holder, places);
+    new OtlpCounting(deps, request, texts, { holder, places, transport: transport.transport });
+  const formatOf = (incoming: Incoming): OtlpFormat => `${signal}-${transport.encodingOf(incoming)}`;
   const messageOf = (request: OtlpRequest): OtlpMessage => ({ request, texts: new Texts(request) });
-  const resolve = ({ request, texts }: OtlpMessage, sent: Request): OtlpSender => {
-    const holder = findHolder(deps, sent);
-    const unnamed = sent.header(environmentHeader) ?? holder.key.environment;
+  const resolve = ({ request, texts }: OtlpMessage, incoming: Incoming): OtlpSender => {
+    const headers = headersOf(incoming);
+    const holder = findHolder(deps, headers);
+    const unnamed = headers.header(environmentHeader) ?? holder.key.environment;
     const placed = placesOf(request, texts, holder, unnamed);
     if (placed.places.length > 0 && placed.places.every((place) => place === undefined))
       throw new ApiError('unknown_environment', senderRefusals.unknown_environment);
     return { holder, ...placed };
   };
   return {
-    ...source,
+    ...transport,
+    route,
     long: {
       inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
-      async decode(body, sent, unpacked) {
-        const request = await deps.decoder.decode(body, formatOf(signal, sent), unpacked);
+      async decode(body, incoming, unpacked) {
+        transport.check?.(incoming);
+        const request = await deps.decoder.decode(body, formatOf(incoming), unpacked);
+        transport.check?.(incoming); // The call may have ended meanwhile.
         return { message: messageOf(request), entries: request.work };
       },
-      async prepare(message, sender, _sent, nextStep) {
+      async prepare(message, sender, _incoming, nextStep) {
         message.counting = counting(message, sender);
         for (const _ of message.counting.steps()) {
           keepFound(deps, message.counting, sender);
@@ -81,13 +132,14 @@ export function otlpHandler(
         }
       },
     },
-    authorize: (sent) => void findHolder(deps, sent),
-    address: (sent) => sent.remoteAddress,
-    read: (sent, budget) => readSent(sent, deps.maxReport, budget),
+    authorize: (incoming) => void findHolder(deps, headersOf(incoming)),
     idempotencyKey: () => undefined,
-    check: (body, sent) => messageOf(decodeOtlp(formatOf(signal, sent), body)),
+    check(body, incoming) {
+      transport.check?.(incoming);
+      return messageOf(decodeOtlp(formatOf(incoming), body));
+    },
     resolve,
-    count(message, sender, sent) {
+    count(message, sender, incoming) {
       if (message.counting === undefined) {
         message.counting = counting(message, sender);
         for (const _ of message.counting.steps()); // A short request is counted in one turn.
@@ -95,18 +147,18 @@ export function otlpHandler(
       keepFound(deps, message.counting, sender);
       const rejected = message.request.rejected + sender.unplaced;
       const text = rejectionText(message.request, sender);
+      const source = { route, transport: transport.transport, userAgent: transport.userAgent(incoming) };
+      const repeats = message.request.isDistinct || transport.isRetry?.(incoming) === true;
       return {
-        durable: count(deps, message.request, message.counting, sender, sent),
-        answer: acceptance(encodingOf(sent)!, signal, rejected, text),
+        durable: count(deps, { ...message.request, repeats }, message.counting, sender, source),
+        answer: transport.accept(rejected, text, incoming),
       };
     },
-    refuse: (refusal, sent) => refusalOf(refusal, encodingOf(sent)),
-    userAgent: (sent) => sent.header('user-agent'),
-    claimedSender: ({ request, texts }, sent) => ({
-      appKey: keyIn(sent),
+    claimedSender: ({ request, texts }, incoming) => ({
+      appKey: keyIn(headersOf(incoming)),
       environment: request.resources.length > 0 ? texts.at(request.resources[0]!) : undefined,
     }),
-    peek: (sent) => ({ appKey: keyIn(sent) }),
+    peek: (incoming) => ({ appKey: keyIn(headersOf(incoming)) }),
   };
 }
 
@@ -122,16 +174,15 @@ function keepFound({ laneOf }: OtlpDeps, { found }: OtlpCounting, { holder }: Ot
 /** Counts a request once. The ledger has it under each of its environments, and all notes under the first. */
 function count(
   deps: OtlpDeps,
-  { digest, isDistinct }: OtlpRequest,
+  { digest, repeats }: Pick<OtlpRequest, 'digest'> & { readonly repeats: boolean },
   counting: OtlpCounting,
   { holder, places, unplaced }: OtlpSender,
-  sent: Request,
+  source: Pick<AttributedSource, 'route' | 'transport' | 'userAgent'>,
 ): Promise<void> {
   const { ledger, store } = deps;
   const { application } = holder;
-  const userAgent = sent.header('user-agent');
   const placeOf = (place: OtlpSender['places'][number]): AttributedSource => ({
-    ...{ ...source, userAgent, application },
+    ...{ ...source, application },
     ...{ environment: place?.environment, instance: place?.service },
   });
   const distinct = new Map(
@@ -142,7 +193,7 @@ function count(
   const recognition =
     first.environment === undefined
       ? undefined
-      : { identity: identityOf({ holder, environment: first.environment }, ...digest), repeats: isDistinct };
+      : { identity: identityOf({ holder, environment: first.environment }, ...digest), repeats };
   return countOnce(deps, recognition, first, (batch: Batch) => {
     counting.addTo(batch);
     for (const place of all) ledger.accepted(place, batch);
@@ -158,24 +209,11 @@ function rejectionText({ notes }: OtlpRequest, { unplaced }: OtlpSender): string
   return `Some records about feature flags were not counted (${reasons.join(', ')})`;
 }
 
-const checkContentType = contentTypeCheck(...Object.keys(encodings));
-
-function encodingOf(sent: Request): Encoding | undefined {
-  const type = (sent.header('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
-  return Object.hasOwn(encodings, type) ? encodings[type as keyof typeof encodings] : undefined;
-}
-
-/** @throws {ApiError} `invalid_content_type` */
-function formatOf(signal: Signal, sent: Request): OtlpFormat {
-  checkContentType(sent.header('content-type'));
-  return `${signal}-${encodingOf(sent)!}`;
-}
-
 /** The environment of resources that name none. */
 export const environmentHeader = 'x-flagmeter-environment';
 
-function keyIn(sent: Request): string | undefined {
-  return keyOf(sent) ?? sent.header('x-api-key')?.trim();
+function keyIn(headers: Headers): string | undefined {
+  return keyOf(headers) ?? headers.header('x-api-key')?.trim();
 }
 
 /** The refusals of senders, with their details. */
@@ -187,8 +225,8 @@ export const senderRefusals = {
 
 const unknownKey = new ApiError('unknown_key', senderRefusals.unknown_key);
 
-function findHolder({ keys }: OtlpDeps, sent: Request): KeyHolder {
-  const key = keyIn(sent);
+function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
+  const key = keyIn(headers);
   const holder = key === undefined ? undefined : keys.findKey(key);
   if (holder === undefined) throw unknownKey;
   return holder;

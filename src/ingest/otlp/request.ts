@@ -4,7 +4,8 @@ import type { LedgerNote } from '../../contract/notes.ts';
 import { type Attributes, evaluationOf, isCounted, textOf } from './conventions.ts';
 
 /** What an OTLP request contains, and the name of its partial success. */
-export type Signal = 'logs' | 'metrics' | 'traces';
+export const signals = ['logs', 'metrics', 'traces'] as const;
+export type Signal = (typeof signals)[number];
 
 export type OtlpNote = Extract<LedgerNote, 'name_dropped' | 'value_dropped' | 'sum_unsupported'>;
 

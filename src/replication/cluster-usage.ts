@@ -41,7 +41,7 @@ export interface ClusterUsageDeps {
   readonly setAside: SetAside;
   /** Time limit for shipping at shutdown. */
   readonly shippingMs: number;
-  readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
+  readonly health: Pick<StoreHealth, 'ready' | 'reason' | 'failed'>;
   readonly clock: Clock;
   /** Reports that the thread failed, so nothing more would be shipped. */
   readonly fatal: (reason: string) => void;
@@ -162,7 +162,8 @@ export class ClusterUsage implements UsageStore {
   readiness(): UsageReadiness {
     const { refuses, trouble, isJoined } = this.#told;
     const full = this.#isFull ? 'the spool is full' : undefined;
-    const counting = this.#deps.health.ready ? ((refuses && refusals[refuses]) ?? full) : storeFails;
+    const { ready, reason } = this.#deps.health;
+    const counting = ready ? ((refuses && refusals[refuses]) ?? full) : (reason ?? storeFails);
     // Unauthenticated senders may read it. The log and the status name the host and the reason.
     const managing = trouble === undefined ? (isJoined ? undefined : joining) : away;
     return { counting, managing: counting ?? managing };

@@ -19,7 +19,7 @@ export interface EmbeddedUsageDeps {
   readonly committers: readonly FoldingCommitter[];
   /** Called after the committers are closed and before the store is. */
   readonly ended?: () => void;
-  readonly health: Pick<StoreHealth, 'ready'>;
+  readonly health: Pick<StoreHealth, 'ready' | 'reason'>;
   laneOf(application: number): Pick<Lane, 'submit'>;
 }
 
@@ -102,7 +102,8 @@ export class EmbeddedUsage implements UsageStore {
 
   readiness(): UsageReadiness {
     const trouble = () => this.committers.find(({ journal }) => journal?.trouble)?.journal?.trouble;
-    const managing = this.#deps.health.ready ? undefined : (trouble() ?? storeFails);
+    const { ready, reason } = this.#deps.health;
+    const managing = ready ? undefined : (reason ?? trouble() ?? storeFails);
     return { counting: managing ?? this.refusal()?.message, managing };
   }
 

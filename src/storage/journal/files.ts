@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { syncPath } from '../lmdb/disk.ts';
+import { shortageIn, syncPath } from '../lmdb/disk.ts';
 import { checkOpenFile } from '../lmdb/file-identity.ts';
 
 /** The directory of a journal. Every operation is synchronous, and throws the file system's error. */
@@ -61,7 +61,7 @@ const mostAttempts = 100;
 
 /**
  * Opens the directory of a journal. Creates it if it is missing. While the process or the machine has too many open files, opening one
- * is tried again for two seconds: the server closes surplus connections sooner, and a journal that cannot continue would stop it.
+ * is tried again for two seconds: the server closes surplus connections sooner, and then nobody has to send again.
  * @param pause waits on this thread
  */
 export function journalDirectory(directory: string, pause = sleep): JournalFiles {
@@ -85,8 +85,7 @@ function openedSoon<T>(action: () => T, pause: (ms: number) => void): T {
     try {
       return action();
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if ((code !== 'EMFILE' && code !== 'ENFILE') || attempt === mostAttempts) throw error;
+      if (shortageIn(error) !== 'files' || attempt === mostAttempts) throw error;
       pause(retryMs);
     }
   }

@@ -91,10 +91,11 @@ export class JournalReader {
 
   #open(segments: readonly Segment[], index: number): void {
     const segment = segments[index]!;
+    const window = new Window(this.#journal, segment.name); // Before the other one is closed: opening a file may fail.
     this.#reading?.window.close();
     this.#reading = {
       segment,
-      window: new Window(this.#journal, segment.name),
+      window,
       last: (segments[index + 1]?.first ?? end) - 1,
       offset: headerBlock,
     };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isOutOfSpace } from '../lmdb/disk.ts';
+import { shortageIn } from '../lmdb/disk.ts';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
 import { type JournalFile, writeAndSync } from './files.ts';
 import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';
@@ -30,6 +30,8 @@ export class JournalWriter {
   #sequence: number;
   readonly #buffer: Buffer;
   #failure: JournalFailed | undefined;
+  /** True if a next segment may have begun: frames after it in this one would not be found. */
+  #isLeft = false;
 
   /**
    * Begins a new segment in a spare, or in a short file if there is none. Never appends to a segment of an earlier process.
@@ -61,7 +63,7 @@ export class JournalWriter {
    * @throws {FrameTooLarge} if it fits into no segment
    * @throws {JournalFull} if the segment is full and no spare is ready: try again later
    * @throws {JournalFailed} if the disk failed, and from then on
-   * @throws {Error} of the file system if it is full: try again later
+   * @throws {Error} of the file system if it is full, or if too many files are open: try again later
    */
   append(parts: readonly Uint8Array[]): number {
     if (this.#failure !== undefined) throw this.#failure;
@@ -69,7 +71,7 @@ export class JournalWriter {
     const size = frameSize(length);
     const room = this.#journal.segmentSize - headerBlock;
     if (size > room) throw new FrameTooLarge(length, room - frameHeader);
-    if (size > this.#segment.size - this.#offset) this.#rotate();
+    if (this.#isLeft || size > this.#segment.size - this.#offset) this.#rotate();
     this.#flush(this.#encode(parts, size));
     this.#offset += size;
     return ++this.#sequence;
@@ -101,7 +103,7 @@ export class JournalWriter {
     } catch (error) {
       const isInvalid = this.#invalidate();
       // A copy-on-write file system may be full. No flush has failed, so the next frame may overwrite this one.
-      if (written === undefined && isInvalid && isOutOfSpace(error)) throw error;
+      if (written === undefined && isInvalid && shortageIn(error) === 'space') throw error;
       throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }
   }
@@ -138,8 +140,12 @@ export class JournalWriter {
       this.#segment = segment;
       this.#file = file;
       this.#offset = headerBlock;
+      this.#isLeft = false;
     } catch (error) {
       if (error instanceof JournalFull) throw error;
+      // No flush has failed. A segment that has begun stays empty, as after a power loss.
+      this.#isLeft = shortageIn(error) === 'files';
+      if (this.#isLeft) throw error;
       throw this.#fail('refused', error);
     }
   }

@@ -8,16 +8,31 @@ export function diskSpace(path: string): { readonly size: number; readonly free:
   return { size: bsize * blocks, free: bsize * bavail };
 }
 
-const outOfSpace = ['ENOSPC', 'EDQUOT', 'EFBIG'] as const;
-const codes = new Set<unknown>([...outOfSpace, ...outOfSpace.map((code) => constants.errno[code])]);
+/** What a process can lack for a while: space on a file system, or descriptors. */
+export type Shortage = 'space' | 'files';
 
-/** Whether a file system is full, by the name in Node's errors or the number in LMDB's. */
-export function isOutOfSpace(error: unknown): boolean {
-  return codes.has((error as { code?: unknown }).code);
+const shortages = new Map<unknown, Shortage>(
+  (
+    [
+      ['ENOSPC', 'space'],
+      ['EDQUOT', 'space'],
+      ['EFBIG', 'space'],
+      ['EMFILE', 'files'],
+      ['ENFILE', 'files'],
+    ] as const
+  ).flatMap(([code, shortage]) => [
+    [code, shortage],
+    [constants.errno[code], shortage],
+  ]),
+);
+
+/** The shortage that an error reports, by the name in Node's errors or the number in LMDB's; `undefined` for other errors. */
+export function shortageIn(error: unknown): Shortage | undefined {
+  return shortages.get((error as { code?: unknown }).code);
 }
 
-/** `full`: out of space, but otherwise sound. `broken`: cannot be written for any other reason. */
-export type DiskState = 'writable' | 'full' | 'broken';
+/** A shortage: cannot be written now, but is otherwise sound. `broken`: cannot be written for any other reason. */
+export type DiskState = 'writable' | Shortage | 'broken';
 
 /** More than the commit of a full batch needs. */
 const probeBytes = 16 * 1024 * 1024;
@@ -36,7 +51,7 @@ export function probeDisk(data: string): DiskState {
     }
     return 'writable';
   } catch (error) {
-    return isOutOfSpace(error) ? 'full' : 'broken';
+    return shortageIn(error) ?? 'broken';
   } finally {
     rmSync(file, { force: true });
   }

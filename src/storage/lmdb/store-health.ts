@@ -1,6 +1,6 @@
 import type { TimerClock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { type DiskState, isOutOfSpace, probeDisk } from './disk.ts';
+import { type DiskState, probeDisk, type Shortage, shortageIn } from './disk.ts';
 
 export interface StoreHealthDeps {
   readonly log: Log;
@@ -14,9 +14,21 @@ export interface StoreHealthDeps {
 
 const retryMs = 1000;
 
+/** The lines of the log when a shortage begins and ends. */
+const lines: Readonly<Record<Shortage, { readonly began: string; readonly ended: string }>> = {
+  space: {
+    began: 'the disk is full: answering 503 until 16 MiB are free',
+    ended: 'the disk has space again: accepting data',
+  },
+  files: {
+    began: 'too many files are open: answering 503 until one can be opened',
+    ended: 'files can be opened again: accepting data',
+  },
+};
+
 /**
- * Whether the store can be written. The service recovers from a full disk once there is space again, because the failed commit
- * changed nothing. Any other failure is final. After a failed fdatasync, a later success proves nothing, so the process must end
+ * Whether the store can be written. The service recovers from a full disk once there is space again, and from a lack of descriptors,
+ * because the failed commit changed nothing. Any other failure is final. After a failed fdatasync, a later success proves nothing, so the process must end
  * and restart from the data on disk.
  */
 export class StoreHealth {
@@ -31,14 +43,18 @@ export class StoreHealth {
     return this.#state === 'writable';
   }
 
+  /** Why data is not accepted, if everyone may read it; `undefined` if only the log says it. */
+  get reason(): string | undefined {
+    return this.#state === 'files' ? 'too many files are open' : undefined;
+  }
+
   failed(error: unknown): void {
     const { isFinal = false } = error as { isFinal?: boolean };
-    if (this.#state === 'broken' || (this.#state === 'full' && !isFinal)) return;
-    this.#state = isFinal ? 'broken' : isOutOfSpace(error) ? 'full' : probeDisk(this.#deps.data);
-    if (this.#state === 'full') {
-      this.#deps.log.error('the disk is full: answering 503 until 16 MiB are free', {
-        cause: String(error),
-      });
+    if (this.#state === 'broken' || (this.#shortage !== undefined && !isFinal)) return;
+    this.#state = isFinal ? 'broken' : (shortageIn(error) ?? probeDisk(this.#deps.data));
+    const shortage = this.#shortage;
+    if (shortage !== undefined) {
+      this.#deps.log.error(lines[shortage].began, { cause: String(error) });
       this.#deps.clock.after(retryMs, () => this.#retry());
       this.#deps.changed?.();
       return;
@@ -48,12 +64,16 @@ export class StoreHealth {
     this.#deps.fatal('the store failed');
   }
 
+  get #shortage(): Shortage | undefined {
+    return this.#state === 'writable' || this.#state === 'broken' ? undefined : this.#state;
+  }
+
   #retry(): void {
-    if (this.#state === 'broken') return;
-    const state = probeDisk(this.#deps.data);
-    if (state === 'writable') {
-      this.#state = state;
-      this.#deps.log.info('the disk has space again: accepting data');
+    const shortage = this.#shortage;
+    if (shortage === undefined) return;
+    if (probeDisk(this.#deps.data) === 'writable') {
+      this.#state = 'writable';
+      this.#deps.log.info(lines[shortage].ended);
       this.#deps.changed?.();
       return;
     }

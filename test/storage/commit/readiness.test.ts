@@ -18,7 +18,7 @@ function usageOf(store: UsageTables, committers: readonly FoldingCommitter[], re
     digestSecret,
     clock: { now: () => 0 },
     committers,
-    health: { ready },
+    health: { ready, reason: undefined },
     laneOf,
   });
 }

@@ -22,7 +22,7 @@ export interface Operation {
  * `short`: a write stops half-way, without an error. `lie`: the operation reports success, and does nothing. `kill`: the process
  * ends before it, so this operation and all later ones throw, until the next process begins.
  */
-export type Fault = 'EIO' | 'ENOSPC' | 'short' | 'lie' | 'kill';
+export type Fault = 'EIO' | 'ENOSPC' | 'EMFILE' | 'short' | 'lie' | 'kill';
 
 const sector = 512;
 const sectorsOfPage = 8;

@@ -28,7 +28,7 @@ const script = `
 
 test.each([
   ['waits until a file can be opened', 'yes', { outcome: 1, pauses: 1 }],
-  ['gives up after two seconds without a free descriptor', 'no', { outcome: 'EMFILE', pauses: 99 }],
+  ['refuses a frame after two seconds without a free descriptor', 'no', { outcome: 'EMFILE', pauses: 99 }],
 ])('a journal %s', (_what, frees, expected) => {
   const bun = join(root, 'node_modules/.bin/bun');
   const args = ['--nofile=64', bun, '-e', script, freshDirectory(), frees];

@@ -4,7 +4,7 @@ import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import type { Journal } from '../../../src/storage/journal/segment.ts';
 import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
-import { isOutOfSpace } from '../../../src/storage/lmdb/disk.ts';
+import { shortageIn } from '../../../src/storage/lmdb/disk.ts';
 import { seededRandom } from '../../support/random.ts';
 import { type Fault, LossyDisk, type Operation } from './lossy-disk.ts';
 
@@ -119,10 +119,10 @@ export class Schedule {
       this.#settled.push(body + echo);
       this.#unknown = undefined;
     } catch (error) {
-      const isFull = error instanceof JournalFull || isOutOfSpace(error);
-      if (isFull || (error instanceof JournalFailed && error.outcome === 'refused'))
+      const goesOn = error instanceof JournalFull || shortageIn(error) !== undefined;
+      if (goesOn || (error instanceof JournalFailed && error.outcome === 'refused'))
         this.#unknown = undefined;
-      if (!isFull) throw error;
+      if (!goesOn) throw error;
     }
   }
 

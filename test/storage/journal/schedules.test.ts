@@ -9,6 +9,7 @@ const actions: readonly Step['action'][] = [
 ];
 const kinds = {
   any: ['open', 'create', 'read', 'write', 'sync', 'rename', 'remove', 'syncDirectory'],
+  open: ['list', 'open', 'create', 'syncDirectory'],
   write: ['write'],
   sync: ['sync'],
 } as const satisfies Record<string, readonly Operation['kind'][]>;
@@ -16,6 +17,12 @@ const trouble = fc.oneof(
   fc.record<Trouble>({
     what: fc.constantFrom('EIO', 'ENOSPC', 'kill', 'power loss', 'power loss'),
     kinds: fc.constantFrom(kinds.any, kinds.write, kinds.sync),
+    at: fc.integer({ min: 1, max: 9 }),
+    times: fc.integer({ min: 1, max: 3 }),
+  }),
+  fc.record<Trouble>({
+    what: fc.constant('EMFILE'),
+    kinds: fc.constant(kinds.open),
     at: fc.integer({ min: 1, max: 9 }),
     times: fc.integer({ min: 1, max: 3 }),
   }),

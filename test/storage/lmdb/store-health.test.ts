@@ -33,6 +33,19 @@ test.each([
   expect(lines.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
 });
 
+test.each(['EMFILE', 'ENFILE', 24, 23])(
+  '%s makes the store wait until a file can be opened, and everyone may read why',
+  (code) => {
+    const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
+    health.failed(new CommitFailed('too many open files', code));
+    expect([health.ready, health.reason]).toEqual([false, 'too many files are open']);
+    waiting.shift()?.();
+    expect([health.ready, health.reason]).toEqual([true, undefined]);
+    expect(ends).toEqual([]);
+    expect(lines.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
+  },
+);
+
 test('the store keeps waiting while there is no space', () => {
   const data = temporaryDirectory();
   const { health, waiting } = openHealth(data);

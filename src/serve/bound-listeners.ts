@@ -32,12 +32,6 @@ export interface BindDeps {
 }
 
 /** The service's listeners. They are bound before the data directory is opened, and answer 503 until the service is ready. */
-/** The parts that take the data of gRPC. */
-interface GrpcIntake {
-  readonly reportKinds: ReportKinds;
-  readonly otlp: OtlpDeps;
-}
-
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   /** One of them. */
@@ -51,7 +45,7 @@ export interface BoundListeners {
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
   /** Starts serving: each listener by the dispatch of its hosts, and gRPC by the parts that take its data. */
-  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, intake: GrpcIntake): void;
+  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds, otlp: OtlpDeps): void;
   /**
    * Rereads the TLS files, for new connections.
    * @returns whether TLS is configured
@@ -104,9 +98,9 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
       trusted,
       certificateExpiry: () => tls && expiryOf(tls),
       surplusClosed: () => limiter?.closed,
-      serve(ready, { reportKinds, otlp }) {
+      serve(ready, reports, otlp) {
         current.dispatches = ready;
-        grpc.begin(reportKinds, otlp);
+        grpc.begin(reports, otlp);
         grpc.setServing(true);
       },
       handOver(others) {

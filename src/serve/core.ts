@@ -113,14 +113,6 @@ export async function openCore(given: CoreDeps) {
     instances,
     decoder,
     reportKinds: openReportKinds({ ...counting, retention, decoder }),
-    otlp: {
-      ...counting,
-      retention,
-      instances,
-      decoder,
-      store: usageStore.store,
-      maxReport: config.maxReport,
-    },
     reports,
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
     deliverer: openDeliverer(parts, accounts),
@@ -130,6 +122,12 @@ export async function openCore(given: CoreDeps) {
     backups: scheduleOf(parts),
     disks: new DiskWatch(parts),
   };
+}
+
+/** The parts that count the exports of OpenTelemetry. */
+export function otlpParts({ config, counting, usage, ...core }: Core) {
+  const { retention, instances, decoder } = core;
+  return { ...counting, retention, instances, decoder, store: usage, maxReport: config.maxReport };
 }
 
 function intakeOptions(parts: CoreDeps): IntakeOptions {

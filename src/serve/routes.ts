@@ -36,7 +36,7 @@ import { SharedResults } from '../management/shared-results.ts';
 import { SharedSights } from '../management/shared-sights.ts';
 import { authority } from '../runtime/address.ts';
 import type { BoundListeners } from './bound-listeners.ts';
-import type { Core } from './core.ts';
+import { type Core, otlpParts } from './core.ts';
 import type { Host } from './listeners.ts';
 import { metricsDocument, metricsHost } from './metrics-host.ts';
 import { publicUrls } from './public-urls.ts';
@@ -175,12 +175,19 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
 }
 
 function metricsRoutes(core: Core, server: string): readonly Route[] {
-  const { config, log, otlp, reportKinds, snippet } = core;
+  const { config, log, reportKinds, snippet } = core;
   const { metricsOf } = core.directory;
   const { maxBody } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return [
-    ...routesFrom(metricsHost(config), { ...otlp, reportKinds, metricsOf, snippet, maxBody, onError }),
+    ...routesFrom(metricsHost(config), {
+      ...otlpParts(core),
+      reportKinds,
+      metricsOf,
+      snippet,
+      maxBody,
+      onError,
+    }),
     ...routesFrom([metricsDocument], { ...config, server }),
   ];
 }

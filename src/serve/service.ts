@@ -15,7 +15,7 @@ import type { Dispatch, Request } from '../http/types.ts';
 import { startWork } from './background.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config.ts';
-import { type Core, closeCore, debugLog, openCore, type ServiceDeps } from './core.ts';
+import { type Core, closeCore, debugLog, openCore, otlpParts, type ServiceDeps } from './core.ts';
 import { FrontThreads } from './front/front-threads.ts';
 import type { LiveSettings } from './front/messages.ts';
 import type { Served } from './listeners.ts';
@@ -61,7 +61,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   try {
     collector = await collectorOf(core);
     await front.begin(core, totals.requests);
-    bound.serve(routersOf(core, bound, totals, status, collector?.traces), core);
+    bound.serve(routersOf(core, bound, totals, status, collector?.traces), core.reportKinds, otlpParts(core));
     if (front.count > 0) bound.handOver(front);
   } catch (error) {
     await front.close();

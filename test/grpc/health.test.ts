@@ -20,6 +20,16 @@ afterAll(async () => {
   await Promise.all(listeners.map((each) => each.close(0)));
 });
 
+/** The server as a whole, and its services. */
+const services = [
+  '',
+  'Usage.Usage',
+  'Metrics.Metrics',
+  ...['logs.v1.Logs', 'metrics.v1.Metrics', 'trace.v1.Trace'].map(
+    (name) => `opentelemetry.proto.collector.${name}Service`,
+  ),
+];
+
 describe('the health service', () => {
   const health = () => {
     const client = new Client(`127.0.0.1:${listener.port}`, credentials.createInsecure());
@@ -37,7 +47,7 @@ describe('the health service', () => {
     return outcome.answer === undefined ? outcome.code : method.responseDeserialize(outcome.answer);
   };
 
-  it.each(['', 'Usage.Usage', 'Metrics.Metrics'])('says whether `%s` accepts data', async (service) => {
+  it.each(services)('says whether `%s` accepts data', async (service) => {
     expect(await ask(Check, { service })).toEqual({ status: 'SERVING' });
     listener.setServing(false);
     expect(await ask(Check, { service })).toEqual({ status: 'NOT_SERVING' });
@@ -53,9 +63,7 @@ describe('the health service', () => {
   });
 
   it('lists them', async () => {
-    const statuses = Object.fromEntries(
-      ['', 'Usage.Usage', 'Metrics.Metrics'].map((service) => [service, { status: 'SERVING' }]),
-    );
+    const statuses = Object.fromEntries(services.map((service) => [service, { status: 'SERVING' }]));
     expect(await ask(List, {})).toEqual({ statuses });
   });
 

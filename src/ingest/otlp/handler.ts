@@ -104,15 +104,6 @@ function otlpHandler<Incoming, Answer>(
     new OtlpCounting(deps, request, texts, { holder, places, transport: transport.transport });
   const formatOf = (incoming: Incoming): OtlpFormat => `${signal}-${transport.encodingOf(incoming)}`;
   const messageOf = (request: OtlpRequest): OtlpMessage => ({ request, texts: new Texts(request) });
-  const resolve = ({ request, texts }: OtlpMessage, incoming: Incoming): OtlpSender => {
-    const headers = headersOf(incoming);
-    const holder = findHolder(deps, headers);
-    const unnamed = headers.header(environmentHeader) ?? holder.key.environment;
-    const placed = placesOf(request, texts, holder, unnamed);
-    if (placed.places.length > 0 && placed.places.every((place) => place === undefined))
-      throw new ApiError('unknown_environment', senderRefusals.unknown_environment);
-    return { holder, ...placed };
-  };
   return {
     ...transport,
     route,
@@ -138,7 +129,7 @@ function otlpHandler<Incoming, Answer>(
       transport.check?.(incoming);
       return messageOf(decodeOtlp(formatOf(incoming), body));
     },
-    resolve,
+    resolve: (message, incoming) => resolveSender(deps, message, headersOf(incoming)),
     count(message, sender, incoming) {
       if (message.counting === undefined) {
         message.counting = counting(message, sender);
@@ -160,6 +151,16 @@ function otlpHandler<Incoming, Answer>(
     }),
     peek: (incoming) => ({ appKey: keyIn(headersOf(incoming)) }),
   };
+}
+
+/** @throws {ApiError} `unknown_key`; `unknown_environment` if none of the resources is of an environment of the application */
+function resolveSender(deps: OtlpDeps, { request, texts }: OtlpMessage, headers: Headers): OtlpSender {
+  const holder = findHolder(deps, headers);
+  const unnamed = headers.header(environmentHeader) ?? holder.key.environment;
+  const placed = placesOf(request, texts, holder, unnamed);
+  if (placed.places.length > 0 && placed.places.every((place) => place === undefined))
+    throw new ApiError('unknown_environment', senderRefusals.unknown_environment);
+  return { holder, ...placed };
 }
 
 /** Adds new names and senders to the next batch, which the request joins or follows. They may stay if the request is refused. */

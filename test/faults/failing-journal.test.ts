@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { type DiskFault, startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
@@ -84,6 +85,45 @@ test('without space for a frame, packets are answered 503 and /readyz reports wh
   expect(load.faults(await load.read(again.http, shop))).toEqual([]);
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 });
+
+test('without a free descriptor, the server answers 503 until a file can be opened, and keeps what it accepted', async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  const shop = await openShop(service.http, credentials);
+  const load = new ExactLoad();
+  const accepted = new Set<number>();
+  const goOn = (at: number) => (status: number | undefined) => {
+    if (status === 202 && accepted.add(at).size === senders.length) limitFiles(service.pid, 3);
+    return status === 202;
+  };
+  // The server also closes connections, which may need files.
+  const last = await Promise.all(
+    senders.map((at) => load.send(service, shop, `during-${at}`, undefined, goOn(at))),
+  );
+  for (const status of last) expect([503, undefined]).toContain(status);
+  await expect.poll(() => service.stderr()).toContain('too many files are open: answering 503');
+  limitFiles(service.pid, 1024);
+  while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
+  expect(service.stderr()).toContain('files can be opened again: accepting data');
+  let left = 60; // More than fit into the first segment.
+  const untilEnough = () => {
+    left -= 1;
+    return left > 0;
+  };
+  expect(await load.send(service, shop, 'after', undefined, untilEnough)).toBe(202);
+  expect(load.faults(await load.read(service.http, shop))).toEqual([]);
+  service.kill('SIGKILL');
+  await service.exit;
+  const again = await startBinary({ data: service.data });
+  expect(load.faults(await load.read(again.http, shop))).toEqual([]);
+  expect(await stop(again)).toEqual({ code: 0, signal: null });
+});
+
+/** Changes the number of files that a process may open. Open ones stay open. */
+function limitFiles(pid: number, files: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${files}:`]);
+}
 
 test.runIf(canMount())(
   'without space for a spare segment or a fold, packets are answered 503; then the server recovers and keeps what it accepted',

@@ -105,14 +105,15 @@ describe('a forged cookie', () => {
     query: 'changed',
     link: 'x'.repeat(43),
     linkTo: 'x'.repeat(64),
-    startedAt: 4_000_000_000_000,
+    startedAt: () => sso.clock.now() - 1,
   };
 
   it.each(Object.entries(fields))('of an attempt at a provider is refused: %s', async (name, value) => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser, { max_age: '900' });
     const before = sso.provider.requested.length;
-    browser.forge('flagmeter-sso', withCode({ [name]: value }));
+    const forged = typeof value === 'function' ? value() : value;
+    browser.forge('flagmeter-sso', withCode({ [name]: forged }));
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
     expect(sso.provider.requested).toHaveLength(before);
   });

@@ -8,9 +8,11 @@ export const storeUnavailable = {
   unreadable: 'The store is not readable; see the log',
 } as const;
 
+/** Explains that a node can only count. */
+export const onlyCounts = (reason: string) => `${reason}. This node counts, but cannot manage; try again`;
+
 /** The details of `engine_unavailable`. */
-export const postgresUnavailable =
-  'PostgreSQL is unreachable. This node counts, but cannot manage; try again';
+export const postgresUnavailable = onlyCounts('PostgreSQL is not available');
 
 /** The refusal of a request, with its reason. The caller sees it, so it must not contain secrets. */
 export class ApiError extends Error {

@@ -63,6 +63,9 @@ export async function openCluster(
   try {
     const accounts = await joinPostgres(config.data, {
       ...{ connection: link.connect('reads'), key: link.key },
+      belongsTo: (engine) => {
+        link.known = engine;
+      },
       log,
       pause,
     });

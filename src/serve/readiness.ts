@@ -1,4 +1,4 @@
-import { postgresUnavailable } from '../contract/errors.ts';
+import { onlyCounts } from '../contract/errors.ts';
 import type { Ability, Readiness } from '../http/health.ts';
 import type { Core } from './core.ts';
 
@@ -18,7 +18,8 @@ export function readinessOf({
     ? undefined
     : 'too many messages are waiting for the disk';
   // Anyone may read this. The log and the status have the host and the reason.
-  const away = health.ready && accountStore.status().trouble ? postgresUnavailable : undefined;
+  const { publicReason } = accountStore.status();
+  const away = health.ready && publicReason !== undefined ? onlyCounts(publicReason) : undefined;
   return {
     counting: ability(stopping ?? usage.counting ?? queue),
     managing: ability(stopping ?? away ?? usage.managing),

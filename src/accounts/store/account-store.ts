@@ -65,6 +65,8 @@ export interface AccountStoreStatus {
   readonly kind: 'embedded' | 'postgres';
   /** Why accounts can be neither confirmed nor changed now; `undefined` while they can be. */
   readonly trouble: string | undefined;
+  /** The same for unauthenticated readers. */
+  readonly publicReason?: string | undefined;
   readonly version: number;
 }
 

@@ -12,7 +12,7 @@ import { openSpoolStore } from '../../storage/lmdb/spool.ts';
 import { openUsageTables } from '../../storage/lmdb/usage.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
 import { checkId, PostgresBeingFilled } from '../postgres/layout.ts';
-import { PostgresError } from '../postgres/postgres-error.ts';
+import { PostgresEmpty, PostgresError } from '../postgres/postgres-error.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
 import { readAccounts } from './control-statements.ts';
 import { newCopy } from './copy.ts';
@@ -22,6 +22,8 @@ export interface Joining {
   readonly connection: PostgresSession;
   readonly key: PostgresKey | undefined;
   readonly log: Log;
+  /** Called with the id of the database that the directory belongs to, before the connection is used. */
+  readonly belongsTo?: (engine: string) => void;
   /** Resolves after `ms`; with false if the process is to stop. */
   pause(ms: number): Promise<boolean>;
 }
@@ -50,7 +52,7 @@ export async function joinPostgres(data: string, joining: Joining): Promise<Acco
 export function checkIsCopy(data: string, state: CopyState | undefined): asserts state is CopyState {
   if (state === undefined)
     throw new Error(
-      `Cannot use ${data} with --postgres: it has the accounts of a single machine; move them with flagmeter postgres adopt, or name an empty --data`,
+      `Cannot use ${data} with --postgres: it has the accounts of a single machine; move them with flagmeter postgres adopt`,
     );
   if (state.adopting)
     throw new Error(
@@ -58,13 +60,19 @@ export function checkIsCopy(data: string, state: CopyState | undefined): asserts
     );
 }
 
-async function checkCopy(data: string, { lmdb }: AccountTables, { connection, log }: Joining): Promise<void> {
+async function checkCopy(
+  data: string,
+  { lmdb }: AccountTables,
+  { connection, log, belongsTo }: Joining,
+): Promise<void> {
   const state = readCopyState(lmdb);
   checkIsCopy(data, state);
+  belongsTo?.(state.engine);
   try {
     const { rows } = await connection.query<{ id: string }>({ text: 'SELECT id FROM fm_engine' });
     checkId(state.engine, rows[0]?.id);
   } catch (error) {
+    if (error instanceof PostgresEmpty) throw new PostgresEmpty(state.engine);
     if (!isAway(error)) throw error;
     const next = 'counting begins; accounts can be managed once it answers';
     log.warn('PostgreSQL is not available', { error: (error as Error).message, next });

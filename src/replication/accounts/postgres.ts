@@ -83,7 +83,8 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   }
 
   status(): AccountStoreStatus {
-    return { kind: 'postgres', trouble: this.#availability.trouble, version: this.version };
+    const { trouble, publicReason } = this.#availability;
+    return { kind: 'postgres', trouble, publicReason, version: this.version };
   }
 
   async close(): Promise<void> {

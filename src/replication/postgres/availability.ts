@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { PostgresError } from './postgres-error.ts';
+import { PostgresError, publicReason } from './postgres-error.ts';
 
 /** Shorter outages, such as a failover, are waited out. */
 const blipMs = 1000;
@@ -22,6 +22,8 @@ export class Availability {
   #loggedAt = Number.NEGATIVE_INFINITY;
   #isLoggedAway = false;
   #trouble: string | undefined;
+  /** See `publicReason`; `undefined` if it is available. */
+  publicReason: string | undefined;
   /** Time of the last change, Unix ms. */
   since: number;
 
@@ -51,6 +53,7 @@ export class Availability {
     this.#isLoggedAway = false;
     this.#downSince = undefined;
     this.#trouble = undefined;
+    this.publicReason = undefined;
     this.since = this.#clock.now();
   }
 
@@ -66,5 +69,6 @@ export class Availability {
     if (this.#downSince === undefined) this.since = this.#clock.now();
     this.#downSince ??= now;
     this.#trouble = error.message;
+    this.publicReason = publicReason(error);
   }
 }

@@ -1,4 +1,4 @@
-import { noPostgres, PostgresUnfit, unfit } from './postgres-error.ts';
+import { noPostgres, PostgresEmpty, PostgresUnfit, unfit } from './postgres-error.ts';
 import { type PostgresKey, readSecret } from './postgres-key.ts';
 import { postgresLayout, tableNames } from './schema.ts';
 import type { Run } from './statement.ts';
@@ -25,10 +25,12 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
   if (own < oldestLayout)
     throw new PostgresUnfit(
       `The database has layout ${layout} of a newer flagmeter, and this one knows layout ${own}: update flagmeter on this node`,
+      'The database needs a newer flagmeter',
     );
   if (own > layout)
     throw new PostgresUnfit(
       `The database has layout ${layout}, and this version needs layout ${own}: run flagmeter postgres migrate first; nodes of the previous version can continue meanwhile`,
+      'The database has to be migrated for this version',
     );
   const { user, missing } = await readMissingRights(run);
   if (missing.length > 0)
@@ -55,7 +57,9 @@ export async function checkSamePostgres(
   id: string | undefined,
   key: PostgresKey | undefined,
 ): Promise<PostgresFacts & { readonly digestSecret: Buffer }> {
-  const facts = await checkPostgres(run);
+  const facts = await checkPostgres(run).catch((error) => {
+    throw error instanceof PostgresEmpty ? new PostgresEmpty(id) : error;
+  });
   checkNotBeingFilled(facts.id);
   checkId(id, facts.id);
   return { ...facts, digestSecret: readSecret(facts.secret, key) };
@@ -66,6 +70,7 @@ export function checkNotBeingFilled(id: string): void {
   if (id.endsWith(beingFilled))
     throw new PostgresBeingFilled(
       `The database is being filled (${id}): if flagmeter postgres adopt --from-replica was interrupted, run it again`,
+      'The database is being filled',
     );
 }
 
@@ -73,7 +78,8 @@ export function checkNotBeingFilled(id: string): void {
 export function checkId(wanted: string | undefined, found: string | null | undefined): void {
   if (wanted === undefined || wanted === found) return;
   throw new PostgresUnfit(
-    `This data directory was used with another database (${wanted}, and --postgres has ${found}): correct --postgres, or use an empty --data`,
+    `This data directory was used with another database (${wanted}, and --postgres has ${found}): correct --postgres. Keep the directory: if that database was lost, it can have the last copy of the counts and accounts`,
+    'The database is not the one that this node has used',
   );
 }
 

@@ -25,17 +25,54 @@ export class PostgresError extends Error {
 /** PostgreSQL answers, but its setup is unsuitable. The message says why, and what to do. */
 export class PostgresUnfit extends Error {
   override readonly name = 'PostgresUnfit';
+  /** As `publicReason`. */
+  readonly publicReason: string;
+
+  constructor(message: string, publicReason = 'PostgreSQL is not set up for this node; see the log') {
+    super(message);
+    this.publicReason = publicReason;
+  }
+}
+
+/** The database has no tables of flagmeter. */
+export class PostgresEmpty extends PostgresUnfit {
+  /** @param id of the database that the data directory of the node has used before */
+  constructor(id?: string) {
+    const message =
+      id === undefined
+        ? 'The database is not prepared: run flagmeter postgres init first, or correct the database or search_path in the URL. If the tables were lost, restore them: flagmeter postgres adopt --from-replica'
+        : `The database has no tables of flagmeter, and this data directory was used with database ${id}: correct the database or search_path in the URL. Keep the directory: if the tables were lost, it can have their last copy, which flagmeter postgres adopt --from-replica restores`;
+    super(message, noTables);
+  }
+}
+
+const noTables = 'The database has no tables of flagmeter';
+const incomplete = 'The database is not complete';
+const noCommits = 'PostgreSQL does not confirm commits; a synchronous standby may not respond';
+
+/** Why PostgreSQL cannot be used, for unauthenticated readers: it names no host, role or id. The log does. */
+export function publicReason(error: Error): string {
+  if (error instanceof PostgresUnfit) return error.publicReason;
+  if (!(error instanceof PostgresError)) return 'This node cannot follow PostgreSQL; see the log';
+  const { code, sqlstate, cause } = error;
+  if (sqlstate === '42P01' || sqlstate === '3F000') return noTables;
+  if (sqlstate === '01000' || [code, (cause as PostgresError | undefined)?.code].includes('deadline'))
+    return noCommits;
+  if (code === 'sql') return 'PostgreSQL rejects statements of this node; see the log';
+  if (code === 'refused') return 'PostgreSQL refuses the sessions of this node; see the log';
+  return 'PostgreSQL is unreachable';
 }
 
 /** The database does not have an id. */
 export function noPostgres(): PostgresUnfit {
-  return new PostgresUnfit('The table fm_engine is empty: restore the database from a backup');
+  return new PostgresUnfit('The table fm_engine is empty: restore the database from a backup', incomplete);
 }
 
 /** @throws {PostgresUnfit} */
 export function noHead(): never {
   throw new PostgresUnfit(
     'The table fm_head is empty: restore the database, or wait until the restore has finished',
+    incomplete,
   );
 }
 
@@ -46,10 +83,7 @@ export function noHead(): never {
  */
 export function unfit(error: unknown): never {
   const { sqlstate, message } = error as PostgresError;
-  if (sqlstate === '42P01' || sqlstate === '3F000')
-    throw new PostgresUnfit(
-      'The database is not prepared: run flagmeter postgres init first, or correct the database or search_path in the URL. If the tables were lost, restore them: flagmeter postgres adopt --from-replica',
-    );
+  if (sqlstate === '42P01' || sqlstate === '3F000') throw new PostgresEmpty();
   if (sqlstate === '42501')
     throw new PostgresUnfit(
       `The role lacks a right: ${message}. Make it the owner of the tables, or grant it`,

@@ -1,4 +1,5 @@
 import type { TimerClock } from '../../runtime/clock.ts';
+import { PostgresUnfit } from './postgres-error.ts';
 import type { Run } from './statement.ts';
 
 /** Maximum difference from PostgreSQL's clock. Beyond it, a node manages nothing, because times shown to people and in tokens would be wrong. */
@@ -71,6 +72,6 @@ export class SharedClock implements TimerClock {
   /** @throws {Error} if the machine's clock is wrong, with the difference */
   check(): void {
     const why = whySkewed(this.skewMs);
-    if (why !== undefined) throw new Error(why);
+    if (why !== undefined) throw new PostgresUnfit(why, 'The clock of this machine is wrong');
   }
 }

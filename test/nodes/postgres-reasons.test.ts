@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { type Binary, cleanUp, startBinary, stop } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { needing } from '../support/needing.ts';
+import { PostgresPair } from '../support/postgres-pair.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+/** What a node says about a PostgreSQL that it cannot use. */
+
+const inTime = { timeout: 60_000, interval: 100 };
+
+let pair: PostgresPair;
+let postgresUrl: string;
+let node: Binary;
+
+const { describe, test } = needing('postgresql');
+
+describe('a node that cannot use its PostgreSQL', { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    pair = await PostgresPair.start();
+    postgresUrl = await pair.database();
+    await preparePostgres(postgresUrl);
+    node = await startBinary({ args: ['--postgres', postgresUrl] });
+  }, 120_000);
+
+  afterAll(async () => {
+    await stop(node, 'SIGKILL');
+    await pair.close();
+    cleanUp();
+  });
+
+  async function expectReason(reason: string): Promise<void> {
+    await vi.waitFor(async () => {
+      const answer = await fetch(`http://${node.http}/readyz?for=managing`);
+      const { managing, counting } = (await answer.json()) as Record<string, { reason: string }>;
+      expect([counting?.reason, managing?.reason]).toEqual(['', expect.stringContaining(reason)]);
+    }, inTime);
+  }
+
+  const expectReady = () =>
+    vi.waitFor(async () => {
+      expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
+    }, inTime);
+
+  const name = () => new URL(postgresUrl.replace(/,[^/]+/, '')).pathname.slice(1);
+
+  /** Renames databases while nobody is connected to them. */
+  async function rename(from: string, to: string): Promise<void> {
+    const { primary } = pair;
+    await primary.query(`ALTER DATABASE ${from} ALLOW_CONNECTIONS false`);
+    await primary.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [from]);
+    await primary.query(`ALTER DATABASE ${from} RENAME TO ${to}`);
+    await primary.query(`ALTER DATABASE ${to} ALLOW_CONNECTIONS true`);
+  }
+
+  const restarted = () =>
+    runBinary(['serve', '--data', node.data, '--postgres', postgresUrl, ...freePorts], {}, 30_000);
+
+  test('names a standby that does not respond', async () => {
+    pair.standby.pause();
+    await expectReason('PostgreSQL does not confirm commits; a synchronous standby may not respond');
+    pair.standby.resume();
+    await expectReady();
+  });
+
+  test('names an unreachable PostgreSQL', async () => {
+    await pair.primary.stop();
+    await expectReason('PostgreSQL is unreachable');
+    await pair.primary.start();
+    await expectReady();
+  });
+
+  test.each([
+    ['an empty database', 'The database has no tables of flagmeter', false],
+    ['another database', 'The database is not the one that this node has used', true],
+  ])('names %s, and keeps its directory', async (_, reason, isPrepared) => {
+    await rename(name(), 'kept');
+    await pair.primary.query(`CREATE DATABASE ${name()} TEMPLATE template0`);
+    if (isPrepared) await preparePostgres(postgresUrl);
+    await expectReason(reason);
+    await stop(node, 'SIGKILL');
+    const { code, stderr } = await restarted();
+    expect(code).toBe(1);
+    expect(stderr).toContain('Keep the directory');
+    expect(stderr).not.toMatch(/postgres init|empty --data|empty directory/);
+    await pair.primary.query(`DROP DATABASE ${name()} WITH (FORCE)`);
+    await rename('kept', name());
+    node = await startBinary({ data: node.data, args: ['--postgres', postgresUrl] });
+    await expectReady();
+  });
+});

@@ -37,7 +37,8 @@ export class Membership {
   /** @throws {JoinRefused} @throws {PostgresError} */
   async join(): Promise<void> {
     const { facts, link, clock, log } = this.#parts;
-    await join(link, clock, facts);
+    const streams = this.#streams.all.map(({ stream }) => stream);
+    await join(link, clock, facts, streams);
     this.isJoined = true;
     log.info('joined the cluster', { node: facts.name, directory: facts.directory });
   }
@@ -84,6 +85,9 @@ export class JoinRefused extends Error {
   override readonly name = 'JoinRefused';
 }
 
+/** A database filled from a replica lists a stream under this and its id if the replica does not know its directory. */
+export const unknownDirectory = 'unknown-';
+
 /** A process without a heartbeat for this long is dead. The interval is one second. */
 const silentMs = 2500;
 const lookAgainMs = 250;
@@ -99,12 +103,18 @@ interface Seen {
 }
 
 /**
- * Claims the directory's row for this process, which may then ship the streams of earlier processes. Nothing is written before it is
+ * Claims the directory's row for this process, which may then ship the streams of earlier processes. A database that was filled from
+ * a replica can have listed some of `streams`, which are those of the directory, under an unknown directory. Nothing is written before it is
  * certain that no other process uses the directory.
  * @throws {JoinRefused} another process uses a copy of this directory, or the clocks differ
  * @throws {PostgresUnfit} it is another database
  */
-export async function join(session: PostgresSession, clock: Clock, facts: NodeFacts): Promise<void> {
+export async function join(
+  session: PostgresSession,
+  clock: Clock,
+  facts: NodeFacts,
+  streams: readonly string[],
+): Promise<void> {
   let first: Seen | undefined;
   for (;;) {
     const asked = clock.now();
@@ -120,7 +130,7 @@ export async function join(session: PostgresSession, clock: Clock, facts: NodeFa
         `Cannot use ${facts.path}: another process, node ${seen.name}, uses the same directory or a copy of it right now; stop it, or start this one with an empty data directory`,
       );
     const isFree = !isOther || Number(seen.silent) >= silentMs;
-    if (isFree && (await claim(session, facts, seen, answered))) return;
+    if (isFree && (await claim(session, facts, seen, answered, streams))) return;
     await setTimeout(lookAgainMs);
   }
 }
@@ -153,6 +163,7 @@ async function claim(
   facts: NodeFacts,
   seen: Seen,
   answered: number,
+  streams: readonly string[],
 ): Promise<boolean> {
   const { directory, name, version, stream } = facts;
   // By PostgreSQL's clock, or slightly earlier.
@@ -175,6 +186,13 @@ async function claim(
       text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
              VALUES ($1, $2, 0, '', $3, 0, 0, 'open') ON CONFLICT (stream) DO NOTHING`,
       values: [stream, directory, started],
+    });
+    await run({
+      name: 'fm-join-found',
+      text: `WITH found AS (
+               UPDATE fm_stream SET directory = $1 WHERE stream = ANY($2::text[]) AND directory <> $1 RETURNING stream
+             ) DELETE FROM fm_node USING found WHERE fm_node.directory = $3 || found.stream`,
+      values: [directory, streams, unknownDirectory],
     });
     return true;
   });

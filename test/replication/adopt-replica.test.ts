@@ -156,6 +156,29 @@ describe('an empty database filled from a replica', () => {
     expect(own).toBeLessThanOrEqual(last['one']!);
   });
 
+  it('lists a node that started since the last horizon under its own name once it joins', async () => {
+    const url = await newDatabase();
+    const one = await startNode(url, 'one');
+    await horizon(url);
+    const late = await startNode(url, 'late');
+    late.count('f', 1);
+    await expectCounts(one, { f: 1 });
+    const data = await end(one);
+    await lose(url);
+    await restore(url, data);
+    const names = async () => {
+      const rows = await postgres.query<{ name: string }>('SELECT name FROM fm_node ORDER BY name', [], url);
+      return rows.map(({ name }) => name);
+    };
+    await expect.poll(names).toEqual(['late', 'one']);
+    const directories = 'SELECT directory FROM fm_stream WHERE stream = $1';
+    expect(await postgres.query(directories, [late.stream], url)).toEqual([
+      { directory: late.spool.directory },
+    ]);
+    late.count('f', 2);
+    await expectCounts(await restartNode(url, data), { f: 3 });
+  });
+
   it('can be filled after an interruption at any point, while nodes wait', async () => {
     const url = await newDatabase();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
@@ -208,7 +231,7 @@ describe('an empty database filled from a replica', () => {
 
 describe('a node whose database was replaced', () => {
   it.each([
-    ['has no tables', 'is not prepared'],
+    ['has no tables', 'has no tables of flagmeter'],
     ['is another engine', 'used with another database'],
   ])('keeps its data if the database %s, and continues when it is right', async (which, why) => {
     const url = await newDatabase();

@@ -5,6 +5,7 @@ import type { ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { isOwn } from '../accounts/copy.ts';
 import type { DeltaHead } from '../delta.ts';
 import type { LoggedNode } from '../entry.ts';
+import { unknownDirectory } from '../membership.ts';
 import { type LogPosition, logStart } from '../postgres/log-position.ts';
 import { ReplicaState } from '../replica-state.ts';
 import type { Spool } from '../spool.ts';
@@ -73,7 +74,7 @@ function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
   const atHorizon = new Map(listed);
   const own = new Set(spool.streams().map(({ stream }) => stream));
   const directoryOf = (stream: string) =>
-    atHorizon.get(stream) ?? (own.has(stream) ? spool.directory : `unknown-${stream}`);
+    atHorizon.get(stream) ?? (own.has(stream) ? spool.directory : `${unknownDirectory}${stream}`);
   const streams = new Set([...state.streams(), ...atHorizon.keys()]);
   return Array.from(streams, (stream) => {
     const facts = state.get(`stream:${stream}`);

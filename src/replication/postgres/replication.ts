@@ -46,7 +46,10 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
     return `synchronous_standby_names (${value}) accepts any standby, so the old primary can continue with a standby other than the promoted one`;
   const candidates = candidatesOf(replication, new Set(names));
   if (candidates <= needed) return undefined;
-  return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can continue without the promoted one`;
+  const patroni = /^\s*any\b/i.test(value)
+    ? ': a primary that hangs can still commit with the others. With Patroni, set synchronous_mode to true instead of quorum'
+    : '';
+  return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can continue without the promoted one${patroni}`;
 }
 
 /** Whether enough standbys are connected for commits to return. If their states cannot be read, their names decide. */

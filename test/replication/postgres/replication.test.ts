@@ -96,6 +96,13 @@ it('counts standbys that share a name, and the primary only if it is a standby',
   expect(why('ANY 1 (self, a)', 'a', 'self')).toContain('needs 1 of 2 standbys');
 });
 
+it('names the setting of Patroni to use instead of its quorum', () => {
+  const why = (synchronousStandbys: string) =>
+    whyCommitsMayBeLost({ synchronousStandbys, clusterName: 'a', standbys: [] });
+  expect(why('ANY 1 (b,c)')).toContain('set synchronous_mode to true instead of quorum');
+  expect(why('b, c')).not.toContain('Patroni');
+});
+
 const { describe, it: itWith } = needing('postgresql');
 
 describe('the replication of a PostgreSQL', () => {

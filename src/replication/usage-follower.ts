@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { NewerEntry, type Refusal } from './apply-entry.ts';
+import { NewerEntry } from './apply-entry.ts';
 import type { Entry, StoredEntry } from './entry.ts';
 import { SnapshotUnreadable } from './load-snapshot.ts';
 import { newestSnapshot, partsOf } from './log-snapshots.ts';
@@ -7,6 +7,7 @@ import type { NodeParts } from './node-parts.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { Follower, type LogGap, type LogRead } from './postgres/follower.ts';
 import { type LogPosition, logStart } from './postgres/log-position.ts';
+import { RefusedRows } from './refused-rows.ts';
 
 /** Interval between attempts to read an unreadable snapshot. Another node may make a newer one. */
 const unreadableMs = 60_000;
@@ -18,9 +19,6 @@ const meanwhileMs = 250;
 const backlogEntries = 64;
 /** Time until the commit while applying a backlog, ms. */
 const backlogStepMs = 50;
-
-/** Maximum number of refused rows kept for display. Each heartbeat counts them. */
-const maxRefused = 1000;
 
 type FollowingParts = Pick<NodeParts, 'link' | 'replica' | 'clock' | 'log' | 'main'>;
 
@@ -40,6 +38,7 @@ export class UsageFollower extends Follower<StoredEntry> {
   readonly #parts: FollowingParts;
   /** Called regularly during long work. */
   readonly #meanwhile: () => Promise<void>;
+  readonly refused: RefusedRows;
   /** Number of times that the replica was emptied or loaded. */
   rebases = 0;
   /** Set when a later version wrote the next entry: this node can only count. */
@@ -51,6 +50,7 @@ export class UsageFollower extends Follower<StoredEntry> {
     super(parts.replica);
     this.#parts = parts;
     this.#meanwhile = meanwhile;
+    this.refused = new RefusedRows(parts);
   }
 
   /**
@@ -82,7 +82,7 @@ export class UsageFollower extends Follower<StoredEntry> {
     while (rest.length > 0) {
       const { count, refused } = this.#parts.replica.apply(rest, stepMs);
       rest = rest.slice(count);
-      for (const refusal of refused) await this.#tellRefused(refusal);
+      await this.refused.add(refused);
       await setImmediate(); // Lets the thread answer calls.
       await this.#meanwhile();
     }
@@ -132,20 +132,6 @@ export class UsageFollower extends Follower<StoredEntry> {
       yield part;
       await this.#meanwhile();
     }
-  }
-
-  /** Keeps it for display. All replicas refuse the same rows, so each is kept once. */
-  async #tellRefused({ stream, seq, place, reason, row }: Refusal): Promise<void> {
-    const { link, log } = this.#parts;
-    log.warn('a row of a delta was refused', { stream, seq, place, reason });
-    await link.query({
-      name: 'fm-refused',
-      text: `INSERT INTO fm_refused (stream, seq, place, reason, "row", at)
-             SELECT $1, $2, $3, $4, $5, now() WHERE NOT EXISTS (
-               SELECT 1 FROM fm_refused WHERE stream = $1 AND seq = $2 AND place = $3 AND "row" = $5)
-             AND (SELECT count(*) FROM fm_refused) < $6`,
-      values: [stream, seq, place, reason, row, maxRefused],
-    });
   }
 }
 

@@ -1,0 +1,68 @@
+import { expect, onTestFinished } from 'vitest';
+import type { Refusal } from '../../src/replication/apply-entry.ts';
+import { Link } from '../../src/replication/link.ts';
+import { RefusedRows } from '../../src/replication/refused-rows.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { needing } from '../support/needing.ts';
+import { newDatabase, postgres, startPostgres } from './nodes.ts';
+import { connect } from './test-node.ts';
+
+startPostgres();
+
+const { describe, it } = needing('postgresql');
+
+describe('rows of deltas that were refused', () => {
+  const rowOf = (seq: number, row = '[]'): Refusal => ({
+    ...{ position: seq, stream: 'one', seq, place: 'counts', reason: 'not a number', row },
+  });
+
+  async function setUp() {
+    const url = await newDatabase();
+    const session = connect(url);
+    onTestFinished(() => session.close());
+    const lines: Record<string, unknown>[] = [];
+    let now = 0;
+    const clock = { ...systemClock, monotonic: () => now };
+    const log = createLog('info', (line) => void lines.push(JSON.parse(line)), systemClock);
+    const refused = new RefusedRows({ link: new Link({ session, clock, log }), clock, log });
+    const pass = (ms: number) => {
+      now += ms;
+      refused.logDue();
+    };
+    return { url, lines, refused, pass };
+  }
+
+  it('are logged at once, and then counted for a minute', async () => {
+    const { lines, refused, pass } = await setUp();
+    const logged = () => lines.map(({ msg, rows, seq }) => [msg, rows, seq]);
+    const msg = 'rows of deltas were refused';
+    await refused.add([]);
+    await refused.add([rowOf(1)]);
+    expect(logged()).toEqual([[msg, 1, 1]]);
+    for (let seq = 2; seq <= 100; seq += 1) await refused.add([rowOf(seq), rowOf(seq, '[1]')]);
+    pass(59_999);
+    expect(logged()).toHaveLength(1);
+    pass(1);
+    pass(60_000);
+    await refused.add([rowOf(101)]);
+    expect(logged()).toEqual([
+      [msg, 1, 1],
+      [msg, 198, 100],
+      [msg, 1, 101],
+    ]);
+  });
+
+  it('are kept once, up to a thousand', async () => {
+    const { url, refused } = await setUp();
+    const kept = async () =>
+      (await postgres.query<{ rows: number }>('SELECT count(*)::int AS rows FROM fm_refused', [], url))[0];
+    await refused.add([rowOf(1), rowOf(1), rowOf(2)]);
+    await refused.add([rowOf(2), rowOf(2, '[1]')]);
+    expect(await kept()).toEqual({ rows: 3 });
+    await refused.add(Array.from({ length: 1500 }, (_, seq) => rowOf(seq + 10)));
+    expect(await kept()).toEqual({ rows: 1000 });
+    await refused.add([rowOf(5000)]);
+    expect(await kept()).toEqual({ rows: 1000 });
+  });
+});

@@ -142,9 +142,16 @@ function nodesText({ nodes }: PostgresReport, screen: Screen): string {
   return makeTable(headings, rows, screen).text;
 }
 
-function stateText({ state, refuses }: NodeReport): string {
-  if (refuses === null) return state;
-  return `${state}, ${refuses === 'closed' ? 'refuses' : 'copy refuses'}`;
+const refusals: Readonly<Record<NonNullable<NodeReport['refuses']>, string>> = {
+  closed: 'refuses',
+  copied: 'copy refuses',
+  full: 'spool full',
+  store: 'store fails',
+};
+
+function stateText({ state, refuses, holds }: NodeReport): string {
+  if (refuses !== null) return `${state}, ${refusals[refuses]}`;
+  return holds ? `${state}, ships nothing` : state;
 }
 
 function refusedText({ refused }: PostgresReport): string {

@@ -57,7 +57,7 @@ const away = 'this node cannot follow PostgreSQL; see the log';
 const silentMs = 10_000;
 const refusals: Readonly<Record<Refuses, string>> = {
   copied:
-    'another process has used a copy of the data directory of this node: start it with an empty directory',
+    'another process has used a copy of the data directory of this node: keep the directory, and start a node with an empty directory in its place',
   closed: 'the stream of this node was closed: restart the node to ship its remaining counts',
 };
 
@@ -189,7 +189,8 @@ export class ClusterUsage implements UsageStore {
     const mark = { ...request.mark, version: accountsVersion() };
     await settled();
     try {
-      return await committer.seal({ ...request, mark });
+      const outcome = await committer.seal({ ...request, mark });
+      return { ...outcome, storeFails: !this.#deps.health.ready };
     } catch (error) {
       if (!this.#isOver) this.#deps.health.failed(error); // As after a failed batch: a later success would be misleading.
       throw error;

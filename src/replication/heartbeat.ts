@@ -9,6 +9,8 @@ import { postgresNow } from './postgres/shared-clock.ts';
 /** What a node reports each second. */
 export interface Heartbeat {
   readonly directory: string;
+  /** Name of the session, which tells the condition of the node: see `logSession`. */
+  readonly session: string;
   /** The database that the directory belongs to. */
   readonly engine: string | undefined;
   readonly stream: string;
@@ -53,6 +55,7 @@ export async function sendHeartbeat(session: PostgresSession, said: Heartbeat): 
     values: [
       ...[said.directory, said.stream, said.applied, said.spoolBytes, said.oldestUnshipped],
       ...[Math.round(said.skewMs), said.version, said.seq, said.idleThrough, said.streams],
+      said.session,
     ],
   });
   const [{ view } = noHead()] = rows;
@@ -74,7 +77,7 @@ const statement = `
   SELECT json_strip_nulls(json_build_object(
     'engine', (SELECT id FROM fm_engine), 'head', json_build_object('position', position, 'id', id::text),
     'at', ${postgresNow}, 'isOurs', EXISTS (SELECT 1 FROM node),
-    'timeline', substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+    'session', set_config('application_name', $11, false), 'timeline', substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
     'othersThrough', (SELECT min(through) FROM fm_stream WHERE state = 'open' AND stream <> $2),
     'streams', (SELECT coalesce(json_agg(
       json_build_object('stream', stream, 'seq', seq, 'digest', encode(digest, 'hex'), 'state', state)), '[]')

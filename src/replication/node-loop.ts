@@ -7,6 +7,7 @@ import { JoinRefused, Membership } from './membership.ts';
 import type { NodeParts } from './node-parts.ts';
 import { isSameEntry } from './postgres/log-position.ts';
 import { PostgresError, PostgresUnfit } from './postgres/postgres-error.ts';
+import { type Condition, logSession } from './postgres/postgres-report.ts';
 import { Sealing } from './sealing.ts';
 import { sameSettings } from './settings.ts';
 import { deregister } from './ship.ts';
@@ -177,6 +178,7 @@ export class NodeLoop {
     const { bytes, oldest } = this.#hooks.level();
     this.#heartbeatAt = clock.monotonic();
     const view = await sendHeartbeat(link, {
+      session: logSession(facts, this.#condition(bytes)),
       ...{ directory: facts.directory, engine: facts.engine, stream: own.stream, seq: own.sealed },
       ...{ spoolBytes: bytes, oldestUnshipped: oldest, skewMs: time.skewMs, version: mark.version },
       applied: replica.applied.position,
@@ -194,10 +196,19 @@ export class NodeLoop {
     this.completeness.asked({ acknowledged: own.acknowledged, through: mark.at, throughSeq: sealed });
   }
 
+  /** @param bytes size of the spool */
+  #condition(bytes: number): Condition {
+    if (this.membership.refuses !== undefined) return this.membership.refuses;
+    if (this.#sealing.storeFails) return 'store';
+    if (bytes >= this.#parts.maxSpoolBytes) return 'full';
+    return this.#streams.all.some(({ held }) => held === 'behind') ? 'behind' : 'ok';
+  }
+
   async #follow(): Promise<void> {
     const { replica, main } = this.#parts;
     const { head, othersThrough } = this.view!;
     const through = this.completeness.shown(othersThrough);
+    this.follower.refused.logDue();
     const isThere = isSameEntry(replica.applied, head) && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await this.follower.step();
     if (kinds.has('forget')) await main.forgotten();

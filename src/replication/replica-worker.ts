@@ -52,10 +52,7 @@ const connect = (name: string) =>
     ...{ log, clock, deadlineMs },
     prepare: async (run) => void (await checkSamePostgres(run, facts.engine, key)),
   });
-const sessions = [
-  connect(`${logSession(facts.directory)} ${facts.name}`),
-  connect(`flagmeter ${facts.name} side`),
-] as const;
+const sessions = [connect(logSession(facts)), connect(`flagmeter ${facts.name} side`)] as const;
 const actions = {
   freshen: () => node.freshen(),
   mint: (mint: LoggedMint) => node.mint(mint),

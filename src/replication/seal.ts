@@ -29,6 +29,8 @@ export interface SealOutcome {
   readonly mark: Mark;
   /** Whether the round is over. If not, the next step continues it, and its own mark has no effect. */
   readonly done: boolean;
+  /** The store of this node cannot take data, for example because its disk is full. */
+  readonly storeFails?: boolean;
 }
 
 /** A stream that takes no more deltas. */

@@ -19,6 +19,8 @@ export class Sealing {
   #began = Number.NEGATIVE_INFINITY;
   #failed: string | undefined;
   isUnderWay = false;
+  /** See `SealOutcome`. */
+  storeFails = false;
   /** The end of the last round: packets acknowledged before `mark.at` (PostgreSQL's clock, Unix ms) are in the deltas up to `sealed`. */
   last: Pick<SealOutcome, 'mark' | 'sealed'> = { mark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
 
@@ -51,6 +53,7 @@ export class Sealing {
       if (this.#failed === undefined)
         this.#parts.log.error('sealing failed; retrying each second', { error });
       this.#failed = (error as Error).message;
+      this.storeFails = true;
       this.isUnderWay = false;
     }
   }
@@ -68,6 +71,7 @@ export class Sealing {
     const outcome = await this.#parts.main.seal(this.#request(confirmedAt, false));
     this.#streams.update();
     this.isUnderWay = !outcome.done;
+    this.storeFails = outcome.storeFails === true;
     if (outcome.done) this.last = outcome;
   }
 

@@ -267,6 +267,10 @@ const withDisk = needing('postgresql').test;
     const accepted = await sendUntilFull(node.http, shop.key);
     expect((await fetch(`http://${node.http}/readyz`)).status).toBe(503);
     expect(refused).toContain(await sendCheck(node.http, shop.key, 'refused'));
+    await vi.waitFor(async () => {
+      const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl]);
+      expect(stdout).toMatch(/ up, store fails /);
+    }, inTime);
     node.free();
     await vi.waitFor(async () => expect(await sendCheck(node.http, shop.key, 'after')).toBe(202), inTime);
     const filling = Array.from({ length: accepted }, (_, at) => `filling-${at}`);

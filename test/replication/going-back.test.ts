@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { loggedMint } from '../../src/replication/entry.ts';
 import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
+import { readPostgres } from '../../src/replication/postgres/postgres-report.ts';
 import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -68,6 +69,13 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     one.count('lost', 100);
     const { trouble, refuses } = await one.until((told) => told.trouble?.includes('is older') === true);
     expect([trouble, refuses]).toEqual(['PostgreSQL is older than what this node keeps', undefined]);
+    const session = connect(url);
+    onTestFinished(() => session.close());
+    const held = async () => {
+      const { nodes } = await readPostgres(session);
+      return nodes.find(({ directory }) => directory === one.spool.directory)?.holds;
+    };
+    await expect.poll(held).toBe(true);
     await expect(one.node.freshen()).rejects.toMatchObject({ code: 'engine_unavailable' });
     expect(logged(one, 'error')).toEqual([expect.stringContaining('adopt --from-replica')]);
     await kill(url, one);

@@ -50,12 +50,10 @@ export interface NodeReport {
   readonly layout: number;
   /** `silent`: not deregistered, and without a heartbeat for more than ten seconds. */
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
-  /**
-   * Why a process of this directory answers 503.
-   * - `closed`: it was forgotten while running
-   * - `copied`: several processes use the directory or copies of it
-   */
-  readonly refuses: 'closed' | 'copied' | null;
+  /** Why a process of this directory answers 503 to packets. */
+  readonly refuses: Exclude<Condition, 'ok' | 'behind'> | null;
+  /** Ships nothing, because PostgreSQL is older than what it keeps. */
+  readonly holds: boolean;
   readonly lastBeat: Date;
   /** Number of log entries not applied yet. */
   readonly behind: number;
@@ -113,9 +111,26 @@ const laggingAfterMs = 5000;
 /** Characters of the directory's id in the name of a session. PostgreSQL truncates these names. */
 const directoryShown = 16;
 
-/** Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. */
-export function logSession(directory: string): string {
-  return `flagmeter log ${directory.slice(0, directoryShown)}`;
+/**
+ * The condition of a process.
+ * - `closed`: it was forgotten while running, and refuses packets
+ * - `copied`: several processes use the directory or copies of it, and this one refuses packets
+ * - `full`, `store`: its spool is full, or its store cannot take data, so it refuses packets
+ * - `behind`: it counts, and ships nothing, because PostgreSQL is older than what it keeps
+ */
+export type Condition = 'ok' | 'closed' | 'copied' | 'full' | 'store' | 'behind';
+
+const sessionPrefix = 'flagmeter log ';
+
+/**
+ * Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. Their names tell the
+ * conditions, since the tables of earlier versions have no column for it.
+ */
+export function logSession(
+  { directory, name }: { readonly directory: string; readonly name: string },
+  condition: Condition = 'ok',
+): string {
+  return `${sessionPrefix}${directory.slice(0, directoryShown)} [${condition}] ${name}`;
 }
 
 const time = (column: string) => `to_timestamp(nullif(${column}, 0) / 1000.0)`;
@@ -130,7 +145,9 @@ const server = `SELECT split_part(current_setting('server_version'), ' ', 1) AS 
 
 const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
   CASE WHEN state = 'up' AND NOT beats THEN 'silent' ELSE state END AS state,
-  CASE WHEN state = 'forgotten' AND beats THEN 'closed' WHEN processes > 1 THEN 'copied' END AS refuses,
+  CASE WHEN state = 'forgotten' AND beats THEN 'closed' WHEN processes > 1 THEN 'copied'
+    WHEN beats AND condition IN ('closed', 'copied', 'full', 'store') THEN condition END AS refuses,
+  coalesce(beats AND condition = 'behind', false) AS holds,
   (SELECT greatest(position - applied, 0)::float8 FROM fm_head WHERE log = 'data') AS behind,
   state = 'up' AND beats AND applied < (SELECT position FROM fm_head WHERE log = 'data') AND NOT EXISTS (SELECT 1 FROM fm_entry
       WHERE position = applied + 1 AND at >= clock_timestamp() - $2 * interval '1 ms') AS "isLagging",
@@ -141,9 +158,10 @@ const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
       (count(*) FILTER (WHERE s.stream IS DISTINCT FROM n.stream))::int AS "earlierStreams"
       FROM fm_stream AS s WHERE s.directory = n.directory AND s.state = 'open') AS open
     CROSS JOIN LATERAL (SELECT clock_timestamp() - $1 * interval '1 ms' AS since) AS s
-    CROSS JOIN LATERAL (SELECT beat_at >= since AS beats, (SELECT count(*) FROM pg_stat_activity
-      WHERE datname = current_database() AND starts_with(application_name, '${logSession('')}' || left(directory, ${directoryShown}))
-        AND state_change >= since) AS processes) AS alive
+    CROSS JOIN LATERAL (SELECT beat_at >= since AS beats) AS b
+    CROSS JOIN LATERAL (SELECT count(*) AS processes, max(substring(application_name FROM '^${sessionPrefix}\\S+ \\[(\\w+)\\]')) AS condition
+      FROM pg_stat_activity WHERE datname = current_database() AND state_change >= since
+        AND starts_with(application_name, '${sessionPrefix}' || left(directory, ${directoryShown}))) AS alive
   ORDER BY name, directory`;
 
 const openStreams = `SELECT stream, directory, seq::float8 AS seq, to_timestamp(through / 1000.0) AS through

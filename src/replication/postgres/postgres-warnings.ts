@@ -56,10 +56,13 @@ function ofStandbys(server: ServerFacts): string[] {
   );
 }
 
-const refusals = {
+const refusals: Readonly<Record<NonNullable<NodeReport['refuses']>, (name: string) => string>> = {
   closed: (name: string) => `Node ${name} was forgotten but is running: it answers 503 until it is restarted`,
   copied: (name: string) =>
-    `Several processes use the data directory of node ${name} or copies of it: all but one answer 503. Stop those, or start them with empty directories`,
+    `Several processes use the data directory of node ${name} or copies of it: all but one answer 503. Stop those, keep their directories, and start nodes with empty ones in their place`,
+  full: (name: string) =>
+    `Node ${name} refuses packets: its spool is full. Its log has the reason why it does not ship; or raise --spool-max`,
+  store: (name: string) => `Node ${name} refuses packets: its store cannot take data; see its log`,
 };
 
 function ofNode(node: NodeReport): string[] {
@@ -68,8 +71,11 @@ function ofNode(node: NodeReport): string[] {
   const refusal = node.refuses === null ? [] : refusals[node.refuses](name);
   const lag = `Reports of node ${name} are not complete: it has not applied ${behind} entries of the log; see its log if the number does not fall`;
   if (state === 'up') {
-    const late = isLate ? whyLate(node, shippedUntil) : [];
-    return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag), late].flat();
+    const held = node.holds
+      ? `Node ${name} counts but ships nothing: PostgreSQL is older than what it keeps; see its log`
+      : [];
+    const late = isLate && !node.holds ? whyLate(node, shippedUntil) : [];
+    return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag), held, late].flat();
   }
   if (state !== 'silent' || shippedUntil === null) return [refusal].flat();
   return [

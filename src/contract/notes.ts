@@ -43,6 +43,19 @@ export const ledgerNotes = {
       'The application has as many cumulative sums as it may have, and those of new series were omitted',
     remedy: 'Export with delta temporality: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta`',
   },
+  first_point: {
+    omits: true,
+    meaning:
+      'The first point of a cumulative sum was not counted, because its start is missing or over a day ago, and a part of it may have been counted before',
+    remedy:
+      'None if the sender goes on: later points count by their increase. Otherwise send `startTimeUnixNano`',
+  },
+  shared_series: {
+    meaning:
+      'A cumulative sum decreased although its start is the same: several processes report it, and some of their counts are missing or counted twice',
+    remedy:
+      'Give each process its own `service.instance.id`, or export with delta temporality: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta`',
+  },
   time_moved: {
     meaning: 'Data with a time in the future, or before the retention, was counted at another time',
     remedy: 'Set the clock of the sender',

@@ -13,6 +13,7 @@ import type { CountingDeps } from '../count-once.ts';
 import { countedAt } from '../counted-at.ts';
 import { type Instances, isIdentity } from '../identities/instances.ts';
 import type { Person } from '../identities/known-instances.ts';
+import type { LatestTotals } from './latest-totals.ts';
 import { checkWidth, noText, noTime, type OtlpRequest, type Texts, totalWidth } from './request.ts';
 
 /** Entries per step: about a millisecond of work. */
@@ -78,6 +79,8 @@ export class OtlpCounting {
   /** By the text of the user; `nobody` if it is not an identity. */
   readonly #personAt = new Map<number, number>();
   readonly #totals: Total[] = [];
+  /** Whether the sender of each total states when it began to count. */
+  readonly #hasStart: boolean[] = [];
   #moved = false;
 
   constructor(
@@ -138,6 +141,12 @@ export class OtlpCounting {
     for (const total of this.#totals) batch.totals.push(total);
   }
 
+  /** Remembers the cumulative sums. @returns the notes on them */
+  rememberTotals(latest: LatestTotals): ReadonlySet<LedgerNote> {
+    const notes = this.#totals.map((total, at) => latest.add(total, this.#hasStart[at]!));
+    return new Set(notes.filter((note) => note !== undefined));
+  }
+
   #resolveCheck(at: number): void {
     const { checks } = this.#request;
     const place = this.#places[checks[at]!];
@@ -163,6 +172,7 @@ export class OtlpCounting {
       ...{ ref, bucket, value, at: sent, received: this.#now },
       fresh: Math.max(this.#now, sent) - start < freshMs ? 1 : 0,
     });
+    this.#hasStart.push(start > 0);
   }
 
   #seriesOf({ environment, service, version }: Place, feature: number, variant: number): number | undefined {

@@ -19,6 +19,7 @@ import {
 } from '../pipeline.ts';
 import { type CountingParts, OtlpCounting } from './counting.ts';
 import { decodeOtlp, type Encoding, type OtlpFormat } from './formats.ts';
+import { LatestTotals } from './latest-totals.ts';
 import { type Placed, placesOf } from './places.ts';
 import { type OtlpRequest, type Signal, Texts } from './request.ts';
 
@@ -100,6 +101,7 @@ function otlpHandler<Incoming, Answer>(
   transport: OtlpTransport<Incoming, Answer>,
 ): MessageHandler<Incoming, OtlpMessage, OtlpSender, Answer> {
   const { headersOf } = transport;
+  const latest = new LatestTotals(deps.store);
   const counting = ({ request, texts }: OtlpMessage, { holder, places }: OtlpSender) =>
     new OtlpCounting(deps, request, texts, { holder, places, transport: transport.transport });
   const formatOf = (incoming: Incoming): OtlpFormat => `${signal}-${transport.encodingOf(incoming)}`;
@@ -141,7 +143,7 @@ function otlpHandler<Incoming, Answer>(
       const source = { route, transport: transport.transport, userAgent: transport.userAgent(incoming) };
       const repeats = message.request.isDistinct || transport.isRetry?.(incoming) === true;
       return {
-        durable: count(deps, { ...message.request, repeats }, message.counting, sender, source),
+        durable: count(deps, latest, { ...message.request, repeats }, message.counting, sender, source),
         answer: transport.accept(rejected, text, incoming),
       };
     },
@@ -175,6 +177,7 @@ function keepFound({ laneOf }: OtlpDeps, { found }: OtlpCounting, { holder }: Ot
 /** Counts a request once. The ledger has it under each of its environments, and all notes under the first. */
 function count(
   deps: OtlpDeps,
+  latest: LatestTotals,
   { digest, repeats }: Pick<OtlpRequest, 'digest'> & { readonly repeats: boolean },
   counting: OtlpCounting,
   { holder, places, unplaced }: OtlpSender,
@@ -198,7 +201,7 @@ function count(
   return countOnce(deps, recognition, first, (batch: Batch) => {
     counting.addTo(batch);
     for (const place of all) ledger.accepted(place, batch);
-    const notes = new Set<LedgerNote>(counting.notes);
+    const notes = new Set<LedgerNote>([...counting.notes, ...counting.rememberTotals(latest)]);
     if (counting.hasTotals && totalsOf(store, application.number) >= maxTotals) notes.add('totals_full');
     if (unplaced > 0) notes.add('environment_unknown');
     for (const note of notes) ledger.noted(first, note, batch);

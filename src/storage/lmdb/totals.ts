@@ -62,6 +62,17 @@ export function increaseOf(store: Pick<UsageTables, 'totals'>, total: Total): nu
   return value < before ? value : value - before;
 }
 
+/** The last value of a total, and its time; `undefined` if none was folded yet. */
+export function lastTotal(
+  store: Pick<UsageTables, 'totals'>,
+  { application, digest }: Pick<Total, 'application' | 'digest'>,
+): Pick<Total, 'value' | 'at'> | undefined {
+  const known = store.totals.get(prefixedKey(application, digest));
+  if (known === undefined) return undefined;
+  const [value, at] = decode(known);
+  return { value, at };
+}
+
 /** The number of totals of an application. */
 export function totalsOf(store: Pick<UsageTables, 'totals'>, application: number): number {
   return store.totals.get(prefixKey(application))?.readUInt32LE(0) ?? 0;

@@ -42,6 +42,40 @@ describe('a cumulative sum', () => {
       expect(await variants(service, shop)).toEqual({ on: 3 });
     }));
 
+  test.each([
+    ['without a start', 0, 3],
+    ['that began long ago', now - 3 * 86_400_000, 3],
+    ['that began a moment ago', started, 5003],
+  ])('%s is noted if its first point does not count', (_, start, counted) =>
+    inShop(async (service, shop) => {
+      await send(service, shop, 'metrics', total(5000, now, start));
+      await send(service, shop, 'metrics', total(5003, now + 1, start));
+      expect(await variants(service, shop)).toEqual({ on: counted });
+      expect(await notes(service, shop)).toEqual(counted === 3 ? { first_point: 1 } : {});
+      await send(service, shop, 'metrics', total(5004, now + 2, start)); // The store has the others now.
+      expect(await notes(service, shop)).toEqual(counted === 3 ? { first_point: 1 } : {});
+    }),
+  );
+
+  test('of several processes with one resource and start is noted', () =>
+    inShop(async (service, shop) => {
+      for (const [value, at] of [
+        [10, 1],
+        [6, 2], // Another process.
+        [12, 3],
+        [11, 2], // A late point, which the one before includes.
+      ] as const)
+        await send(service, shop, 'metrics', total(value, now + at));
+      expect(await notes(service, shop)).toEqual({ shared_series: 1 });
+    }));
+
+  test('that begins again without a start is not noted as shared', () =>
+    inShop(async (service, shop) => {
+      await send(service, shop, 'metrics', total(10, now + 1, 0));
+      await send(service, shop, 'metrics', total(2, now + 2, 0));
+      expect(await notes(service, shop)).toEqual({ first_point: 1 });
+    }));
+
   test('beside a histogram counts, and the ledger notes the histogram', () =>
     inShop(async (service, shop) => {
       const histogram = { name: sum(1, []).name, histogram: { dataPoints: [{ count: '3' }] } };

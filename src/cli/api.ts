@@ -27,7 +27,7 @@ export interface Api {
   /** @returns the JSON of the answer; `undefined` for an empty one @throws {Failure} if the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
   /** Deletes what a query names, for names that a path cannot have. @throws {Failure} if the server refuses */
-  remove(path: readonly string[], query: Query): Promise<unknown>;
+  remove(path: readonly string[], query: Query): Promise<string | null>;
   /** @returns the answer to a query @throws {Failure} if the server refuses */
   read(path: readonly string[], query: Query): Promise<Item>;
   /** The rows of a report or a list, as they arrive. @throws {Failure} if the server refuses, or the connection breaks */
@@ -44,19 +44,24 @@ export function connect(context: Context, given: Given): Api {
 
 /** Opens the management API of a server, with some access. */
 export function openApi(context: Context, url: string, access: Access): Api {
-  const request = async (method: string, target: string, body?: object): Promise<unknown> => {
-    const { status, json } = await ask(context, access, (headers) =>
-      sendJson(context, target, method, headers, body),
-    );
-    if (status === 204) return undefined;
+  const answerTo = async (method: string, target: string, body?: object): Promise<Answer> => {
+    const answer = await ask(context, access, (headers) => sendJson(context, target, method, headers, body));
+    const { status, json } = answer;
     if (status >= 400) throw refusal(url, target, status, json);
-    if (json === undefined) throw notUnderstood(target, status);
-    return json;
+    if (status !== 204 && json === undefined) throw notUnderstood(target, status);
+    return answer;
+  };
+  const request = async (...sent: Parameters<typeof answerTo>): Promise<unknown> => {
+    const { status, json } = await answerTo(...sent);
+    return status === 204 ? undefined : json;
   };
   return {
     url,
     call: (method, path, body) => request(method, targetOf(url, path), body),
-    remove: (path, query) => request('DELETE', `${targetOf(url, path)}?${new URLSearchParams(query)}`),
+    async remove(path, query) {
+      const { noted } = await answerTo('DELETE', `${targetOf(url, path)}?${new URLSearchParams(query)}`);
+      return noted ?? null;
+    },
     read: async (path, query) =>
       fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
     async rows(path, query, format) {

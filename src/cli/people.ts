@@ -27,8 +27,10 @@ export async function people([word, ...argv]: readonly string[], context: Contex
     const loses = 'Its instance ids and exposures are deleted in every environment.';
     await confirm(person, `Forget ${what}? ${loses}`, 'Nothing was forgotten');
   }
-  await api.remove(['applications', String(application['id']), 'identities'], { identity });
-  if (given.has('json')) printJson(context, { identity, forgotten: true });
+  const path = ['applications', String(application['id']), 'identities'];
+  const forgotten = (await api.remove(path, { identity })) !== 'nothing_stored';
+  if (given.has('json')) printJson(context, { identity, forgotten });
+  else if (!forgotten) err(`Nothing was stored about ${what}\n`);
   else err(`Forgot ${what}. Totals and counts of unique users are unchanged\n`);
   return 0;
 }

@@ -17,6 +17,8 @@ export interface Answer {
   /** The body, if it is JSON. */
   readonly json: unknown;
   readonly retryAfter: string | null;
+  /** What the server noted about a request that it accepted. */
+  readonly noted?: string | null;
 }
 
 /**
@@ -26,7 +28,8 @@ export interface Answer {
 export async function send(context: Context, url: string, sending: Sending): Promise<Answer> {
   const response = await fetchWhole(context, url, { ...sending, headers: { ...sending.headers } });
   const json = jsonOf(await response.text());
-  return { status: response.status, json, retryAfter: response.headers.get('retry-after') };
+  const { status, headers } = response;
+  return { status, json, retryAfter: headers.get('retry-after'), noted: headers.get('flagmeter-noted') };
 }
 
 /**

@@ -4,8 +4,9 @@ import type { Directory } from '../accounts/directory.ts';
 import { storeUnavailable } from '../contract/errors.ts';
 import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
+import { findProfile } from '../storage/lmdb/instances.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
@@ -25,6 +26,15 @@ export interface IdentityDeps extends ManageDeps {
   /** Removes the records of an identity. Resolves when the removal is on disk. */
   forget(application: Application, identity: string): Promise<void>;
 }
+
+/** Absent if there were records. */
+const Noted = {
+  component: 'NothingStored',
+  description: '`nothing_stored` if there were no records of the identity; else absent.',
+  schema: { const: 'nothing_stored' },
+} as const satisfies Header;
+
+const forgotten = { ...done('No records of the identity remain.'), headers: { 'Flagmeter-Noted': Noted } };
 
 const exposureColumns = columnsIn(Exposures, 'exposures');
 
@@ -60,7 +70,8 @@ export const identities: Group<IdentityDeps> = {
       query: {
         identity: Type.String({ minLength: 1, description: 'The identity, as minted or asserted.' }),
       },
-      answers: { 204: done('No records of the identity remain.') },
+      counted: 'now',
+      answers: { 204: forgotten },
       refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, query }, deps: IdentityDeps) =>
         forget(deps, directory, application, query.identity),
@@ -71,7 +82,8 @@ export const identities: Group<IdentityDeps> = {
       summary: 'Forget an identity',
       description:
         'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users remain: they identify no one.',
-      answers: { 204: done('No records of the identity remain.') },
+      counted: 'now',
+      answers: { 204: forgotten },
       refuses: { store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, params }, deps: IdentityDeps) =>
         forget(deps, directory, application, params.identity),
@@ -80,12 +92,24 @@ export const identities: Group<IdentityDeps> = {
 };
 
 async function forget(deps: IdentityDeps, directory: Directory, application: Application, identity: string) {
+  const isKnown = hasRecords(deps, application, identity);
   await deps.forget(application, identity);
+  const result = isKnown ? {} : { reason: 'nothing_stored' };
   // The audit log must not contain the identity.
   await directory.change((draft) =>
-    draft.note('identity.forgotten', application.teamId, targetOf(application)),
+    draft.note('identity.forgotten', application.teamId, targetOf(application), result),
   );
-  return noContent;
+  return isKnown ? noContent : { ...noContent, headers: { 'flagmeter-noted': 'nothing_stored' } };
+}
+
+/** True if an identity has an instance id, or exposures in an environment. */
+function hasRecords({ store, digestOf }: IdentityDeps, application: Application, identity: string): boolean {
+  const digest = digestOf(application, identity);
+  if (findProfile(store, application.number, digest) !== undefined) return true;
+  store.exposures.resetReadTxn(); // Include everything acknowledged before this request.
+  return application.environments.some(({ number }) =>
+    store.exposures.doesExist(exposuresKey(number, digest)),
+  );
 }
 
 /** Expired exposures are left out, although they may still be on disk. */

@@ -42,7 +42,21 @@ describe('people forget', () => {
 
   it('accepts an identity that a path cannot have, and prints JSON', async () => {
     const { out } = await run(`forget .. --app ${admin.application} --yes --json`);
-    expect(JSON.parse(out)).toEqual({ identity: '..', forgotten: true });
+    expect(JSON.parse(out)).toEqual({ identity: '..', forgotten: false });
+  });
+
+  it('reports an unknown identity, and the audit log has that result', async () => {
+    const reasons = async () => {
+      const { items } = (await api('GET', '/audit?action=identity.forgotten', 200)) as { items: object[] };
+      return items.map((entry) => (entry as { reason?: string }).reason);
+    };
+    const kept = await seen('user-10');
+    const forget = () => run(`forget user-10 --app ${admin.application} --yes`);
+    expect((await forget()).err).toContain('Forgot the identity user-10');
+    expect((await reasons())[0]).toBeUndefined();
+    expect(await kept()).toEqual([]);
+    expect((await forget()).err).toMatch(/^Nothing was stored about the identity user-10 of Shop/);
+    expect((await reasons())[0]).toBe('nothing_stored');
   });
 
   it('asks first, and forgets nothing without a yes', async () => {

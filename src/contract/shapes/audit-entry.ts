@@ -29,7 +29,11 @@ export const AuditEntry = shape(
       ),
     ),
     provider: Type.Optional(text('Name of the identity provider of a sign-in, if it came from one.')),
-    reason: Type.Optional(text('Code of the reason why a sign-in with an identity provider was refused.')),
+    reason: Type.Optional(
+      text(
+        'Code of the reason why a sign-in with an identity provider was refused, or `nothing_stored` if a forgotten identity had no records.',
+      ),
+    ),
     applicationId: Type.Optional(
       text(
         'Id of the application that the target belongs to. Entries of earlier versions lack that of keys.',

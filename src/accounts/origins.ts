@@ -1,3 +1,5 @@
+import { hasPortZero } from '../contract/port-zero.ts';
+
 /** Longest origin accepted: a DNS name has at most 253 characters. */
 const longest = 300;
 
@@ -88,7 +90,7 @@ function parseOrigin(pattern: string): string | Wildcard | undefined {
 
 /** An origin as a browser would write it: lower case, ASCII host, no default port. */
 function canonicalOrigin(text: string): string | undefined {
-  if (text.length > longest) return undefined;
+  if (text.length > longest || hasPortZero(text)) return undefined;
   const parts = shape.exec(text);
   if (!parts) return undefined;
   const scheme = (parts[1] ?? '').toLowerCase();

@@ -1,3 +1,5 @@
+import { hasPortZero } from '../contract/port-zero.ts';
+
 /** Longest redirect URI accepted. */
 const longest = 1024;
 
@@ -22,6 +24,7 @@ const privateUse = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/?\/?[^/]/;
  */
 export function isRedirectUri(uri: string): boolean {
   if (uri.length > longest || !characters.test(uri) || !URL.canParse(uri)) return false;
+  if (hasPortZero(uri)) return false;
   return [web, loopback, localhost, privateUse].some((form) => form.test(uri)) && isWellEscaped(uri);
 }
 

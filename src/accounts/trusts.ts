@@ -1,5 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
+import { hasPortZero } from '../contract/port-zero.ts';
+import { isOfInternet } from '../http/outbound/addresses.ts';
 import type { Jwk, Trust } from '../storage/lmdb/auth-records.ts';
 import { readPublicKeys } from './public-keys.ts';
 import { isSubjectPattern, patternRule } from './subject-pattern.ts';
@@ -15,7 +17,7 @@ export interface WantedTrust extends Pick<Trust, 'issuer' | 'audience' | 'subjec
 
 /**
  * Reads the trust of an API key.
- * @param allowPrivate whether issuers may be reached without TLS
+ * @param allowPrivate whether issuers may be in a private network, also without TLS
  * @throws {ApiError} `invalid_body`
  */
 export async function readTrust(
@@ -24,7 +26,7 @@ export async function readTrust(
 ): Promise<Trust> {
   // The keys of an issuer that is not reached are given.
   if (!isIssuer(issuer, allowPrivate || jwks !== undefined))
-    throw fault('issuer', 'must be the https: URL of the issuer, without query and fragment');
+    throw fault('issuer', 'must be the https: URL of a public issuer, without query and fragment');
   if (!isName(audience)) throw fault('audience', 'must be a text of 1 to 256 bytes');
   if (!isSubjectPattern(subject)) throw fault('subject', patternRule);
   const entries = Object.entries(claims);
@@ -37,10 +39,12 @@ export async function readTrust(
   };
 }
 
-function isIssuer(text: string, allowHttp: boolean): boolean {
+function isIssuer(text: string, allowPrivate: boolean): boolean {
   if (text.length > maxIssuerLength || /[\s\p{Cc}\\?#@]/u.test(text) || !URL.canParse(text)) return false;
-  const { protocol } = new URL(text);
-  return protocol === 'https:' || (allowHttp && protocol === 'http:');
+  if (hasPortZero(text)) return false;
+  const url = new URL(text);
+  if (allowPrivate) return ['https:', 'http:'].includes(url.protocol);
+  return url.protocol === 'https:' && isOfInternet(url);
 }
 
 function fault(field: string, why: string): ApiError {

@@ -1,5 +1,5 @@
+import { isEmail } from '../contract/emails.ts';
 import { ApiError } from '../contract/errors.ts';
-import { isName } from '../contract/names.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
@@ -146,13 +146,13 @@ function checkUser(
   user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
 ): void {
   const { id, email, name, teams, primaryTeam } = user;
-  // An existing name may predate a rule.
-  if (accounts.users.get(id ?? '')?.name !== name) checkName('a user', name);
-  // The mail server decides the rest: RFC 5321 §4.1.2 allows nearly any local part.
-  if (!isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {
+  // An existing name or address may predate a rule.
+  const before = accounts.users.get(id ?? '');
+  if (before?.name !== name) checkName('a user', name);
+  if (before?.email !== email && !isEmail(email)) {
     throw new ApiError(
       'invalid_body',
-      'Cannot take email: must be an e-mail address such as ada@example.com',
+      'Cannot take email: must be an e-mail address such as ada@example.com, without invisible characters and letters of several scripts',
     );
   }
   const holder = userOfEmail(accounts, email);

@@ -1,3 +1,4 @@
+import { hasPortZero } from '../contract/port-zero.ts';
 import { UsageError } from './flags.ts';
 
 /** The default server: where `serve` listens by default. */
@@ -10,7 +11,7 @@ export const usualUrl = 'http://127.0.0.1:8080';
  */
 export function readServerUrl(text: string, by: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  const isWeb = (url?.protocol === 'https:' || url?.protocol === 'http:') && !hasPortZero(text);
   if (url === undefined || !isWeb || url.username + url.password + url.search + url.hash !== '') {
     const shown = text.replace(/\/\/[^/]*@/, '//…@');
     throw new UsageError(`Cannot use ${by} ${shown}: must be an address such as https://flags.example.com`);

@@ -3,6 +3,7 @@ import type { FirstCredentials, Preparation } from '../accounts/prepare.ts';
 import { UsageError } from '../cli/flags.ts';
 import { readSecretFile } from '../cli/secret-file.ts';
 import type { Terminal } from '../cli/terminal.ts';
+import { isEmail } from '../contract/emails.ts';
 
 /**
  * The first administrator, from `--admin-email` and `--admin-password-file`.
@@ -20,7 +21,7 @@ export async function readAdministrator(
 /** Detects typing errors only: which addresses exist is known to the mail system alone. */
 function readEmail(email: string | undefined): string {
   if (email === undefined) throw new UsageError('Cannot prepare a store without --admin-email');
-  if (email.length > 254 || !/^[^\s@<>,;"\p{Cc}]+@[^\s@<>,;"\p{Cc}]+$/u.test(email)) {
+  if (email.length > 254 || !isEmail(email) || /[<>,;"]/.test(email)) {
     throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
   }
   return email;

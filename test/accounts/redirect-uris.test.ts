@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { isOfKnownReceiver, isRedirectUri, isSameRedirect } from '../../src/accounts/redirect-uris.ts';
 
 const good = [
+  'https://shop.example.com/callback?to=http://x:0',
+  'http://[::1]:10/callback',
   'https://shop.example.com',
   'https://shop.example.com/',
   'https://shop.example.com/callback?from=x&y=%20',
@@ -22,6 +24,11 @@ const good = [
 ];
 
 const bad = [
+  'https://shop.example.com:0/callback',
+  'https://shop.example.com:000',
+  'http://localhost:0/callback',
+  'http://127.0.0.1:0/callback?x=1',
+  'http://[::1]:0/callback',
   '',
   'callback',
   '/callback',

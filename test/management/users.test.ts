@@ -95,6 +95,7 @@ describe('creating a user', () => {
     [{ ...zoe, email: 'zoe' }, 'invalid_body', 'email'],
     [{ ...zoe, email: 'zoe@' }, 'invalid_body', 'email'],
     [{ ...zoe, email: 'z oe@example.com' }, 'invalid_body', 'email'],
+    [{ ...zoe, email: 'zoe\u202e@example.com' }, 'invalid_body', 'email'],
     [{ ...zoe, email: 'a@b@example.com' }, 'invalid_body', 'email'],
     [{ ...zoe, email: 'zoe\0@example.com' }, 'invalid_body', 'email'],
     [{ ...zoe, email: `${'z'.repeat(250)}@example.com` }, 'invalid_body', 'email'],

@@ -1,4 +1,5 @@
 import { changesDirection } from '../../contract/active-characters.ts';
+import { isEmail } from '../../contract/emails.ts';
 import { isName } from '../../contract/names.ts';
 import type { ClaimRule, IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import type { Claims, ProviderAnswer } from './provider-client.ts';
@@ -76,9 +77,7 @@ function textIn(claims: Claims, name: string, longest: number): string | null {
 
 function emailIn(claims: Claims): string | null {
   const email = textIn(claims, 'email', longestEmail);
-  if (email === null || !isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) return null;
-  // In lower case, the Kelvin sign equals the letter k of another address.
-  return email === email.normalize('NFKC') ? email : null;
+  return email !== null && isEmail(email) ? email : null;
 }
 
 function nameIn(claims: Claims): string | null {

@@ -22,7 +22,7 @@ export function url(description: string, defaultText: string) {
     value: 'URL',
     description,
     defaultText,
-    pattern: `^https?://(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(?::${port})?(?:/[^\\s/?#]+)*$`,
+    pattern: `^https?://(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(?::(?!0+(?:/|$))${port})?(?:/[^\\s/?#]+)*$`,
     must: 'be an absolute http or https URL without user, query, fragment or trailing slash',
   });
 }

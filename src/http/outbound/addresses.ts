@@ -1,6 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { ApiError } from '../../contract/errors.ts';
+import { hasPortZero } from '../../contract/port-zero.ts';
 import { IpNetworks } from '../../runtime/ip-networks.ts';
 
 /** An IP address that a name resolved to, or that a URL contains. */
@@ -49,7 +50,7 @@ const maxUrlLength = 2048;
 export function urlRule(allowPrivate: boolean): string {
   const scheme = allowPrivate ? 'https: or http:' : 'https:';
   const where = allowPrivate ? '' : ', with a public host';
-  return `must be a URL of ${scheme}${where}, without user, fragment, spaces and backslashes, of at most ${maxUrlLength} characters`;
+  return `must be a URL of ${scheme}${where}, without user, port 0, fragment, spaces and backslashes, of at most ${maxUrlLength} characters`;
 }
 
 /**
@@ -66,11 +67,13 @@ export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): vo
     text.length <= maxUrlLength &&
     (url.protocol === 'https:' || (allowPrivate && url.protocol === 'http:')) &&
     `${url.username}${url.password}${url.hash}` === '' &&
+    !hasPortZero(text) &&
     (allowPrivate || isOfInternet(url));
   if (!isFit) throw new ApiError('invalid_body', `Cannot take ${field}: ${urlRule(allowPrivate)}`);
 }
 
-function isOfInternet(url: URL): boolean {
+/** True unless the URL itself shows that its host is not public. */
+export function isOfInternet(url: URL): boolean {
   const address = addressIn(url);
   return address === undefined ? !/(^|\.)localhost\.?$/.test(url.hostname) : isPublic(address);
 }

@@ -1,4 +1,4 @@
-import type { JWTPayload } from 'jose';
+import { exportJWK, generateKeyPair, type JWTPayload } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/accounts/api-keys.ts';
 import { readTrust, type WantedTrust } from '../../../src/accounts/trusts.ts';
@@ -249,6 +249,10 @@ describe('a trust', () => {
     ['in an issuer without TLS', { issuer: 'http://ci.example' }, /issuer/],
     ['in an issuer with a query', { issuer: 'https://ci.example?x' }, /issuer/],
     ['in an issuer with a user', { issuer: 'https://a@ci.example' }, /issuer/],
+    ['in an issuer on this machine', { issuer: 'https://localhost:8443' }, /issuer.*public/],
+    ['in an issuer with a private address', { issuer: 'https://10.0.0.1/ci' }, /issuer.*public/],
+    ['in an issuer with a private IPv6 address', { issuer: 'https://[fd00::1]' }, /issuer.*public/],
+    ['in an issuer with the port 0', { issuer: 'https://ci.example:0' }, /issuer/],
     ['in a relative issuer', { issuer: 'ci.example' }, /issuer/],
     ['without an audience', { audience: '' }, /audience/],
     ['in all owners', { subject: 'repo:*/checkout:ref:refs/heads/main' }, /subject/],
@@ -262,5 +266,13 @@ describe('a trust', () => {
   ])('%s is refused', async (_name, changed, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readTrust({ ...good, ...changed }, false)).rejects.toEqual(error);
+  });
+
+  test('in a private issuer is possible with its keys, or if private issuers are allowed', async () => {
+    const { publicKey } = await generateKeyPair('ES256');
+    const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'one' }] };
+    const issuer = 'https://10.0.0.1/ci';
+    expect(await readTrust({ ...good, issuer, jwks: jwks as never }, false)).toMatchObject({ issuer });
+    expect(await readTrust({ ...good, issuer }, true)).toMatchObject({ issuer });
   });
 });

@@ -63,6 +63,8 @@ describe('a URL', () => {
     'https://:secret@hooks.example.com/',
     'https://hooks.example.com/#top',
     `https://hooks.example.com/${'a'.repeat(2048)}`,
+    'https://hooks.example.com:0/',
+    'https://hooks.example.com:00?x=1',
     'https://localhost/',
     'https://LOCALHOST./',
     'https://my.localhost/',

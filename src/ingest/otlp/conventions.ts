@@ -86,7 +86,7 @@ export function evaluationOf(attributes: Attributes, metric?: string): Evaluatio
   return { feature, variant, user: textOf(attributes, 'user') };
 }
 
-/** A provider without variants reports the value. A value that is not a name, such as an object, is counted as `(value)`. */
+/** A provider without variants reports the value. A text that is not a name is counted as `(value)`. An object is not read. */
 function variantOfValue(attributes: Attributes): string {
   const value = attributes.get(names.value[0]);
   if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';

@@ -49,6 +49,7 @@ describe('flagmeter', () => {
     [['serv'], 'Unknown command serv; the nearest known one is serve\n'],
     [['--data', 'x'], 'Unknown command --data; flagmeter help lists them\n'],
     [['init', '--jason'], 'Unknown flag --jason; the nearest known one is --json\n'],
+    [['serve', '--port', '80'], 'Unknown flag --port; use --listen HOST:PORT, such as --listen :8080\n'],
     [['version', '--x'], 'Unknown flag --x; this command takes no flags\n'],
     [['--version', '--x=secret'], 'Unknown flag --x; this command takes no flags\n'],
     [['version', 'x'], "Cannot use the argument 'x': this command takes no arguments\n"],

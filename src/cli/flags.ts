@@ -95,6 +95,8 @@ function unknownFlag(given: string, known: readonly KnownFlag[], command?: strin
   if (known.length === 0) return `Unknown flag --${name}; this command takes no flags`;
   const help = command === undefined ? '' : `; flagmeter help ${command} lists them`;
   const names = known.map((flag) => flag.name);
+  const usual = name === 'port' ? names.find((each) => each === 'listen') : undefined;
+  if (usual !== undefined) return `Unknown flag --port; use --${usual} HOST:PORT, such as --${usual} :8080`;
   return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;
 }
 

@@ -1,10 +1,11 @@
 import { type CalendarRange, calendarRanges, dayAt, startOfDay } from '../contract/calendar.ts';
+import { resources } from '../contract/resources/resources.ts';
 import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
-import { connect, type Item, type Query } from './api.ts';
+import { type Api, connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { queryOf, Reader } from './fields.ts';
-import { environmentIn, findApplication } from './find.ts';
+import { environmentIn, find, findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
 import { commandOf, itemsOf, type Report, times } from './report.ts';
@@ -39,7 +40,10 @@ export async function runReport(
   }
   const answer = await api.read(path, query);
   if (given.has('json')) printJson(context, answer);
-  else print(context, report, application, given, answer);
+  else {
+    print(context, report, application, given, answer);
+    if (isEmpty(answer)) await checkExists(api, application, given);
+  }
   return 0;
 }
 
@@ -87,4 +91,21 @@ function print(context: Context, report: Report, application: Item, given: Given
     printTable(context, columns, items);
   }
   if (sheets.length === 0) context.err(`${report.empty}\n`);
+}
+
+/** True without any feature or metric. */
+function isEmpty(answer: Item): boolean {
+  return ['features', 'metrics'].every((field) => itemsOf(answer, field).length === 0);
+}
+
+/** A report of a feature or a metric that does not exist would be empty. @throws {Failure} with the nearest name */
+async function checkExists(api: Api, application: Item, given: Given): Promise<void> {
+  for (const [flag, naming] of [
+    ['feature', resources.features],
+    ['metric', resources.metrics],
+  ] as const) {
+    const path = ['applications', String(application['id']), naming.collection];
+    const name = given.value(flag);
+    if (name !== undefined) await find(api, path, naming, name);
+  }
 }

@@ -78,6 +78,7 @@ export function readReportRange(
   const { step } = query;
   const to = Math.ceil((query.to ?? now + 1) / 60_000);
   const from = Math.floor((query.from ?? (to - stepMinutes.day) * 60_000) / 60_000);
+  if (query.to === undefined && from >= to) throw new ApiError('invalid_query', futureRange);
   if (from >= to) throw new ApiError('invalid_query', emptyRange);
   if ((to - from) / stepMinutes[step] > most) {
     throw new ApiError('invalid_query', `from and to are more than ${most} steps apart: take a wider step`);
@@ -115,6 +116,7 @@ export function grainOf({ step, zoned }: ReportRange): Step {
 }
 
 export const emptyRange = 'from must be before to';
+const futureRange = 'from must be in the past, unless a later to is given';
 
 /** The start of the bucket of a range that contains a minute, Unix seconds. A minute before the first day is in that. */
 export function bucketIn({ step, zoned }: ReportRange, minute: number): number {

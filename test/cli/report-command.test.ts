@@ -152,6 +152,8 @@ describe('usage', () => {
     ],
     [`usage ${here} --from then`, 2, 'Cannot use --from then: must be a time such as '],
     [`usage ${here} --step week`, 2, 'Cannot use --step week: must be minute, hour or day'],
+    [`usage ${here} --feature checkuot`, 5, 'There is no feature checkuot'],
+    [`measurements ${here} --metric revenu`, 5, 'There is no metric revenu'],
     [`usage ${here} --from 1h --to 2h`, 1, 'from must be before to (invalid_query)'],
   ])('of %s is refused with %i', async (command, exitCode, message) => {
     const error = await run(command).catch((failure: unknown) => failure as Error);

@@ -25,6 +25,7 @@ test.each<[string, Record<string, string>, string]>([
     'from must not be before 1970-01-01T00:00:00Z',
   ],
   ['an empty range', { from: '2026-01-31T12:00:00Z', to: '2026-01-31T12:00:00Z' }, 'from must be before to'],
+  ['the future', { from: '2026-02-01T12:00:00Z' }, 'from must be in the past, unless a later to is given'],
   ['a wide range', { from: '1970-01-01T00:00:00Z', step: 'day' }, 'more than 10000 steps apart'],
   ['an unknown step', { step: 'week' }, 'step must be minute, hour or day'],
 ])('a range of %s is refused: %j', (_what, query, detail) => {

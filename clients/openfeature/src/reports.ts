@@ -82,7 +82,8 @@ export class Reports {
       this.#notBefore = performance.now() + pauseOf(response.headers.get('retry-after'));
       // Otherwise the connection is not used again.
       await response.arrayBuffer();
-      return { status: response.status, url };
+      const { status } = response;
+      return { status, url: status === 404 ? `${url} (unknown appKey or environment)` : url };
     } catch {
       return undefined;
     }

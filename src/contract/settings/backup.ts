@@ -20,7 +20,7 @@ export const backup = {
       value: 'DIR',
       description: 'Destination of scheduled backups: a directory, or s3://BUCKET/PREFIX',
       pattern: '^(?!s3:)[^\\0]+$|^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[\\w.=-]+)*/?$',
-      must: 'be a directory, or s3://BUCKET/PREFIX',
+      must: 'be a directory, or s3://BUCKET/PREFIX; a bucket has 3 to 63 lower-case letters, digits, dots and hyphens',
     }),
   ),
   backupKeep: whole(group, 'Number of backups to keep; older ones are removed', {
@@ -37,7 +37,7 @@ export const backup = {
       value: 'URL',
       description: 'Address of the S3-compatible service',
       defaultText: 'AWS in the region',
-      pattern: '^https?://(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$',
+      pattern: '^https?://(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(?::(?!0+$)\\d{1,5})?$',
       must: 'be http:// or https:// and a host, without user or path',
     }),
   ),

@@ -36,7 +36,7 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
     );
   await checkOwnData(config);
   const began = systemClock.monotonic();
-  await foldWithoutServer(config);
+  await foldWithoutServer(config, terminal);
   const gentle = isLocked(data);
   const key = config.backupKeyFile === undefined ? undefined : readBackupKey(config.backupKeyFile);
   const work = (pace: Pace) => writeTo(to, data, pace, key);
@@ -54,11 +54,11 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
  * Folds the journal of a killed server. A running server folds its own: see `requestFold`.
  * @throws {Error} if the journal is missing: the backup would lack its packets
  */
-async function foldWithoutServer({ data, maxIdentities }: Config): Promise<void> {
+async function foldWithoutServer({ data, maxIdentities }: Config, terminal: Terminal): Promise<void> {
   if (isLocked(data)) return;
   const lock = lockDataDirectory(data, 'run this again once it is ready');
   try {
-    await foldJournals(data, maxIdentities);
+    for (const end of await foldJournals(data, maxIdentities)) terminal.err(`${end}\n`);
   } finally {
     lock.release();
   }

@@ -28,7 +28,7 @@ export async function compact(argv: readonly string[], terminal: Terminal): Prom
       words: 'compacting',
       interrupted: 'no data was changed',
       work: async (pace) => {
-        await foldJournals(data, maxIdentities);
+        for (const end of await foldJournals(data, maxIdentities)) terminal.err(`${end}\n`);
         // The next start creates new segments.
         removeJournals(data);
         await compactStores(data, pace, report);

@@ -32,7 +32,7 @@ export async function postgresAdopt(argv: readonly string[], terminal: Terminal)
   checkPrepared(data);
   const lock = lockDataDirectory(data);
   try {
-    await foldJournals(data, wanted.config.maxIdentities);
+    for (const end of await foldJournals(data, wanted.config.maxIdentities)) terminal.err(`${end}\n`);
     terminal.err(`moving ${data} to ${showPostgres(wanted.address)}\n`);
     const adopted = await move(wanted, key, flags.has('allow-asynchronous'), uploadProgress(terminal));
     terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));

@@ -1,6 +1,7 @@
 import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { frameSize } from '../../src/storage/journal/frame.ts';
 import { segmentNames } from '../../src/storage/journal/segment.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
@@ -186,6 +187,54 @@ describe('a journal whose counts, but not users, are in the store', () => {
     const { data, shop } = await killHalfFolded();
     renameSync(join(data, 'journal'), join(freshDirectory(), 'journal'));
     await expectCounting(data, shop);
+  });
+});
+
+describe('a damaged last frame', () => {
+  /** The offset of the last frame of a segment. */
+  function lastFrame(segment: Buffer): number {
+    let offset = 4096;
+    for (let next = offset; segment.readUInt32LE(next + 4) > 0; ) {
+      offset = next;
+      next += frameSize(segment.readUInt32LE(offset + 4));
+    }
+    return offset;
+  }
+
+  const warned = /the last frame is incomplete/;
+
+  test('is reported by verify and at the start, with its place, and no later start reports it', async () => {
+    const { data, last } = copy(killed);
+    const intact = await runBinary(['verify', '--data', data], {}, 20_000);
+    expect(intact).toMatchObject({ code: 0, stdout: expect.not.stringMatching(warned) });
+
+    const offset = lastFrame(readFileSync(last));
+    alter(last, flip(offset + 40));
+    const reason = `journal segment ${last} at offset ${offset}: the last frame is incomplete: expected after a power loss, otherwise restore a backup`;
+    const verified = await runBinary(['verify', '--data', data], {}, 20_000);
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining(`${reason}\n`) });
+    const service = await startBinary({ data });
+    expect(service.stderr()).toMatch(warned);
+    expect(service.stderr()).toContain(
+      `"level":"warn","msg":"the end of the journal was not counted","reason":"${reason}"`,
+    );
+    await stop(service);
+    const again = await startBinary({ data });
+    again.kill('SIGKILL');
+    await again.exit;
+    const third = await startBinary({ data });
+    await stop(third);
+    expect(`${again.stderr()}${third.stderr()}`).not.toMatch(warned);
+  });
+
+  test.each([
+    ['compact', []],
+    ['backup', ['--to', 'file']],
+  ])('is reported by %s, which folds the journal', async (command, args) => {
+    const { data, last } = copy(killed);
+    alter(last, flip(lastFrame(readFileSync(last)) + 40));
+    const ended = await runBinary([command, '--data', data, ...args], {}, 20_000);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(warned) });
   });
 });
 

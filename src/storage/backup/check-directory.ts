@@ -154,23 +154,23 @@ export async function checkJournals(
   for (const lane of lanes) {
     const place = journalPlace(data, lane, id ?? Buffer.alloc(16));
     const folded = readFolded(lmdb, isSpool || isFoldedWhole(lmdb, lane) ? lane : peopleOf(lane));
-    const found = await check(place, isUsed, folded, pace);
-    if (found !== undefined) tell({ file: place.directory, ...found });
+    for (const found of await check(place, isUsed, folded, pace)) tell({ file: place.directory, ...found });
   }
 }
 
-/** @returns `undefined` for a journal that was folded */
+/** @returns the findings, none for a journal that was folded */
 async function check(
   place: JournalPlace,
   isUsed: boolean,
   folded: number,
   pace: Pace,
-): Promise<Omit<Finding, 'file'> | undefined> {
+): Promise<Omit<Finding, 'file'>[]> {
   let frames = 0;
   let bytes = 0;
+  let incomplete: string | undefined;
   try {
     if (isUsed) checkSegments(place.directory);
-    if (isJournalEmpty(place.directory)) return undefined;
+    if (isJournalEmpty(place.directory)) return [];
     const reader = new JournalReader(openJournal(place), folded);
     try {
       for (const { body } of reader.frames()) {
@@ -178,16 +178,20 @@ async function check(
         bytes += body.length;
         if (pace.isDue()) await pace.rest({ done: bytes, total: 0 });
       }
+      incomplete = reader.incomplete;
     } finally {
       reader.close();
     }
   } catch (error) {
     if (!(error instanceof JournalDamaged)) throw error;
-    return { isSound: false, words: error.message };
+    return [{ isSound: false, words: error.message }];
   }
-  if (frames === 0) return { isSound: true, words: 'in order, and the store has all of it' };
   const amount = `${frames} ${frames === 1 ? 'frame' : 'frames'} (${(bytes / 1024).toFixed(1)} KiB)`;
-  return { isSound: true, words: `in order, ${amount} not yet in the store: the next start adds them` };
+  const rest =
+    frames === 0 ? 'and the store has all of it' : `${amount} not yet in the store: the next start adds them`;
+  const found = [{ isSound: true, words: `in order, ${rest}` }];
+  // A power loss is not damage.
+  return incomplete === undefined ? found : [...found, { isSound: true, words: incomplete }];
 }
 
 /** The result of checking a file or a journal of a data directory. */

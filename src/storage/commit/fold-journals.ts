@@ -13,19 +13,21 @@ import { Fold, journalPlace } from './fold.ts';
  * Folds the journals that a killed server has left into the usage store, as the next start would. The store can then be used
  * without them. Nothing else may use the data directory.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
+ * @returns the ends of journals that were not counted: see `JournalReader.incomplete`
  * @throws {Error} as `checkStores`; nothing is changed then
  * @throws {JournalDamaged} if a journal cannot be read; the store has the frames before the damage
  */
-export async function foldJournals(data: string, maxIdentities: number): Promise<void> {
+export async function foldJournals(data: string, maxIdentities: number): Promise<readonly string[]> {
   checkStores(data);
   const lmdb = openIfCurrent(data, usageLayout);
-  if (lmdb === undefined) return;
+  if (lmdb === undefined) return [];
   try {
-    if (!isJournalled(lmdb, usageLayout)) return;
+    if (!isJournalled(lmdb, usageLayout)) return [];
     if (journalLanes(data).length === 0) throw missing(data);
     for (const lane of journalLanes(data)) checkSegments(join(journalsOf(data), lane));
-    if (!areJournalsEmpty(data)) foldAll(data, lmdb, maxIdentities);
+    const incomplete = areJournalsEmpty(data) ? [] : foldAll(data, lmdb, maxIdentities);
     markJournal(lmdb, usageLayout, false);
+    return incomplete;
   } finally {
     await lmdb.close();
   }
@@ -39,7 +41,8 @@ export function removeJournals(data: string): void {
   if (isPresent(rest) && readdirSync(rest).length === 0) rmdirSync(rest);
 }
 
-function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): void {
+function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): string[] {
+  const incomplete: string[] = [];
   const id = readJournalId(lmdb);
   if (id === undefined) throw missing(data);
   const aggregator = createAggregator(usageTablesIn(lmdb), maxIdentities);
@@ -47,11 +50,13 @@ function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): vo
     const fold = new Fold(lmdb, journalPlace(data, lane, id), aggregator);
     try {
       fold.finish();
+      if (fold.incomplete !== undefined) incomplete.push(fold.incomplete);
     } finally {
       fold.close();
     }
     aggregator.forget(); // The next lane may hold other applications, or newer data of these.
   }
+  return incomplete;
 }
 
 function missing(data: string): Error {

@@ -35,55 +35,6 @@ export function openJournal({ directory, id, segmentSize }: JournalPlace): Journ
   return { files: journalDirectory(directory), id, segmentSize };
 }
 
-/** Options of a folding thread. */
-export interface Journals {
-  readonly journal: JournalPlace;
-  /** Journals of lanes that no longer exist. This thread folds and removes them. */
-  readonly others: readonly JournalPlace[];
-}
-
-/** The result of folding at the start. */
-export interface Replayed {
-  /** The last frame of the thread's own journal. */
-  readonly last: number;
-  readonly frames: number;
-}
-
-/** Calls that a folding thread accepts. */
-export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals, aggregator: Folding) {
-  let own: Fold;
-  return {
-    /**
-     * Opens the journal. If it holds frames, this runs before the writer of this process opens it.
-     * @param isEmpty whether no journal holds frames: then the writer may have started already
-     * @returns the last frame of the journal and the number of frames, once all are folded
-     */
-    open(isEmpty: boolean): Replayed {
-      let frames = 0;
-      for (const place of others) {
-        const other = new Fold(lmdb, place, aggregator);
-        frames -= other.folded;
-        frames += other.finish();
-        other.remove();
-      }
-      own = new Fold(lmdb, journal, aggregator);
-      frames -= own.folded;
-      const last = isEmpty ? own.folded : own.finish();
-      aggregator.replayed?.();
-      if (others.length > 0) aggregator.forget(); // Memory may hold applications of other threads.
-      lmdb.resetReadTxn(); // By itself, lmdb would end the read in a timer, and none fires in this thread.
-      return { last, frames: frames + last };
-    },
-    fold: (task: FoldTask) => own.fold(task),
-    finish: () => own.finish(),
-    prepare: () => own.prepare(),
-    maintain: (step: Maintenance) => aggregator.maintain?.(step) ?? 0,
-    close: () => {},
-  };
-}
-
-export type FoldActions = ReturnType<typeof foldActions>;
-
 export interface Folding {
   /** The parts of a batch that are added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];
@@ -136,6 +87,10 @@ class Follower {
 
   get folded(): number {
     return this.#folded;
+  }
+
+  get incomplete(): string | undefined {
+    return this.#reader.incomplete;
   }
 
   /** See `Fold.fold`. */
@@ -221,6 +176,8 @@ export function isFoldedWhole(lmdb: LmdbEnvironment, lane: string): boolean {
 export class Fold {
   readonly #journal: Journal;
   readonly #followers: Partial<Groups<Follower>>;
+  /** See `JournalReader.incomplete`. Set by `finish`. */
+  incomplete: string | undefined;
 
   /** @throws {JournalDamaged} */
   constructor(lmdb: LmdbEnvironment, place: JournalPlace, { groups, fold }: Folding) {
@@ -251,6 +208,7 @@ export class Fold {
     const { prompt, people } = this.#followers;
     prompt?.fold();
     people?.finish(prompt?.folded ?? 0);
+    this.incomplete = prompt?.incomplete;
     const { folded } = this;
     recycle(this.#journal, folded, folded);
     // The next segment may reuse the name of a removed one.

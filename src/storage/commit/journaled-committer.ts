@@ -5,7 +5,7 @@ import type { WorkerThread } from '../../runtime/worker-thread.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import { CommitFailed, type Committer, type JournalFigures } from './committer.ts';
 import type { Envelope } from './envelope.ts';
-import type { FoldActions, Replayed } from './fold.ts';
+import type { FoldActions, Replayed } from './fold-actions.ts';
 import type { ProducerMemory } from './frame-slot.ts';
 import type { Tail } from './journal-state.ts';
 import type { JournalThread } from './journal-thread.ts';
@@ -17,7 +17,7 @@ export interface JournaledCommitterDeps {
   readonly folding: WorkerThread<FoldActions>;
   readonly people?: UnfoldedPeople;
   readonly clock: Pick<TimerClock, 'after' | 'monotonic'>;
-  readonly log: Pick<Log, 'info'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
   /** Called when a fold fails. The data is durable, and the next fold retries. */
   failed(error: unknown): void;
 }
@@ -111,10 +111,11 @@ export class JournaledCommitter implements Committer, JournalFigures {
   async #replayed(opened: Promise<Replayed>): Promise<number> {
     const { clock, log } = this.#deps;
     const began = clock.monotonic();
-    const { frames, last } = await opened;
+    const { frames, last, incomplete } = await opened;
     const ms = clock.monotonic() - began;
     this.replay = { frames, seconds: ms / 1000 };
     if (frames > 0) log.info('the journal was replayed', { frames, ms: Math.round(ms) });
+    for (const reason of incomplete) log.warn('the end of the journal was not counted', { reason });
     return last;
   }
 

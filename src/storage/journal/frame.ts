@@ -47,6 +47,23 @@ export function claimedLength(header: Buffer): number {
   return header.readUInt32LE(4);
 }
 
+/** A write of frames ends with zeros up to the end of a page of this size. */
+export const framePage = 4096;
+
+/**
+ * Whether a frame was begun at an offset where no valid one is.
+ * @param bytes from the offset on; long enough for the frame that its header claims, if the segment is
+ * @param sequence the number that the frame would have
+ */
+export function isBegun(bytes: Buffer, offset: number, sequence: number, start: number): boolean {
+  if (bytes.subarray(0, frameHeader).every((byte) => byte === 0)) return false;
+  // Within a page, the write of the frame before has left zeros. A page of its own may have any bytes of a recycled segment.
+  if (offset % framePage !== 0 || sequenceAt(bytes, 0) === sequence) return true;
+  const repaired = Buffer.from(bytes);
+  repaired.writeBigUInt64LE(BigInt(sequence), 8);
+  return decodeFrame(repaired, start) !== undefined;
+}
+
 /** Reads a frame that fills a buffer; `undefined` if the checksum does not match. */
 export function decodeFrame(bytes: Buffer, start: number): Frame | undefined {
   if (crc32(bytes.subarray(4), start) !== bytes.readUInt32LE(0)) return undefined;

@@ -6,6 +6,7 @@ import {
   type Frame,
   frameHeader,
   frameSize,
+  isBegun,
   likelyFrames,
 } from './frame.ts';
 import {
@@ -13,11 +14,15 @@ import {
   headerBlock,
   type Journal,
   type JournalPosition,
+  placeIn,
   readAt,
   readSegments,
   refusedFrames,
   type Segment,
 } from './segment.ts';
+
+const incompleteText =
+  'the last frame is incomplete: expected after a power loss, otherwise restore a backup';
 
 /** The end of the journal, in place of a sequence number. */
 const end = Number.POSITIVE_INFINITY;
@@ -39,6 +44,11 @@ export class JournalReader {
   readonly #after: number;
   #reading: Reading | undefined;
   #sequence: number;
+  /**
+   * The place of a frame that was begun after the last valid one, and what it means; `undefined` if there is none. Set when `frames`
+   * has ended. A power loss leaves such a frame, which was never answered. Damage to the last frame looks the same.
+   */
+  incomplete: string | undefined;
 
   /**
    * @param after the last frame that the store holds: the first one returned is the next
@@ -151,7 +161,19 @@ export class JournalReader {
     if (this.#sequence >= this.#reading.last) return false;
     const later = this.#laterFrame(this.#reading.offset);
     if (later !== undefined) throw this.#damage(`frame ${expected} is damaged, and frame ${later} follows`);
+    this.incomplete = this.#isBegun()
+      ? `${placeIn(this.#journal.files, this.#reading.segment.name, this.#reading.offset)}: ${incompleteText}`
+      : undefined;
     return false;
+  }
+
+  #isBegun(): boolean {
+    const { segment, window, offset } = this.#reading!;
+    const header = window.read(offset, frameHeader);
+    if (header.length < frameHeader) return false;
+    const length = Math.min(frameHeader + claimedLength(header), segment.size - offset);
+    const bytes = window.read(offset, length);
+    return isBegun(bytes, offset, this.#sequence + 1, checksumStart(segment, offset));
   }
 
   /** The sequence number of a valid frame after the end of the journal that the store lacks; `undefined` without one. */

@@ -167,6 +167,7 @@ function later({ files }: Journal, name: string, version: number): JournalDamage
   return new JournalDamaged(placeIn(files, name), reason, 'Start the version that wrote it');
 }
 
-function placeIn({ directory }: JournalFiles, name: string, offset = 0): string {
+/** A place in a segment, for messages. */
+export function placeIn({ directory }: JournalFiles, name: string, offset = 0): string {
   return `journal segment ${join(directory, name)} at offset ${offset}`;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { shortageIn } from '../lmdb/disk.ts';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
 import { type JournalFile, writeAndSync } from './files.ts';
-import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';
+import { checksumStart, encodeFrame, frameHeader, framePage, frameSize } from './frame.ts';
 import { recordBegun } from './lanes.ts';
 import {
   describeSegment,
@@ -17,7 +17,6 @@ import {
 } from './segment.ts';
 import { fillWithZeros } from './spares.ts';
 
-const page = 4096;
 const unfinished = 'first.tmp';
 const taken = 'next.tmp';
 
@@ -87,7 +86,7 @@ export class JournalWriter {
    */
   #encode(parts: readonly Uint8Array[], size: number): Buffer {
     const offset = this.#offset;
-    const end = Math.ceil((offset + size) / page) * page - offset;
+    const end = Math.ceil((offset + size) / framePage) * framePage - offset;
     const bytes = end <= this.#buffer.length ? this.#buffer.subarray(0, end) : Buffer.alloc(end);
     const start = checksumStart(this.#segment, offset);
     return bytes.fill(0, encodeFrame(bytes, this.#sequence + 1, parts, start));

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { segmentNames } from '../../../src/storage/journal/segment.ts';
+import { JournalReader } from '../../../src/storage/journal/reader.ts';
+import { type Journal, segmentNames } from '../../../src/storage/journal/segment.ts';
+import { prepareSpare } from '../../../src/storage/journal/spares.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import {
   appendFrames,
@@ -10,15 +12,21 @@ import {
   writeRecycled,
 } from './frames-on-disk.ts';
 
-/** The newest segment holds frame 5, and frame 6, which is harmed. */
-const begin = 4_096 + 3_024;
 const length = 216;
-const offsets = Array.from({ length }, (_, index) => begin + index);
+const afterFrame5 = 4_096 + 3_024;
+const atPage = 4_096;
+const olderFrame = writeFrames(1)
+  .disk.contents('0000000001.segment')
+  .slice(atPage, atPage + length);
 
-describe.each<[string, () => FramesOnDisk]>([
-  ['in a new segment', () => writeFrames(5)],
-  ['in a recycled segment', () => writeRecycled(5)],
-])('the last frame %s', (_, write) => {
+/** The newest segment holds frame 6, which is harmed, alone or after frame 5. */
+describe.each<[string, number, () => FramesOnDisk]>([
+  ['in a new segment', afterFrame5, () => writeFrames(5)],
+  ['in a recycled segment', afterFrame5, () => writeRecycled(5)],
+  ['alone in a new segment', atPage, () => startedAt6(writeFrames(5))],
+  ['alone in a recycled segment', atPage, () => startedAt6(writeRecycled(5))],
+])('the last frame %s', (_, begin, write) => {
+  const offsets = Array.from({ length }, (_, index) => begin + index);
   let made: FramesOnDisk;
   let name: string;
   let whole: Uint8Array;
@@ -40,19 +48,29 @@ describe.each<[string, () => FramesOnDisk]>([
     expect(made.disk.contents(name)).toEqual(whole);
   });
 
-  it('is not there when any of its bytes is another', () => {
+  it('is not there, and reported as incomplete, when any of its bytes is another', () => {
     for (const at of offsets) {
       const found = replayAltered((bytes) => {
         bytes[at]! ^= 1 << (at % 8);
         return bytes;
       });
       expect(found).toEqual([5]);
+      expect(incompleteIn(made.journal)).toBe(
+        `journal segment /journal/${name} at offset ${begin}: the last frame is incomplete: expected after a power loss, otherwise restore a backup`,
+      );
     }
+  });
+
+  it('is not reported as incomplete when it is whole, was not begun, or was refused', () => {
+    expect(incompleteIn(made.journal)).toBeUndefined();
+    replayAltered((bytes) => bytes.fill(0, begin, begin + 16));
+    expect(incompleteIn(made.journal)).toBeUndefined();
+    expect(incompleteIn(write().journal)).toBeUndefined();
   });
 
   it.each([
     ['zeros', () => new Uint8Array(length)],
-    ['an older frame', () => whole.slice(4_096, 4_096 + length)],
+    ['an older frame', () => olderFrame],
     ['noise', () => Uint8Array.from({ length }, (_, index) => (index * 7_919) >> 3)],
   ])('is not there when it ends at any byte, and %s follow', (_, before) => {
     for (const at of offsets) {
@@ -77,7 +95,21 @@ describe.each<[string, () => FramesOnDisk]>([
     expect(replayAltered((bytes) => bytes.fill(0, begin + 100))).toEqual([5]);
     appendFrames(journal, new JournalWriter(journal, 5), 6, 7);
     expect(replay(journal, 4)).toEqual([5, 6, 7]);
+    expect(incompleteIn(journal)).toBeUndefined();
     disk.alter(name, () => whole);
     expect(replay(journal, 4)).toEqual([5, 6, 7]);
   });
 });
+
+/** Another process continues, in a segment that begins with frame 6. */
+function startedAt6({ disk, journal }: FramesOnDisk): FramesOnDisk {
+  for (const _ of prepareSpare(journal));
+  return { disk, journal, writer: new JournalWriter(journal, 5) };
+}
+
+/** The report of a replay about the end of the journal. */
+function incompleteIn(journal: Journal): string | undefined {
+  const reader = new JournalReader(journal, 4);
+  for (const _ of reader.frames());
+  return reader.incomplete;
+}

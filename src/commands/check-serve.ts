@@ -1,31 +1,36 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { checkNoJournal, checkPrepared, isCopy } from '../accounts/prepare.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { checkTlsTime, readTls } from '../http/tls.ts';
-import { checkIsCopy } from '../replication/accounts/join-postgres.ts';
+import { checkIsCopy, isAway } from '../replication/accounts/join-postgres.ts';
+import { checkSamePostgres } from '../replication/postgres/layout.ts';
 import { readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import { authority, parseAddress } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { isDenied, isPresent, permissionDenied } from '../runtime/presence.ts';
+import { isDenied, isPresent, permissionDenied, presenceOf } from '../runtime/presence.ts';
 import { type Config, loadConfig } from '../serve/config.ts';
 import { assignHosts } from '../serve/listeners.ts';
 import { readHeaders } from '../serve/otlp/headers.ts';
-import { postgresAddress, withPostgres } from '../serve/postgres-connection.ts';
+import { postgresAddress, postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
 import { readProviderFile } from '../serve/provider-file.ts';
 import { checkPublicUrls } from '../serve/public-urls.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { readCredentials } from '../storage/backup/bucket-credentials.ts';
-import { readCopyState } from '../storage/lmdb/copy-state.ts';
+import { checkFolder } from '../storage/backup/destination.ts';
+import { type CopyState, readCopyState } from '../storage/lmdb/copy-state.ts';
 import { willHave } from '../storage/lmdb/create-atomically.ts';
-import { cannotOpen, checkDataFiles, missingFile } from '../storage/lmdb/data-file.ts';
+import { cannotOpen, checkDataFiles, dataFileOf, missingFile } from '../storage/lmdb/data-file.ts';
 import { accountsLayout, checkLayouts, layouts } from '../storage/lmdb/layout.ts';
 import { openLmdb } from '../storage/lmdb/lmdb.ts';
 import { userOf } from '../storage/lmdb/lock.ts';
 
 /** A check returns a note or nothing, and throws the fault. */
 type Check = readonly [name: string, check: () => unknown];
+
+/** A fault in spite of which the server would start. */
+class Warning extends Error {}
 
 /**
  * `serve --check`: checks the requirements of a start, lists all faults, and changes nothing.
@@ -41,8 +46,9 @@ export async function checkServe(argv: readonly string[], terminal: Terminal): P
       const note = await check();
       terminal.out(`ok       ${name}${typeof note === 'string' ? `: ${note}` : ''}\n`);
     } catch (error) {
-      faults += 1;
-      terminal.out(`problem  ${name}: ${(error as Error).message}\n`);
+      const isWarning = error instanceof Warning;
+      if (!isWarning) faults += 1;
+      terminal.out(`${isWarning ? 'warning ' : 'problem '} ${name}: ${(error as Error).message}\n`);
     }
   }
   if (faults === 0) return 0;
@@ -55,7 +61,7 @@ function checksOf(config: Config, terminal: Terminal): readonly Check[] {
   return [
     ['public URLs', () => checkPublicUrls(config)],
     ...filesOf(config, terminal),
-    ['data directory', () => checkWritable(config.data)],
+    ['data directory', () => checkDirectory(config.data)],
     ['stores', () => checkStoresOf(config)],
     ...addressesOf(config),
     ...postgresOf(config),
@@ -63,22 +69,41 @@ function checksOf(config: Config, terminal: Terminal): readonly Check[] {
 }
 
 function filesOf(config: Config, { env }: Terminal): readonly Check[] {
-  const { tlsCert, tlsKey, postgresKeyFile, backupKeyFile, backupTo, otlpHeadersFile } = config;
+  const { tlsCert, tlsKey, postgresKeyFile, otlpHeadersFile, auditExport } = config;
   const checks: Check[] = [];
   if (tlsCert !== undefined && tlsKey !== undefined)
     checks.push(['TLS files', () => checkTls({ certFile: tlsCert, keyFile: tlsKey })]);
-  if (postgresKeyFile !== undefined)
+  if (postgresKeyFile !== undefined && config.postgres !== undefined)
     checks.push(['--postgres-key-file', () => void readPostgresKey(postgresKeyFile)]);
-  if (backupKeyFile !== undefined)
-    checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
   if (config.identityProviders !== undefined)
     checks.push(['--identity-providers', () => void readProviderFile(config, systemClock)]);
-  if (otlpHeadersFile !== undefined)
+  if (otlpHeadersFile !== undefined && config.otlpEndpoint !== undefined)
     checks.push(['--otlp-headers-file', () => void readHeaders(readFileSync(otlpHeadersFile, 'utf8'))]);
-  if (backupTo?.startsWith('s3://'))
-    checks.push(['credentials of the bucket', () => void readCredentials(config.backupS3Credentials, env)]);
-  else if (backupTo !== undefined) checks.push(['--backup-to', () => checkWritable(backupTo)]);
+  if (auditExport !== undefined) checks.push(['--audit-export', () => checkDirectory(auditExport)]);
+  return [...checks, ...backupsOf(config, env)];
+}
+
+/** A destination that cannot be used fails the backups, not the start. */
+function backupsOf(config: Config, env: Terminal['env']): readonly Check[] {
+  const { backupKeyFile, backupEvery, backupTo, backupS3Credentials } = config;
+  if (backupEvery === undefined || backupTo === undefined) return [];
+  const checks: Check[] = [];
+  if (backupKeyFile !== undefined)
+    checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
+  if (backupTo.startsWith('s3://'))
+    checks.push(['credentials of the bucket', warnOf(() => void readCredentials(backupS3Credentials, env))]);
+  else checks.push(['--backup-to', warnOf(() => checkFolder(backupTo))]);
   return checks;
+}
+
+function warnOf(check: () => void): () => void {
+  return () => {
+    try {
+      check();
+    } catch (error) {
+      throw new Warning(`${(error as Error).message}; the server would start, and its backups would fail`);
+    }
+  };
 }
 
 function checkTls(files: { readonly certFile: string; readonly keyFile: string }): void {
@@ -86,11 +111,13 @@ function checkTls(files: { readonly certFile: string; readonly keyFile: string }
 }
 
 /** A missing directory would be created. */
-function checkWritable(path: string): string | undefined {
+function checkDirectory(path: string): string | undefined {
   let at = path;
   while (!isPresent(at) && at !== dirname(at)) at = dirname(at);
+  if (!presenceOf(at)!.isDirectory()) throw new Error(`Cannot write ${path}: ${at} is not a directory`);
+  const { R_OK, W_OK, X_OK } = constants;
   try {
-    accessSync(at, constants.R_OK | constants.W_OK | constants.X_OK);
+    accessSync(at, at === path ? R_OK | W_OK | X_OK : W_OK | X_OK);
   } catch (error) {
     const why = isDenied(error) ? permissionDenied(at) : (error as Error).message;
     throw new Error(`Cannot write ${at}: ${why}`);
@@ -117,14 +144,20 @@ function checkStoresOf({ data, existing, postgres }: Config): string | undefined
   return undefined;
 }
 
-function checkAccounts(data: string, isNode: boolean): void {
+function copyStateIn(data: string): CopyState | undefined {
   const lmdb = openLmdb(join(data, 'accounts'));
   const copy = readCopyState(lmdb);
   void lmdb.close();
+  return copy;
+}
+
+function checkAccounts(data: string, isNode: boolean): void {
+  const copy = copyStateIn(data);
   if (isNode) checkIsCopy(data, copy);
   else if (copy !== undefined) throw isCopy(data);
   const missing = missingFile(data, copy);
-  if (missing !== undefined) throw cannotOpen(missing, 'it is missing');
+  if (missing !== undefined && !willHave(data, relative(data, missing)))
+    throw cannotOpen(missing, 'it is missing');
 }
 
 function addressesOf(config: Config): readonly Check[] {
@@ -156,8 +189,27 @@ function bindOnce(host: string, port: number): Promise<void> {
   });
 }
 
-function postgresOf({ postgres }: Config): readonly Check[] {
-  const check = (url: string) =>
-    withPostgres(postgresAddress(url), (connection) => connection.query({ text: 'SELECT 1' }));
-  return postgres === undefined ? [] : [['PostgreSQL', () => check(postgres)]];
+function postgresOf(config: Config): readonly Check[] {
+  const { postgres } = config;
+  return postgres === undefined ? [] : [['PostgreSQL', () => checkDatabase(config, postgres)]];
+}
+
+/** A node that has joined before counts without PostgreSQL. */
+async function checkDatabase(config: Config, url: string): Promise<void> {
+  const address = postgresAddress(url);
+  const key = postgresKeyOf(config);
+  try {
+    await withPostgres(address, (connection) =>
+      connection.transaction((run) => checkSamePostgres(run, engineIn(config.data), key)),
+    );
+  } catch (error) {
+    if (!isAway(error) || !isPresent(dataFileOf(config.data, 'spool'))) throw error;
+    throw new Warning(`${(error as Error).message}; the server would start, and count without it`);
+  }
+}
+
+/** The database of a node's directory; `undefined` if it is in use, or was not opened yet. */
+function engineIn(data: string): string | undefined {
+  const canRead = isPresent(join(data, 'accounts/lock.mdb')) && userOf(data) === undefined;
+  return canRead ? copyStateIn(data)?.engine : undefined;
 }

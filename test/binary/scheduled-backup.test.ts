@@ -1,6 +1,6 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { cleanUp, freshDirectory, manage, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -23,7 +23,7 @@ async function start(args: readonly string[], env = {}) {
 }
 
 test('a server makes scheduled backups, and reports them', async () => {
-  const folder = join(freshDirectory(), 'backups');
+  const folder = freshDirectory();
   const { service, metric, status } = await start(['--backup-every', '24h', '--backup-to', folder]);
   await expect.poll(() => metric('flagmeter_backups_total\\{result="made"\\}')).toBe(1);
   const [name, ...others] = readdirSync(folder);
@@ -45,20 +45,22 @@ test('a server makes scheduled backups, and reports them', async () => {
   expect(service.stderr()).toContain('"msg":"backup completed"');
 });
 
-test('a failed backup is logged as a warning, and the server continues', async () => {
-  const folder = join(freshDirectory(), 'a-file');
-  writeFileSync(folder, '');
+test('a backup that never succeeded is logged as an error, the directory of an unmounted volume is not created, and the server continues', async () => {
+  const folder = join(freshDirectory(), 'mount/backups');
   const { service, metric, status } = await start(['--backup-every', '24h', '--backup-to', folder]);
   await expect.poll(() => metric('flagmeter_backups_total\\{result="failed"\\}')).toBe(1);
   expect(await metric('flagmeter_backup_failing')).toBe(1);
   expect(await metric('flagmeter_backup_last_success_timestamp_seconds')).toBe(0);
-  expect(service.stderr()).toMatch(/"level":"warn","msg":"backup failed","reason":"EEXIST/);
+  expect(service.stderr()).toMatch(
+    /"level":"error","msg":"backup failed","reason":"Cannot write backups to .*: no such directory/,
+  );
   expect((await status()).backup).toMatchObject({
-    trouble: expect.stringContaining('EEXIST'),
+    trouble: expect.stringContaining('no such directory'),
     lastGoodAt: null,
   });
   expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
   expect(await stop(service)).toEqual({ code: 0, signal: null });
+  expect(existsSync(dirname(folder))).toBe(false);
 });
 
 test('a bucket that hangs delays neither the service nor its shutdown', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
@@ -24,13 +24,11 @@ test('serve --check of a valid configuration exits with 0 and creates nothing', 
 test('serve --check lists every problem and exits with 1', async () => {
   const directory = freshDirectory();
   const other = await startBinary();
-  const key = join(directory, 'key');
-  writeFileSync(key, 'short', { mode: 0o600 });
   const data = join(directory, 'data');
   await prepare(data);
   writeFileSync(join(data, 'usage/data.mdb'), '');
   const { code, stdout } = await runBinary([
-    ...['serve', '--check', '--data', data, '--backup-key-file', key],
+    ...['serve', '--check', '--data', data],
     ...['--tls-cert', join(directory, 'no.pem'), '--tls-key', join(directory, 'no.key')],
     ...['--listen', other.http, '--grpc-listen', '127.0.0.1:0'],
     ...['--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
@@ -38,13 +36,70 @@ test('serve --check lists every problem and exits with 1', async () => {
   await stop(other);
   expect(code).toBe(1);
   const problems = [...stdout.matchAll(/^problem {2}(.*?): /gm)].map(([, name]) => name);
-  expect(problems).toEqual([
-    'TLS files',
-    '--backup-key-file',
-    'stores',
-    `address ${other.http}`,
-    'PostgreSQL',
+  expect(problems).toEqual(['TLS files', 'stores', `address ${other.http}`, 'PostgreSQL']);
+});
+
+test('serve --check warns of what does not prevent a start, and the server starts', async () => {
+  const directory = freshDirectory();
+  const args = [
+    ...[
+      '--data',
+      join(directory, 'data'),
+      '--backup-every',
+      '24h',
+      '--backup-to',
+      join(directory, 'mount/backups'),
+    ],
+    ...[
+      '--postgres-key-file',
+      join(directory, 'not-needed'),
+      '--otlp-headers-file',
+      join(directory, 'not-needed'),
+    ],
+  ];
+  const { code, stdout } = await runBinary(['serve', '--check', ...args, ...freePorts]);
+  expect(stdout.match(/^(problem|warning).*$/gm)).toEqual([
+    `warning  --backup-to: Cannot write backups to ${directory}/mount/backups: no such directory; create it, or mount its volume; the server would start, and its backups would fail`,
   ]);
+  expect(code).toBe(0);
+  expect(readdirSync(directory)).toEqual([]);
+  await stop(await startBinary({ data: join(directory, 'data'), args: args.slice(2) }));
+});
+
+test('serve --check without a schedule does not read the files of backups, as serve does not', async () => {
+  const directory = freshDirectory();
+  const unused = ['--backup-key-file', join(directory, 'no-key'), '--backup-to', join(directory, 'backups')];
+  const args = ['--data', join(directory, 'data'), ...unused];
+  expect(await runBinary(['serve', '--check', ...args, ...freePorts])).toMatchObject({ code: 0 });
+  await stop(await startBinary({ data: join(directory, 'data'), args: unused }));
+});
+
+test('serve --check --existing accepts a directory whose preparation the start completes', async () => {
+  const data = join(freshDirectory(), 'data');
+  await prepare(data);
+  mkdirSync(join(data, 'prepared.tmp'));
+  renameSync(join(data, 'usage'), join(data, 'prepared.tmp/usage'));
+  const check = ['serve', '--check', '--data', data, '--existing', ...freePorts];
+  expect(await runBinary(check)).toMatchObject({ code: 0 });
+  await stop(await startBinary({ data, args: ['--existing'] }));
+});
+
+test.each([
+  [
+    'whose journal belongs to a lost store',
+    (data: string) => {
+      mkdirSync(join(data, 'journal/1'), { recursive: true });
+      writeFileSync(join(data, 'journal/1/0000000001.segment'), '');
+    },
+    'has packets of a missing store',
+  ],
+  ['that is a file', (data: string) => writeFileSync(data, ''), 'is not a directory'],
+])('serve --check refuses a data directory %s, as serve does', async (_, make, words) => {
+  const data = join(freshDirectory(), 'data');
+  await make(data);
+  const { code, stdout } = await runBinary(['serve', '--check', '--data', data, ...freePorts]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(words) });
+  expect((await runBinary(['serve', '--data', data, ...freePorts])).code).toBe(1);
 });
 
 test('serve --check names the process that uses the data directory', async () => {

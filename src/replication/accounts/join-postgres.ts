@@ -95,7 +95,8 @@ async function joinEmpty(data: string, joining: Joining): Promise<AccountTables 
   }
 }
 
-function isAway(error: unknown): boolean {
+/** Whether PostgreSQL may become available without a change of the settings. */
+export function isAway(error: unknown): boolean {
   if (error instanceof PostgresBeingFilled) return true;
   return error instanceof PostgresError && error.code !== 'sql';
 }

@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDenied, permissionDenied, presenceOf } from '../../runtime/presence.ts';
 import type { Pace } from './pace.ts';
 import type { Sink, Written } from './write-backup.ts';
 import { writeFileWhole } from './write-file.ts';
@@ -15,7 +16,10 @@ export interface Destination {
 
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
-/** Keeps backups in a directory, which is created if it is missing. */
+/**
+ * Keeps backups in a directory, which must exist: creating a directory of a volume that is not mounted would fill the disk that it is to
+ * protect.
+ */
 export function folderDestination(folder: string): Destination {
   return {
     async names() {
@@ -30,9 +34,23 @@ export function folderDestination(folder: string): Destination {
 }
 
 function filesIn(folder: string): string[] {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  checkFolder(folder);
   const entries = readdirSync(folder, { withFileTypes: true });
   return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+}
+
+/** Checks that backups can be written to a directory. @throws {Error} with the remedy if they cannot */
+export function checkFolder(folder: string): void {
+  const found = presenceOf(folder);
+  if (found === undefined)
+    throw new Error(`Cannot write backups to ${folder}: no such directory; create it, or mount its volume`);
+  if (!found.isDirectory()) throw new Error(`Cannot write backups to ${folder}: not a directory`);
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = isDenied(error) ? permissionDenied(folder) : (error as Error).message;
+    throw new Error(`Cannot write backups to ${folder}: ${why}`);
+  }
 }
 
 /** Bytes to free per step, and the pause between steps, ms. */

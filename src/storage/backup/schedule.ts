@@ -19,7 +19,7 @@ export interface BackupStatus {
 
 export interface ScheduleDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly everyMs: number;
   readonly thread: Pick<BackupThread, 'run' | 'stop'>;
 }
@@ -119,6 +119,14 @@ export class Schedule {
     const { clock, log } = this.#deps;
     const nextAt = clock.now() + Math.min(afterMs, this.#status.everyMs);
     this.#status = { ...this.#status, trouble: message, nextAt, failed: this.#status.failed + 1 };
-    log.warn('backup failed', { reason: message, nextAt: new Date(nextAt).toISOString() });
+    const { lastGoodAt } = this.#status;
+    const isOld = lastGoodAt === undefined || clock.now() - lastGoodAt > 2 * this.#status.everyMs;
+    const lastGood = lastGoodAt === undefined ? null : new Date(lastGoodAt).toISOString();
+    // As for the alert FlagmeterBackupOld.
+    log[isOld ? 'error' : 'warn']('backup failed', {
+      reason: message,
+      lastGood,
+      nextAt: new Date(nextAt).toISOString(),
+    });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BackupThread } from '../../../src/storage/backup/backup-thread.ts';
@@ -11,6 +11,7 @@ import {
 } from '../../../src/storage/backup/make-scheduled.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { Schedule } from '../../../src/storage/backup/schedule.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 import { filledDirectory, steady } from './data-directory.ts';
 
 const hour = 3_600_000;
@@ -29,6 +30,7 @@ async function keepFor(
 ) {
   const data = options.data ?? filledDirectory();
   const folder = options.folder ?? join(dirname(data), 'backups');
+  mkdirSync(folder, { recursive: true });
   const { remove } = options;
   const destination = { ...folderDestination(folder), ...(remove && { remove }) };
   let now = options.from ?? begin;
@@ -41,7 +43,7 @@ async function keepFor(
       : makeScheduled(destination, { data, keep: options.keep ?? 7, keyFile: undefined, at }, steady);
   const schedule = new Schedule({
     clock: { now: () => now, monotonic: () => now },
-    log: { info: note, warn: note },
+    log: { info: note, warn: note, error: note },
     everyMs: 24 * hour,
     thread: { run: run as BackupThread['run'], stop: async () => {} },
   });
@@ -94,14 +96,48 @@ test('a directory with the name of a backup is not removed', async () => {
   expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
 });
 
+test('a missing directory is not created: its volume may not be mounted', async () => {
+  const folder = join(temporaryDirectory(), 'mount/backups');
+  await expect(folderDestination(folder).names()).rejects.toThrow(
+    `Cannot write backups to ${folder}: no such directory; create it, or mount its volume`,
+  );
+  expect(existsSync(dirname(folder))).toBe(false);
+});
+
+test('a failed backup is a warning while there is a recent one, and an error otherwise', async () => {
+  const levels: string[] = [];
+  const note = (level: string) => () => void levels.push(level);
+  const failAfter = async (latest: number | undefined, hours: number) => {
+    const now = begin + hours * hour;
+    const schedule = new Schedule({
+      clock: { now: () => now, monotonic: () => now },
+      log: { info: note('info'), warn: note('warn'), error: note('error') },
+      everyMs: 24 * hour,
+      thread: {
+        stop: async () => {},
+        run: (async (name: string) => {
+          if (name === 'latest') return latest;
+          throw new Error('no such bucket');
+        }) as never,
+      },
+    });
+    let left = 4;
+    await schedule.keep(async (ms) => ms > 0 || --left > 0);
+    return levels.splice(0);
+  };
+  expect(await failAfter(undefined, 0)).toEqual(['error']);
+  expect(await failAfter(begin, 47)).toEqual(['warn']);
+  expect(await failAfter(begin, 49)).toEqual(['error']);
+});
+
 test('a failed backup is retried within the hour, and its reason shown until one succeeds', async () => {
   let now = begin;
   const attempts: number[] = [];
-  const warnings: unknown[] = [];
+  const errors: unknown[] = [];
   let broken = true;
   const schedule = new Schedule({
     clock: { now: () => now, monotonic: () => now },
-    log: { info: () => {}, warn: (words, fields) => void warnings.push([words, fields]) },
+    log: { info: () => {}, warn: () => {}, error: (words, fields) => void errors.push([words, fields]) },
     everyMs: 24 * hour,
     thread: {
       stop: async () => {},
@@ -120,9 +156,9 @@ test('a failed backup is retried within the hour, and its reason shown until one
     return now < begin + 5 * hour;
   });
   expect(attempts.slice(0, 7)).toEqual([0, 1, 3, 7, 15, 31, 63]);
-  expect(warnings[0]).toEqual([
+  expect(errors[0]).toEqual([
     'backup failed',
-    { reason: 'no such bucket', nextAt: '2026-01-02T03:05:05.000Z' },
+    { reason: 'no such bucket', lastGood: null, nextAt: '2026-01-02T03:05:05.000Z' },
   ]);
   expect(states).toContain('no such bucket');
   expect(schedule.status).toMatchObject({ made: 1, failed: 8, trouble: '', lastBytes: 5 });

@@ -58,11 +58,20 @@ function plain(value: unknown, depth: number): unknown {
   if (depth >= maxDepth) return '[deeper]';
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
   if (value instanceof Error) {
-    const { name, message, stack, cause } = value;
+    const { name, message, cause } = value;
+    const stack = isExplained(value) ? undefined : value.stack;
     return plainFields({ ...value, name, message, stack, cause }, depth + 1);
   }
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   return plainFields(value, depth + 1);
+}
+
+/**
+ * Whether the message of an error is sufficient. Failures of the disk, the network or a database have a code; a stack shows the place of
+ * a defect. Codes of the runtime that begin with `ERR_` are defects.
+ */
+function isExplained({ code }: Error & { readonly code?: unknown }): boolean {
+  return typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
 }
 
 /** Rounds to three decimals, or to three digits below one: the sixteen digits of a clock are noise. */

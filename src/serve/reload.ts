@@ -51,7 +51,7 @@ export async function reload(running: Config, load: () => Config, parts: Reloada
     const renewed = await bound.renewTls(running.shutdownGrace * 1000);
     if (renewed) log.info('reloaded the TLS files');
   } catch (error) {
-    log.error('the TLS files cannot be used; keeping the current ones', { error });
+    log.error('the TLS files cannot be used; keeping the current ones', { reason: (error as Error).message });
     return running;
   }
   const changed = settings.map(({ key }) => key).filter((key) => wanted[key] !== running[key]);

@@ -76,5 +76,8 @@ test('invalid TLS files change nothing', async () => {
     throw new Error('Cannot read the certificate');
   });
   expect(config.rate).toBe(5);
-  expect(lines).toHaveLength(1);
+  expect(lines).toEqual([
+    expect.objectContaining({ level: 'error', reason: 'Cannot read the certificate' }),
+  ]);
+  expect(lines[0]).not.toHaveProperty('error');
 });

@@ -17,6 +17,22 @@ function fieldsOf(fields: LogFields): Record<string, unknown> {
 }
 
 describe('the log', () => {
+  it('omits the stack of an error with a code of the system or a store, and of its causes', () => {
+    const disk = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
+    const store = Object.assign(new Error('Input/output error'), { code: 5, cause: disk });
+    const { error } = fieldsOf({ error: store });
+    expect(error).toEqual({
+      code: 5,
+      name: 'Error',
+      message: 'Input/output error',
+      cause: { code: 'EIO', name: 'Error', message: 'EIO: i/o error, write' },
+    });
+    const defect = Object.assign(new Error('no number'), { code: 'ERR_INVALID_ARG_TYPE' });
+    expect(fieldsOf({ error: defect })['error']).toMatchObject({
+      stack: expect.stringContaining('log.test'),
+    });
+  });
+
   it('writes one JSON object per line, with the time first', () => {
     expect(lines('debug', (log) => log.warn('slow\ncommit', { ms: 12 }))).toEqual([
       { time: '2024-01-02T03:04:05.006Z', level: 'warn', msg: 'slow\ncommit', ms: 12 },

@@ -121,15 +121,19 @@ export function formatOf(content: Buffer): Pick<Description, 'format' | 'program
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }
 
-/** The description of a backup; `undefined` if its numbers are impossible. @param size of the backup, if known */
-export function descriptionOf(content: Buffer, size: number | undefined): Description | undefined {
+/** The description of a backup; `undefined` if its numbers are impossible. */
+export function descriptionOf(content: Buffer): Description | undefined {
   return checked(content, (value) => {
     if (!Value.Check(descriptionSchema, value)) return false;
     const { stores } = value;
-    const bytes = stores.reduce((sum, each) => sum + each.pages * each.pageSize, 0);
     const isSound = stores[0]!.store !== stores[1]!.store && stores.every(isPossible);
-    return isSound && (size === undefined || bytes < size) && (value as Description);
+    return isSound && (value as Description);
   });
+}
+
+/** The bytes of the pages in a backup, which is longer. */
+export function pageBytesOf({ stores }: Description): number {
+  return stores.reduce((sum, { pages, pageSize }) => sum + pages * pageSize, 0);
 }
 
 /** The end of a backup; `undefined` if it is not one. */

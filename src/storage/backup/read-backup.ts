@@ -17,6 +17,7 @@ import {
   magic,
   maxContentBytes,
   metaPageCount,
+  pageBytesOf,
   pagesHeadBytes,
 } from './format.ts';
 import type { Pace } from './pace.ts';
@@ -127,9 +128,12 @@ class Input {
   /** @throws {Error} if fewer bytes are left */
   async take(length: number): Promise<Buffer> {
     const bytes = await this.rest(length);
-    if (bytes.length < length)
-      throw new Error(`Cannot use ${this.file}: it is truncated after ${this.at} bytes; use another backup`);
+    if (bytes.length < length) throw this.truncated(this.at);
     return bytes;
+  }
+
+  truncated(bytes: number): Error {
+    return new Error(`Cannot use ${this.file}: it is truncated after ${bytes} bytes; use another backup`);
   }
 
   /** Reads at most `length` bytes. */
@@ -161,8 +165,9 @@ class BackupReader {
   }
 
   async read(rest: () => Promise<void>): Promise<ReadBackup> {
-    if (!(await this.#input.rest(magic.length)).equals(magic))
-      throw this.#unusable('it is not a flagmeter backup');
+    const start = await this.#input.rest(magic.length);
+    if (!magic.subarray(0, start.length).equals(start)) throw this.#unusable('it is not a flagmeter backup');
+    if (start.length < magic.length) throw this.#input.truncated(start.length);
     const description = await this.#describe();
     this.#reader.described?.(description);
     for (;;) {
@@ -204,8 +209,11 @@ class BackupReader {
       throw this.#unusable(
         `flagmeter ${later.program} wrote it in format ${later.format}, and this version supports formats up to ${formatNumber}; use a later version`,
       );
-    const description = descriptionOf(content, this.#input.size);
+    const description = descriptionOf(content);
     if (description === undefined) throw this.#impossible('description');
+    const { size } = this.#input;
+    // Nothing of the described size is allocated for a short file.
+    if (size !== undefined && size <= pageBytesOf(description)) throw this.#input.truncated(size);
     this.#checkLayouts(description);
     return description;
   }

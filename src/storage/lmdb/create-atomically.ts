@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isStoreFailure } from '../../runtime/failures.ts';
 import { isPresent } from '../../runtime/presence.ts';
-import { syncPath } from './disk.ts';
+import { isOutOfSpace, probeDisk, syncPath } from './disk.ts';
 
 /** Holds directories during their creation. The next run removes the remains of a power loss. */
 const stagingName = 'prepare.tmp';
@@ -12,6 +13,7 @@ const completeName = 'prepared.tmp';
 /**
  * Creates directories in a data directory: all of them, or none.
  * @param make fills a staging directory in place of the data directory, and closes what it opened
+ * @throws {Error} whatever `make` throws, and if the disk is full; the data directory is unchanged then
  */
 export async function createAtomically(
   data: string,
@@ -19,19 +21,34 @@ export async function createAtomically(
 ): Promise<void> {
   const staging = join(data, stagingName);
   rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { mode: 0o700 });
   try {
+    mkdirSync(staging, { mode: 0o700 });
     await make(staging);
     for (const path of readdirSync(staging, { recursive: true, encoding: 'utf8' }))
       syncPath(join(staging, path));
     syncPath(staging);
     renameSync(staging, join(data, completeName));
+  } catch (error) {
+    throw isFull(data, error) ? noSpace(data, error) : error;
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
   syncPath(data);
   syncPath(dirname(data));
   finishCreation(data);
+}
+
+/** LMDB reports a full disk as any failed write. */
+function isFull(data: string, error: unknown): boolean {
+  const isNamed = isOutOfSpace(error) || isOutOfSpace((error as Error).cause ?? {});
+  return isNamed || (isStoreFailure(error) && probeDisk(data) === 'full');
+}
+
+function noSpace(data: string, cause: unknown): Error {
+  const must = 'free some space, or choose a directory on another disk with --data';
+  return new Error(`Cannot write to ${data}: no space left on device; ${must}. Nothing was changed`, {
+    cause,
+  });
 }
 
 /** Completes an interrupted creation: moves the remaining directories to their places. */

@@ -76,6 +76,30 @@ test('a backup with any changed byte, and any truncated one, is refused by name'
   );
 });
 
+test('a truncated backup is reported as truncated, with its size, wherever it ends', async () => {
+  const { file } = await makeBackup();
+  const whole = readFileSync(file);
+  const cut = join(dirname(file), 'cut');
+  for (const bytes of [
+    0,
+    7,
+    16,
+    20,
+    100,
+    271,
+    272,
+    5000,
+    whole.length / 2,
+    whole.length - 40,
+    whole.length - 1,
+  ]) {
+    writeFileSync(cut, whole.subarray(0, Math.floor(bytes)));
+    await expect(readBackup(cut, {}, steady)).rejects.toThrow(
+      `Cannot use ${cut}: it is truncated after ${Math.floor(bytes)} bytes; use another backup`,
+    );
+  }
+});
+
 test('omitted, repeated and moved blocks are refused', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);

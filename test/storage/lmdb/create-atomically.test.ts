@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { expect, test } from 'vitest';
 import { createAtomically } from '../../../src/storage/lmdb/create-atomically.ts';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
@@ -33,6 +34,30 @@ test('a failure leaves nothing behind, and remains of a power loss are harmless'
     mkdirSync(`${aside}/store`);
   });
   expect(readdirSync(data)).toEqual(['store']);
+});
+
+test.each([
+  [
+    'a system error',
+    () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
+  ],
+  [
+    "LMDB's error",
+    () => Object.assign(new Error('No space left on device'), { code: constants.errno.ENOSPC }),
+  ],
+  [
+    'its cause',
+    () => new Error('Cannot make lock.mdb', { cause: Object.assign(new Error('quota'), { code: 'EDQUOT' }) }),
+  ],
+])('a full disk is reported with the remedy, if %s says so', async (_, error) => {
+  const data = temporaryDirectory();
+  const failing = createAtomically(data, async () => {
+    throw error();
+  });
+  await expect(failing).rejects.toThrow(
+    `Cannot write to ${data}: no space left on device; free some space, or choose a directory on another disk with --data. Nothing was changed`,
+  );
+  expect(readdirSync(data)).toEqual([]);
 });
 
 test('directories completed by an earlier run are moved once the data directory is locked', () => {

@@ -1,5 +1,6 @@
 import { UsageError } from '../cli/flags.ts';
 import { Connection } from '../replication/postgres/connection.ts';
+import { refuseLater } from '../replication/postgres/layout.ts';
 import { type PostgresKey, readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import {
   type PostgresAddress,
@@ -28,14 +29,21 @@ export function postgresKeyOf({ postgresKeyFile }: Config): PostgresKey | undefi
   return postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
 }
 
-/** Connects to PostgreSQL for one command. Nothing is logged: errors describe failures. */
+/**
+ * Connects to PostgreSQL for one command. Nothing is logged: errors describe failures.
+ * @throws {PostgresUnfit} as `refuseLater`
+ */
 export async function withPostgres<T>(
   address: PostgresAddress,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const log = createLog('error', () => {}, systemClock);
   const name = 'flagmeter engine';
-  const connection = new Connection(address, { name, log, clock: systemClock, deadlineMs });
+  const connection = new Connection(address, {
+    ...{ name, log, deadlineMs },
+    clock: systemClock,
+    prepare: refuseLater,
+  });
   try {
     return await use(connection);
   } finally {

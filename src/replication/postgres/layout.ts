@@ -21,12 +21,8 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
   const { rows } = await run<PostgresFacts>({ name: 'fm-engine', text }).catch(unfit);
   const [facts] = rows;
   if (facts === undefined) throw noPostgres();
-  const { layout, oldestLayout } = facts;
-  if (own < oldestLayout)
-    throw new PostgresUnfit(
-      `The database has layout ${layout} of a newer flagmeter, and this one knows layout ${own}: update flagmeter on this node`,
-      'The database needs a newer flagmeter',
-    );
+  const { layout } = facts;
+  checkNotLater(facts, own);
   if (own > layout)
     throw new PostgresUnfit(
       `The database has layout ${layout}, and this version needs layout ${own}: run flagmeter postgres migrate first; nodes of the previous version can continue meanwhile`,
@@ -38,6 +34,31 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
       `The role ${user} lacks rights on ${missing.join(', ')}: make it the owner of the tables, or grant them`,
     );
   return facts;
+}
+
+/**
+ * Checks that no later version has given the tables a layout that this one cannot use, if there are tables. For the sessions of commands,
+ * some of which create or migrate the tables.
+ * @throws {PostgresUnfit} if one has
+ */
+export async function refuseLater(run: Run): Promise<void> {
+  const text = 'SELECT layout, oldest_layout AS "oldestLayout" FROM fm_engine';
+  // Missing tables and rights are reported by the command.
+  const { rows } = await run<Pick<PostgresFacts, 'layout' | 'oldestLayout'>>({ text }).catch(() => ({
+    rows: [],
+  }));
+  for (const facts of rows) checkNotLater(facts, postgresLayout);
+}
+
+function checkNotLater(
+  { layout, oldestLayout }: Pick<PostgresFacts, 'layout' | 'oldestLayout'>,
+  own: number,
+): void {
+  if (own < oldestLayout)
+    throw new PostgresUnfit(
+      `The database has layout ${layout} of a newer flagmeter, and this one knows layout ${own}: update flagmeter on this node`,
+      'The database needs a newer flagmeter',
+    );
 }
 
 /** The id of a database while it is being filled from a replica. */

@@ -1,0 +1,132 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rotateCommand } from '../../src/cli/server-commands.ts';
+import { commandTable } from '../../src/commands/command-table.ts';
+import { newPostgresKey } from '../../src/replication/postgres/postgres-key.ts';
+import { spoolLayout, usageLayout } from '../../src/storage/lmdb/layout.ts';
+import { openLmdb, openRecords } from '../../src/storage/lmdb/lmdb.ts';
+import { openSpoolStore } from '../../src/storage/lmdb/spool.ts';
+import { cleanUp, freshDirectory, prepare } from '../support/binary.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+/** Every command of this version refuses what a later version wrote, and changes nothing. */
+
+afterAll(cleanUp);
+
+const commands = Object.values(commandTable).flatMap((entry) => [...entry.commands]);
+
+/** The names of the commands with a flag. */
+const namesWith = (flag: string) =>
+  commands.filter(({ flags }) => flags.some(({ name }) => name === flag)).map(({ name }) => name);
+
+const nowhere = ['--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'];
+
+/** The arguments of each command that uses a data directory, besides `--data`. */
+const onData: Readonly<Record<string, readonly string[]>> = {
+  serve: freePorts,
+  init: ['--admin-email', 'a@example.com'],
+  'admin reset-password': ['--email', 'bench@localhost'],
+  [rotateCommand.name]: [],
+  verify: [],
+  backup: ['--to', 'file'],
+  compact: [],
+  'postgres adopt': [...nowhere, '--without-key-file'],
+};
+
+/** They create what they use. */
+const onNew = ['bench', 'restore'];
+
+const words = (name: string) => name.split(' ');
+
+test('every command with --data is in this test', () => {
+  expect([...Object.keys(onData), ...onNew].sort()).toEqual(namesWith('data').sort());
+});
+
+describe.each(['accounts', 'usage', 'spool'] as const)('a later layout of the store %s', (store) => {
+  let data: string;
+  beforeAll(async () => {
+    data = join(freshDirectory(), 'data');
+    await prepare(data);
+    await openSpoolStore(data).lmdb.close();
+    const lmdb = openLmdb(join(data, store));
+    openRecords<number>(lmdb, 'numbers').putSync('layout', 99);
+    await lmdb.close();
+  });
+
+  const variants: [string, readonly string[]][] = [
+    ...Object.entries(onData),
+    ['serve', ['--check', ...freePorts]],
+    ['postgres adopt', [...nowhere, '--from-replica']],
+    ['postgres adopt', ['--from-replica', '--dry-run']],
+  ];
+
+  test.each(variants)('is refused by %s %j, and the stores are unchanged', async (name, args) => {
+    const copy = join(freshDirectory(), 'data');
+    cpSync(data, copy, { recursive: true });
+    const { code, stdout, stderr } = await runBinary([...words(name), '--data', copy, ...args]);
+    expect(`${stdout}${stderr}`).toContain(
+      `a later version of flagmeter wrote its ${store}, in layout 99, and this version supports layouts up to`,
+    );
+    expect(code).toBe(1);
+    for (const each of ['accounts', 'usage', 'spool'])
+      expect(readFileSync(join(copy, each, 'data.mdb'))).toEqual(readFileSync(join(data, each, 'data.mdb')));
+  });
+});
+
+function keyFile(): string {
+  const file = join(freshDirectory(), 'key');
+  writeFileSync(file, newPostgresKey(), { mode: 0o600 });
+  return file;
+}
+
+test('a store whose journal may be in use is not taken for a later one', () => {
+  expect([usageLayout.journalled, spoolLayout.journalled]).not.toContain(99);
+});
+
+needing('postgresql').describe('a later layout of PostgreSQL', () => {
+  let postgres: Postgres;
+  let url: string;
+  let node: string;
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+    url = await postgres.database();
+    await preparePostgres(url);
+    node = join(freshDirectory(), 'node');
+    await prepare(node);
+    await postgres.query('UPDATE fm_engine SET layout = 99, oldest_layout = 99', [], url);
+  }, 120_000);
+  afterAll(() => postgres.close());
+
+  /** The arguments of each command that connects to PostgreSQL, besides `--postgres`. */
+  const onPostgres: Readonly<Record<string, () => readonly string[]>> = {
+    serve: () => ['--data', join(freshDirectory(), 'new'), ...freePorts],
+    'admin reset-password': () => ['--email', 'ada@example.com'],
+    [rotateCommand.name]: () => [],
+    'postgres init': () => ['--admin-email', 'a@example.com', '--without-key-file'],
+    'postgres status': () => [],
+    'postgres migrate': () => [],
+    'postgres encrypt-keys': () => ['--postgres-key-file', keyFile()],
+    'postgres forget-node': () => ['node1', '--yes'],
+    'postgres adopt': () => ['--data', node, '--without-key-file'],
+  };
+
+  test('every command with --postgres is in this test', () => {
+    expect(Object.keys(onPostgres).sort()).toEqual(namesWith('postgres').sort());
+  });
+
+  test.each([...Object.keys(onPostgres), 'serve --check'])('is refused by %s', async (name) => {
+    const [command, ...more] = name.split(' --');
+    const args = onPostgres[command!]!();
+    const flags = more.map((flag) => `--${flag}`);
+    const ended = await runBinary([...words(command!), '--postgres', url, ...args, ...flags]);
+    expect(`${ended.stdout}${ended.stderr}`).toMatch(/layout 99/);
+    expect(ended.code).toBe(1);
+  });
+
+  afterAll(() => rmSync(node, { recursive: true, force: true }));
+});

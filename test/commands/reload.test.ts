@@ -76,8 +76,6 @@ test('invalid TLS files change nothing', async () => {
     throw new Error('Cannot read the certificate');
   });
   expect(config.rate).toBe(5);
-  expect(lines).toEqual([
-    expect.objectContaining({ level: 'error', reason: 'Cannot read the certificate' }),
-  ]);
+  expect(lines).toEqual([expect.objectContaining({ level: 'error', reason: 'Cannot read the certificate' })]);
   expect(lines[0]).not.toHaveProperty('error');
 });

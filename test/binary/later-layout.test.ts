@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rotateCommand } from '../../src/cli/server-commands.ts';
+import { rotateSigningKeyCommand } from '../../src/cli/server-commands.ts';
 import { commandTable } from '../../src/commands/command-table.ts';
 import { newPostgresKey } from '../../src/replication/postgres/postgres-key.ts';
 import { spoolLayout, usageLayout } from '../../src/storage/lmdb/layout.ts';
@@ -31,7 +31,7 @@ const onData: Readonly<Record<string, readonly string[]>> = {
   serve: freePorts,
   init: ['--admin-email', 'a@example.com'],
   'admin reset-password': ['--email', 'bench@localhost'],
-  [rotateCommand.name]: [],
+  [rotateSigningKeyCommand.name]: [],
   verify: [],
   backup: ['--to', 'file'],
   compact: [],
@@ -106,7 +106,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
   const onPostgres: Readonly<Record<string, () => readonly string[]>> = {
     serve: () => ['--data', join(freshDirectory(), 'new'), ...freePorts],
     'admin reset-password': () => ['--email', 'ada@example.com'],
-    [rotateCommand.name]: () => [],
+    [rotateSigningKeyCommand.name]: () => [],
     'postgres init': () => ['--admin-email', 'a@example.com', '--without-key-file'],
     'postgres status': () => [],
     'postgres migrate': () => [],

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } fro
 import { dirname, join } from 'node:path';
 import { isStoreFailure } from '../../runtime/failures.ts';
 import { isPresent } from '../../runtime/presence.ts';
-import { isOutOfSpace, probeDisk, syncPath } from './disk.ts';
+import { probeDisk, shortageIn, syncPath } from './disk.ts';
 
 /** Holds directories during their creation. The next run removes the remains of a power loss. */
 const stagingName = 'prepare.tmp';
@@ -40,8 +40,8 @@ export async function createAtomically(
 
 /** LMDB reports a full disk as any failed write. */
 function isFull(data: string, error: unknown): boolean {
-  const isNamed = isOutOfSpace(error) || isOutOfSpace((error as Error).cause ?? {});
-  return isNamed || (isStoreFailure(error) && probeDisk(data) === 'full');
+  const named = shortageIn(error) ?? shortageIn((error as Error).cause ?? {});
+  return (named ?? (isStoreFailure(error) ? probeDisk(data) : undefined)) === 'space';
 }
 
 function noSpace(data: string, cause: unknown): Error {

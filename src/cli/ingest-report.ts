@@ -13,8 +13,21 @@ export const ingest: Report = {
     const entries = itemsOf(report, 'entries');
     return [byReason('Refused', 'refused', entries), byReason('Noted', 'noted', entries), bySender(entries)];
   },
+  more: { path: ['unattributed'], table: byToken },
   empty: 'No packets or reports in this period',
 };
+
+/** Tokens of Unleash that no application has adopted. */
+function byToken(answer: Item): Sheet {
+  const columns = {
+    token: { label: 'Refused token, not adopted', cut: true },
+    sender: { label: 'Sender', cut: true },
+    count: { label: 'Count', right: true },
+    since: 'Since',
+    lastAt: 'Last',
+  } as const;
+  return { columns, items: itemsOf(answer, 'tokens') };
+}
 
 /** One row for each reason, with its count and an example. */
 function byReason(title: string, outcome: string, entries: readonly Item[]): Sheet {

@@ -4,11 +4,12 @@ import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
+import { Failure } from './failure.ts';
 import { queryOf, Reader } from './fields.ts';
 import { environmentIn, find, findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
-import { commandOf, itemsOf, type Report, times } from './report.ts';
+import { commandOf, itemsOf, type Report, type Sheet, times } from './report.ts';
 import { type ReportName, reports } from './reports.ts';
 import { printable, show } from './show.ts';
 
@@ -41,10 +42,21 @@ export async function runReport(
   const answer = await api.read(path, query);
   if (given.has('json')) printJson(context, answer);
   else {
-    print(context, report, application, given, answer);
+    print(context, report, application, given, answer, await moreOf(report, api));
     if (isEmpty(answer)) await checkExists(api, application, given);
   }
   return 0;
+}
+
+/** The additional table of a report; `undefined` if the caller may not read it. @throws {Failure} */
+async function moreOf({ more }: Report, api: Api): Promise<Sheet | undefined> {
+  if (more === undefined) return undefined;
+  try {
+    return more.table(await api.read(more.path, {}));
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'forbidden') return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -79,13 +91,21 @@ function environmentOf({ name, of }: Report, application: Item, given: Given): Q
   throw new UsageError(`Cannot use ${name} without --environment: ${all}`);
 }
 
-function print(context: Context, report: Report, application: Item, given: Given, answer: Item): void {
+function print(
+  context: Context,
+  report: Report,
+  application: Item,
+  given: Given,
+  answer: Item,
+  more: Sheet | undefined,
+): void {
   const environment = answer['environment'] ?? 'all environments';
   const about = [application['name'], environment, `${show(answer['from'])} to ${show(answer['to'])}`];
   context.out(`${printable(about.join(', '))}\n`);
   if (report.headline) context.out(`${printable(report.headline(answer))}\n`);
   const flags = new Set(report.fields.flatMap(({ name }) => (given.has(name) ? [name] : [])));
-  const sheets = report.tables(answer, flags).filter(({ items }) => items.length > 0);
+  const all = [...report.tables(answer, flags), ...(more === undefined ? [] : [more])];
+  const sheets = all.filter(({ items }) => items.length > 0);
   for (const { columns, items } of sheets) {
     context.out('\n');
     printTable(context, columns, items);

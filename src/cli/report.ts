@@ -16,6 +16,8 @@ export interface Report {
   readonly fields: readonly Field[];
   /** A line above the tables, below the title. */
   headline?(report: Item): string;
+  /** A path of the API below its tables, which only Admins of the installation may read, and the table of its answer. */
+  readonly more?: { readonly path: readonly string[]; table(answer: Item): Sheet };
   /** Its tables. Those without rows are not printed. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
   /** The message when no table has rows. */

@@ -1,6 +1,6 @@
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Deletion } from '../contract/shapes/deletion.ts';
-import { Unattributed } from '../contract/shapes/ledger.ts';
+import { type RefusedToken, Unattributed } from '../contract/shapes/ledger.ts';
 import { ServiceStatus } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
@@ -59,6 +59,8 @@ export const deletions: Group<ManageDeps> = {
 export interface UnattributedDeps extends ManageDeps {
   /** The latest refusals without an application. */
   readonly latestUnattributed: LatestUnattributed;
+  /** The tokens of Unleash that were refused in the last day. */
+  refusedTokens(): readonly RefusedToken[];
 }
 
 export const unattributed: Group<UnattributedDeps> = {
@@ -70,11 +72,15 @@ export const unattributed: Group<UnattributedDeps> = {
       operationId: 'listUnattributed',
       summary: 'List the latest refusals that no ledger contains',
       description:
-        'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded.\n\nThey may come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For others the list is empty.',
+        'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded. `tokens` are tokens of Unleash that no application has adopted: the ledger keeps them, also across a restart.\n\nThey may come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For others the list is empty.',
       answers: { 200: jsonAnswer(Unattributed, 'The refusals.') },
-      handle({ directory, caller }, { latestUnattributed }: UnattributedDeps) {
-        const shown = isInstallationAdmin(directory, caller) ? latestUnattributed.latest : [];
-        return ok({ items: shown.map(({ at, ...refusal }) => ({ ...refusal, at: timeText(at) })) });
+      handle({ directory, caller }, { latestUnattributed, refusedTokens }: UnattributedDeps) {
+        if (!isInstallationAdmin(directory, caller)) return ok({ items: [], tokens: [] });
+        const items = latestUnattributed.latest.map(({ at, ...refusal }) => ({
+          ...refusal,
+          at: timeText(at),
+        }));
+        return ok({ items, tokens: [...refusedTokens()] });
       },
     }),
   ],

@@ -32,6 +32,7 @@ import { description } from '../management/document.ts';
 import { SharedFindings } from '../management/health/shared-findings.ts';
 import { TeamFigures } from '../management/home/team-figures.ts';
 import { type ManagementDeps, managementApi } from '../management/management-api.ts';
+import { refusedTokens } from '../management/refused-tokens.ts';
 import { SharedResults } from '../management/shared-results.ts';
 import { SharedSights } from '../management/shared-sights.ts';
 import { authority } from '../runtime/address.ts';
@@ -148,6 +149,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     issuerRules: { allowPrivate: config.issuerAllowPrivate },
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     latestUnattributed: core.counting.ledger.latestUnattributed,
+    refusedTokens: () => refusedTokens(usage, clock.now()),
     status: () => status.now(),
     freshen,
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),

@@ -111,7 +111,8 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
   const latestUnattributed = new LatestUnattributed();
   const trustRules = { allowPrivate: false };
-  const deps = { ...parts, ...signIn, plans, limits: defaults, latestUnattributed, trustRules };
+  const shown = { latestUnattributed, refusedTokens: () => [] };
+  const deps = { ...parts, ...signIn, plans, limits: defaults, ...shown, trustRules };
   const dispatch = createRouter(routesFrom(groups, deps));
   const other = await createTeam(directory, 'Other');
 

@@ -122,9 +122,38 @@ const UnattributedRefusal = shape(
 );
 export type UnattributedRefusal = Static<typeof UnattributedRefusal>;
 
+const exampleToken = {
+  token: 'default:production.…',
+  sender: 'billing (unleash-node-sdk 6.12.1)',
+  count: 4,
+  since: '2026-01-31T11:00:00.000Z',
+  lastAt: exampleTime,
+} as const;
+
+const RefusedToken = shape(
+  'RefusedToken',
+  {
+    token: text(
+      'Project and environment in the token; `__other__` for those beyond the limit. The secret is not kept.',
+    ),
+    sender: orNull(text('Name of the service, and its SDK if the request names it.')),
+    count: count('Number of refused messages.'),
+    since: time('Start of the hour of the first one.'),
+    lastAt: time('Time of the last one.'),
+  },
+  exampleToken,
+);
+export type RefusedToken = Static<typeof RefusedToken>;
+
 export const Unattributed = shape(
   'Unattributed',
-  { items: listOf(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.') },
-  { items: [exampleRefusal] },
+  {
+    items: listOf(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.'),
+    tokens: listOf(
+      RefusedToken,
+      'Tokens of Unleash of the last 24 hours that no application had adopted, the latest first, at most 50.',
+    ),
+  },
+  { items: [exampleRefusal], tokens: [exampleToken] },
 );
 export type Unattributed = Static<typeof Unattributed>;

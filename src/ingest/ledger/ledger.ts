@@ -16,13 +16,14 @@ import {
   type LedgerRoute,
   type LedgerSubject,
   ledgerEntries,
+  noApplication,
   subjectText,
   type Transport,
 } from '../../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type AcceptedSender, acceptedSubject, HourRows, orNull, type SentSubject } from './hour-rows.ts';
-import { ledgerText } from './text.ts';
+import { ledgerText, openPartOf } from './text.ts';
 import { type Claim, LatestUnattributed, type UnattributedRefusal } from './unattributed.ts';
 
 export interface LedgerSource {
@@ -153,6 +154,18 @@ export class Ledger {
   refusedUnattributed(refusal: ApiError, source: LedgerSource, claim: Claim): void {
     this.latestUnattributed.add(refusal.code, source, claim, this.#deps.clock.now());
     this.refusedUnread(refusal);
+    if (source.route === 'unleash' && refusal.code === 'unknown_key')
+      this.#refusedToken(refusal, source, claim);
+  }
+
+  /** Counts a refused token of Unleash, so that its owner finds it later: most SDKs discard what is refused. */
+  #refusedToken({ code, status }: ApiError, source: LedgerSource, { appKey = '' }: Claim): void {
+    const instance = openPartOf(appKey);
+    if (instance === undefined) return;
+    const at = this.#deps.clock.now();
+    const subject = { ...source, instance, environment: null, outcome: 'refused', status, code } as const;
+    const row = this.#rowOf({ number: noApplication }, subject, at);
+    this.#deps.laneOf(noApplication).ledger.add(row, at);
   }
 
   /** Counts a refusal in the ledger of its application. */
@@ -181,7 +194,7 @@ export class Ledger {
     batch.ledger.add(row, at);
   }
 
-  #rowOf(application: Application, subject: SentSubject, at: number): LedgerRow {
+  #rowOf(application: Pick<Application, 'number'>, subject: SentSubject, at: number): LedgerRow {
     const rows = this.#rowsOf(application, at);
     const before = rows.size;
     const row = rows.row(subject);
@@ -189,7 +202,7 @@ export class Ledger {
     return row;
   }
 
-  #rowsOf({ number }: Application, at: number): HourRows {
+  #rowsOf({ number }: Pick<Application, 'number'>, at: number): HourRows {
     const hour = Math.floor(at / 3_600_000);
     const rows = this.#hours.get(number);
     return rows?.hour === hour ? rows : this.#open(number, hour, rows);

@@ -12,6 +12,15 @@ export function ledgerText(text: string): string {
   return cut(open);
 }
 
+/** The project and the environment in a token of Unleash. The rest is secret. */
+const openPart = /^((?:\*|\[\]|[\w.~-]{1,100}):[\w~-]{1,100}\.)./;
+
+/** The open part of a token of Unleash, as `default:production.…`; `undefined` for any other text. */
+export function openPartOf(token: string): string | undefined {
+  const open = openPart.exec(token)?.[1];
+  return open === undefined ? undefined : `${open}…`;
+}
+
 /** Truncates a text without splitting a surrogate pair. */
 function cut(text: string): string {
   if (text.length <= longest) return text;

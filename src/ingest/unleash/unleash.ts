@@ -13,7 +13,13 @@ import { identityOfBytes } from '../message-identity.ts';
 import type { LongMessages, MessageHandler } from '../pipeline.ts';
 import { allowOrigin } from '../telemetry/cors.ts';
 import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
-import { type SdkHead, type UnleashContent, type UnleashKind, withHeaders } from './message/message.ts';
+import {
+  type SdkHead,
+  sdkOf,
+  type UnleashContent,
+  type UnleashKind,
+  withHeaders,
+} from './message/message.ts';
 import { decodeUnleash, type PackedMessage, type UnleashFormat, unpackPart } from './message/parts.ts';
 import { registrationOf, type SentBefore, sentBefore } from './repetition.ts';
 
@@ -88,7 +94,8 @@ export function unleashHandler(
     },
     refuse: (refusal, request) =>
       problem(refusal, refusal.status === 403 ? {} : allowOrigin(originOf(request))),
-    userAgent: (request) => request.header('user-agent'),
+    userAgent: (request) =>
+      userAgentOf({ ...headersOf(request), platform: undefined }) ?? request.header('user-agent'),
     origin: (request) => request.header('origin'),
     claimedSender: ({ head }, request) => ({ ...claimOf(request), instanceName: head.instance }),
     peek: (request) => claimOf(request),
@@ -125,7 +132,7 @@ function headersOf(request: Request): SdkHead {
   const [appName, connection] = [read('appname'), read('connection-id')];
   const interval = Number(read('interval'));
   const own = interval > 0 ? { interval } : { interval: undefined };
-  return { appName, connection, instance: read('instanceid'), sdk: read('sdk'), ...own };
+  return { appName, connection, instance: read('instanceid'), sdk: sdkOf(read('sdk')), ...own };
 }
 
 /** Resolves a part. Its new names and senders go with the next batch, even if the message is then refused. */
@@ -219,7 +226,11 @@ function beforeOf(
 }
 
 /** The sender as the ledger shows it: service, SDK and platform. */
-function userAgentOf({ appName, sdk, platform }: Received['head']): string | undefined {
+function userAgentOf({
+  appName,
+  sdk,
+  platform,
+}: Pick<Received['head'], 'appName' | 'sdk' | 'platform'>): string | undefined {
   const more = [sdk, platform].filter((each) => each !== undefined).join('; ');
   return more === '' ? appName : `${appName ?? 'unnamed'} (${more})`;
 }

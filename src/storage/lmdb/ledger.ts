@@ -63,6 +63,9 @@ export interface LedgerEntry extends Readonly<LedgerTotal> {
   readonly subject: LedgerSubject;
 }
 
+/** In place of an application: tokens of Unleash that none has adopted. The instance of these rows is the open part of the token. */
+export const noApplication = 0;
+
 /** The User-Agent of the row that counts the senders beyond the limit. */
 export const otherSenders = '__other__';
 

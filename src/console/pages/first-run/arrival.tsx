@@ -28,7 +28,7 @@ export function Arrival({ app, env, source }: ArrivalProps) {
   const query = { environment: env, unnamed: true };
   const path = withQuery(resource('applications', app, 'ingest'), query);
   const { data } = usePoll<IngestReport>(path, everyMs);
-  const unattributed = useUnattributed(everyMs);
+  const unattributed = useUnattributed(everyMs)?.items ?? [];
   const seen = watch({ source, since: since.value, now: now.value, ledger: data, unattributed });
   return (
     <section class="stack" aria-labelledby="connect-arrival">

@@ -4,6 +4,7 @@ import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { Ago } from '../../parts/columns.tsx';
 import { Choices, Field, Form } from '../../parts/form.tsx';
+import { RefusedTokens, useUnattributed } from '../ingest/senders.tsx';
 import { isAdmin } from '../settings/part.tsx';
 
 interface TokensProps {
@@ -16,10 +17,12 @@ interface TokensProps {
 export function Tokens({ app, env, keys }: TokensProps) {
   const adopted = keys.filter(({ environment }) => environment === env);
   const asking = useSignal(false);
+  const refused = useUnattributed()?.tokens ?? [];
   if (!isAdmin() && adopted.length === 0)
     return <p>An Admin of the team adopts the tokens that the services send.</p>;
   return (
     <>
+      <RefusedTokens tokens={refused} />
       {adopted.length > 0 && (
         <ul class="plain-list" aria-label={`Adopted for ${env}`}>
           {adopted.map(({ id, prefix, type, lastUsedAt, warnings }) => (

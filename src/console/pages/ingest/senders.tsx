@@ -1,6 +1,7 @@
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import type {
   LedgerEntry,
+  RefusedToken,
   UnattributedRefusal,
   Unattributed as UnattributedReport,
 } from '../../../contract/shapes/ledger.ts';
@@ -162,11 +163,40 @@ function Code({ of }: { readonly of: string }) {
 
 const everyMs = 5000;
 
-/** The latest refusals without an application; empty unless the user is an Admin. */
-export function useUnattributed(pause = everyMs): readonly UnattributedRefusal[] {
+/** The latest refusals without an application; `undefined` unless the user is an Admin. */
+export function useUnattributed(pause = everyMs): UnattributedReport | undefined {
   const path = hasRole('Admin') ? resource('unattributed') : undefined;
-  return usePoll<UnattributedReport>(path, pause).data?.items ?? [];
+  return usePoll<UnattributedReport>(path, pause).data;
 }
+
+/** Tokens of Unleash that no application has adopted. */
+export function RefusedTokens({ tokens }: { readonly tokens: readonly RefusedToken[] }) {
+  if (tokens.length === 0) return null;
+  return (
+    <>
+      <p>
+        <strong class="warn">Refused: these tokens are not adopted.</strong> Most SDKs discard what is
+        refused. Adopt the tokens that the services send.
+      </p>
+      <Table
+        caption="Refused tokens of the last day"
+        columns={tokenColumns}
+        rows={tokens}
+        rowKey={({ token, sender }) => JSON.stringify([token, sender])}
+        csv="refused-tokens"
+        stacked
+      />
+    </>
+  );
+}
+
+const tokenColumns: readonly Column<RefusedToken>[] = [
+  { key: 'token', title: 'Token', value: ({ token }) => token, cell: ({ token }) => <code>{token}</code> },
+  { key: 'sender', title: 'Service', value: ({ sender }) => sender },
+  countColumn('count', 'Refused'),
+  agoColumn('since', 'Since', 'since'),
+  agoColumn('lastAt', 'Last', 'last'),
+];
 
 interface UnattributedProps {
   readonly app: string;
@@ -176,8 +206,8 @@ interface UnattributedProps {
 
 /** Refusals of requests with an unknown key or an unreadable body. */
 export function Unattributed({ app, keys }: UnattributedProps) {
-  const items = useUnattributed();
-  if (items.length === 0) return null;
+  const { items = [], tokens = [] } = useUnattributed() ?? {};
+  if (items.length + tokens.length === 0) return null;
   return (
     <section class="stack">
       <h2>Refused, without an application</h2>
@@ -185,6 +215,7 @@ export function Unattributed({ app, keys }: UnattributedProps) {
         The latest kinds since the server started: requests with unknown or revoked keys, and unreadable
         bodies. One of them may be yours.
       </p>
+      <RefusedTokens tokens={tokens} />
       <Table
         caption="Refused, without an application"
         columns={unattributedColumns(app, keys)}

@@ -119,7 +119,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** `unleash-client-node:6.12.1` as a name and a version. */
-function sdkOf(sdk: string | undefined): string | undefined {
+export function sdkOf(sdk: string | undefined): string | undefined {
   return sdk?.replace(/[:@/](?=v?\d)/, ' ');
 }
 

@@ -28,7 +28,7 @@ const form = (body: string) => ({
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 });
 
-describe('while PostgreSQL is unreachable', () => {
+describe('while PostgreSQL is not available', () => {
   test.each([
     ['/connect/token', form('grant_type=client_credentials')],
     ['/connect/introspect', form('token=x')],
@@ -41,7 +41,7 @@ describe('while PostgreSQL is unreachable', () => {
     expect(answer.headers.get('retry-after')).toBe('2');
     expect(await answer.json()).toEqual({
       error: 'temporarily_unavailable',
-      error_description: expect.stringMatching(/PostgreSQL is unreachable/),
+      error_description: expect.stringMatching(/PostgreSQL is not available/),
     });
   });
 
@@ -55,7 +55,7 @@ describe('while PostgreSQL is unreachable', () => {
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('2');
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(await answer.text()).toMatch(/PostgreSQL is unreachable/);
+    expect(await answer.text()).toMatch(/PostgreSQL is not available/);
   });
 
   test.each([

@@ -247,7 +247,7 @@ describe('postgres migrate', () => {
       to: postgresLayout,
     });
     await query('UPDATE fm_engine SET layout = 9, oldest_layout = 9');
-    await expect(run('migrate')).rejects.toThrow('use a newer flagmeter');
+    await expect(run('migrate')).rejects.toThrow('update flagmeter on this node');
   });
 });
 

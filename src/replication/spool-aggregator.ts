@@ -72,8 +72,7 @@ export function createSpoolAggregator(
   let isReplayed = false;
   const begin = () => {
     const deps = { store, stages, forget, room };
-    measureWaiting(store);
-    const last = streamsOf(store).findLast(({ restOf }) => restOf === undefined);
+    const last = measuredStreams(store).findLast(({ restOf }) => restOf === undefined);
     if (last !== undefined && last.stream !== stream) new Sealer(deps, last).sealAll();
     return new Sealer(deps, beginStream(store, stream, mark));
   };
@@ -122,17 +121,18 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
   for (const section of sections) section.add(rest);
 }
 
-/** Adds the size of the deltas that wait to records of earlier versions. */
-function measureWaiting(store: SpoolStore): void {
+/** The streams of a spool, with the size of the deltas that wait: records of earlier versions do not have it. */
+function measuredStreams(store: SpoolStore): StreamRecord[] {
   const unmeasured = streamsOf(store).filter(({ waitingBytes }) => waitingBytes === undefined);
-  if (unmeasured.length === 0) return;
-  transact(store.lmdb, () => {
-    for (const record of unmeasured) {
-      const { stream, number, acknowledged, sealed } = record;
-      const waitingBytes = bytesOfDeltas(store, number, acknowledged + 1, sealed);
-      store.streams.putSync(stream, { ...record, waitingBytes });
-    }
-  });
+  if (unmeasured.length > 0)
+    transact(store.lmdb, () => {
+      for (const record of unmeasured) {
+        const { stream, number, acknowledged, sealed } = record;
+        const waitingBytes = bytesOfDeltas(store, number, acknowledged + 1, sealed);
+        store.streams.putSync(stream, { ...record, waitingBytes });
+      }
+    });
+  return streamsOf(store);
 }
 
 function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {

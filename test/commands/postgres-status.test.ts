@@ -1,17 +1,9 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
 import { postgresForgetNode } from '../../src/commands/postgres-forget-node.ts';
-import { Connection } from '../../src/replication/postgres/connection.ts';
-import {
-  type Condition,
-  logSession,
-  type PostgresReport,
-} from '../../src/replication/postgres/postgres-report.ts';
-import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
+import type { PostgresReport } from '../../src/replication/postgres/postgres-report.ts';
 import { postgresLayout } from '../../src/replication/postgres/schema.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { createLog } from '../../src/runtime/log.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
@@ -82,15 +74,6 @@ async function node({
   ]);
 }
 
-/** Opens a session as that of a running node. */
-async function openLogSession(directory: string, condition?: Condition): Promise<void> {
-  const name = logSession({ directory, name: 'north' }, condition);
-  const log = createLog('error', () => {}, systemClock);
-  const session = new Connection(parsePostgresUrl(url), { name, log, clock: systemClock, deadlineMs: 5000 });
-  onTestFinished(() => session.close());
-  await session.query({ text: 'SELECT 1' });
-}
-
 describe('postgres status', () => {
   it('shows a new database', async () => {
     await init();
@@ -142,44 +125,6 @@ describe('postgres status', () => {
     expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
     expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, but not those of east$/m);
     expect(out).toContain('Refused: 1 rows');
-  });
-
-  it('warns of processes that refuse: a forgotten node that runs, and copies of a directory', async () => {
-    await init();
-    await node({ name: 'north', directory: 'directory-of-the-north' });
-    await node({ name: 'south', state: 'forgotten' });
-    await node({ name: 'west', state: 'forgotten', silent: 60 });
-    const beat = () => openLogSession('directory-of-the-north');
-    const refusals = async () => (await status()).nodes.map(({ name, refuses }) => [name, refuses]);
-    await beat();
-    expect(await refusals()).toEqual([
-      ['north', null],
-      ['south', 'closed'],
-      ['west', null],
-    ]);
-    await beat();
-    expect((await refusals())[0]).toEqual(['north', 'copied']);
-    const { out } = await run('status');
-    expect(out).toMatch(/^north +up, copy refuses /m);
-    expect(out).toMatch(/^south +forgotten, refuses /m);
-    expect(out).toMatch(/^Warning: Several processes use the data directory of node north or copies of it/m);
-    expect(out).toMatch(/^Warning: Node south was forgotten but is running: it answers 503 until/m);
-  });
-
-  it.each<[Condition, string, string | undefined]>([
-    ['ok', 'up', undefined],
-    ['full', 'up, spool full', 'Node north refuses packets: its spool is full'],
-    ['store', 'up, store fails', 'Node north refuses packets: its store cannot take data'],
-    ['copied', 'up, copy refuses', 'Several processes use the data directory of node north'],
-    ['closed', 'up, refuses', 'Node north was forgotten but is running'],
-    ['behind', 'up, ships nothing', 'Node north counts but ships nothing: PostgreSQL is older'],
-  ])('shows the condition %s that a session tells', async (condition, state, warning) => {
-    await init();
-    await node({ name: 'north', through: Date.now() });
-    await openLogSession('directory-north', condition);
-    const { warnings } = await status();
-    expect(warnings.slice(1)).toEqual(warning === undefined ? [] : [expect.stringContaining(warning)]);
-    expect((await run('status')).out).toMatch(new RegExp(`^north +${state}  `, 'm'));
   });
 
   it('shows the length of the log, and the trimmed part', async () => {

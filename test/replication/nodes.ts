@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { LogAppender } from '../../src/replication/log.ts';
 import { Postgres } from '../support/postgres.ts';
-import { initPostgres, TestNode, type TestNodeOptions } from './test-node.ts';
+import { connect, initPostgres, TestNode, type TestNodeOptions } from './test-node.ts';
 
 /** Nodes on databases of one PostgreSQL. They stop after each test. */
 export let postgres: Postgres;
@@ -87,3 +88,17 @@ export async function expectCounts(node: TestNode, wanted: Record<string, number
 /** The log lines of a node. */
 export const logged = (node: TestNode, level: string) =>
   node.lines.filter((line) => line.level === level).map(({ msg }) => msg);
+
+/** Replaces the database by an empty one of the same name. */
+export async function lose(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  await postgres.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+}
+
+/** Appends a horizon, as a node does every half minute. */
+export async function horizon(url: string): Promise<void> {
+  const session = connect(url);
+  await new LogAppender(session).horizon(0);
+  await session.close();
+}

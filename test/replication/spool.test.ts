@@ -1,39 +1,16 @@
 import { expect, test } from 'vitest';
 import { decodeDelta } from '../../src/replication/delta.ts';
-import type { SealTask } from '../../src/replication/seal.ts';
 import { Spool } from '../../src/replication/spool.ts';
-import { createSpoolAggregator, maxUnresolved } from '../../src/replication/spool-aggregator.ts';
+import { maxUnresolved } from '../../src/replication/spool-aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { messagesSince } from '../../src/storage/lmdb/messages.ts';
 import { cumulativeMessage, variantRows } from '../support/cumulative.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { openSpool } from './open-spool.ts';
 
 const minuteMs = 60_000;
-
-/** A spool whose deltas have one count each. */
-function openSpool({ data = temporaryDirectory(), stream = 'one' } = {}) {
-  const spool = new Spool(data, () => 'directory');
-  const mark = { at: 0, applied: 0, version: 0 };
-  const aggregator = createSpoolAggregator(spool.store, { stream, mark, maxIdentities: 10 });
-  const { write, seal } = aggregator;
-  const count = (value: number) => {
-    const batch = new Batch();
-    batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
-    batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), value, 0, 0);
-    write(batch.seal());
-  };
-  const step = (task: Partial<SealTask> = {}, at = 0) => seal({ mark: { ...mark, at }, ...task });
-  const seqs = (of = stream) => spool.deltas(of, 1, 100).map(({ seq }) => seq);
-  const sealMany = (deltas: number) => {
-    for (let each = 0; each < deltas; each += 1) {
-      count(1);
-      step();
-    }
-  };
-  return { data, spool, aggregator, count, step, seqs, sealMany };
-}
 
 test('the deltas of a stream are numbered from 1, and nothing is sealed without counts', async () => {
   const { spool, step, seqs, sealMany } = openSpool();

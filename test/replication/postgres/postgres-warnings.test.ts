@@ -29,7 +29,13 @@ it.each<[Partial<ServerFacts>, string]>([
   };
   const warnings = (server: ServerFacts) =>
     postgresWarnings(
-      { server, nodes: [], snapshots: [], log: { since: null, first: null } } as unknown as PostgresReport,
+      {
+        engine: { encrypted: true },
+        server,
+        nodes: [],
+        snapshots: [],
+        log: { since: null, first: null },
+      } as unknown as PostgresReport,
       0,
     );
   expect(warnings(good)).toEqual([]);

@@ -37,9 +37,14 @@ function get(url: string) {
 describe('a request', () => {
   it('returns the status and the JSON of the answer', async () => {
     const http = await start((_, response) => {
-      response.writeHead(418, { 'retry-after': '7' }).end('{"a":1}');
+      response.writeHead(418, { 'retry-after': '7', 'flagmeter-noted': 'x' }).end('{"a":1}');
     });
-    expect(await get(`http://${http}/x`)).toEqual({ status: 418, json: { a: 1 }, retryAfter: '7' });
+    expect(await get(`http://${http}/x`)).toEqual({
+      status: 418,
+      json: { a: 1 },
+      retryAfter: '7',
+      noted: 'x',
+    });
   });
 
   it('returns no JSON from a body that is not JSON', async () => {

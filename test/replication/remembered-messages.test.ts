@@ -33,7 +33,7 @@ test('a permanent message counts once, whenever its nodes ship it, in a format t
   expect(rowsOf(node, 'messages')).toBe(1);
   expect(rowsOf(node, 'messageTimes')).toBe(1);
   const formats = log.entries.filter(({ kind }) => kind === 'delta').map(({ body }) => body[0]);
-  expect(formats).toEqual([2, 2]);
+  expect(formats).toEqual([3, 3]);
 });
 
 /** The identity of a part of an import: the numbers of the application and the environment come first. */

@@ -1,92 +1,18 @@
-import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { describe, expect, test } from 'vitest';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { digestBytes } from '../../../src/storage/commit/records.ts';
-import { bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { countsCodec, measurementCodec } from '../../../src/storage/lmdb/cells.ts';
+import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import {
   type CumulativeMessage,
   CumulativeTotals,
   cumulativeLifeMs,
 } from '../../../src/storage/lmdb/cumulative.ts';
-import { opensFlag, repeats, rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
-import { ledgerEntries } from '../../../src/storage/lmdb/ledger.ts';
+import { opensFlag, repeats } from '../../../src/storage/lmdb/cumulative-rows.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage, interval } from '../../support/cumulative.ts';
+import { environment, openStore, start, type Totals } from '../../support/cumulative-store.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-
-const environment = 3;
-const start = Date.UTC(2026, 0, 31, 12, 0);
-const hour = start / 3_600_000;
-
-/** Amounts by `flag/kind` or `flag/variant`, or by the name of a value. */
-type Totals = Readonly<Record<string, number>>;
-
-const kinds: Record<string, number> = { yes: rowKind.yes, no: rowKind.no };
-const values: Record<string, number> = { sales: rowKind.counter, queue: rowKind.gauge };
-
-/** Refs of names, and the rows of totals. */
-function createRows() {
-  const refs = new Map<string, number>();
-  const refOf = (name: string) => {
-    if (!refs.has(name)) refs.set(name, seriesRef(environment, refs.size));
-    return refs.get(name)!;
-  };
-  return {
-    refs,
-    rowsOf(totals: Totals): number[] {
-      let before = '';
-      return Object.entries(totals).flatMap(([name, amount]) => {
-        const [flag = '', kind] = name.split('/');
-        if (kind === undefined) return [refOf(name), values[flag]!, amount];
-        const opens = flag === before ? 0 : opensFlag;
-        before = flag;
-        return [refOf(name), (kinds[kind] ?? rowKind.variant) + opens, amount];
-      });
-    },
-  };
-}
-
-/** A store that messages are written to, and what it then has. */
-function openStore() {
-  const data = temporaryDirectory();
-  let store = openUsageTables(data);
-  let { write } = createAggregator(store);
-  const { refs, rowsOf } = createRows();
-  onTestFinished(() => store.lmdb.close());
-  const nameOf = (ordinal: number) =>
-    [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
-  const range = [environment, bucketWidth.minute, 0, 2 ** 32 - 1] as const;
-  return {
-    rowsOf,
-    send(totals: Totals, at: number, more: Partial<CumulativeMessage> = {}) {
-      const batch = new Batch();
-      const rows = rowsOf(totals);
-      for (const [name, ref] of refs)
-        batch.series.push({ environment, ordinal: ref % 2 ** 20, name: [name, 'on'] });
-      batch.addCumulative(cumulativeMessage(at, rows, more));
-      write(batch.seal());
-    },
-    sums() {
-      const sums: Record<string, number> = {};
-      for (const { ordinal, value } of scanCells(store.counts, countsCodec, ...range))
-        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.checks;
-      for (const { ordinal, value } of scanCells(store.measurements, measurementCodec, ...range))
-        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.sum;
-      return sums;
-    },
-    notes: () =>
-      Array.from(ledgerEntries(store, 1, hour, hour + 3), ({ subject, count }) => [subject.code, count]),
-    rows: () => store.cumulative.getKeysCount(),
-    async restart() {
-      await store.lmdb.close();
-      store = openUsageTables(data);
-      ({ write } = createAggregator(store));
-    },
-  };
-}
 
 type Sent = readonly [totals: Totals, at: number, more?: Partial<CumulativeMessage>];
 
@@ -326,80 +252,6 @@ test('an application with too many messages forgets its oldest start, and nothin
     expect(store.cumulative.getKeysCount()).toBe(0);
   });
   await store.lmdb.close();
-});
-
-/** What a process does in one interval: counts, then sends, and misses the answer or not. */
-const step = fc.record({
-  process: fc.nat(3),
-  counted: fc.dictionary(fc.constantFrom('a/yes', 'a/no', 'b/yes'), fc.integer({ min: 1, max: 9 }), {
-    minKeys: 1,
-  }),
-  arrives: fc.boolean(),
-  isConfirmed: fc.boolean(),
-  isDelayed: fc.boolean(),
-  restarts: fc.boolean(),
-});
-
-/** The bucket of a process that is not confirmed. */
-interface Open {
-  start: number;
-  totals: Record<string, number>;
-}
-
-function count(open: Open, counted: Totals, expected: Record<string, number>): void {
-  for (const [name, more] of Object.entries(counted)) {
-    open.totals[name] = (open.totals[name] ?? 0) + more;
-    expected[name] = (expected[name] ?? 0) + more;
-  }
-}
-
-test('each check counts once, whatever requests, answers and servers are lost', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-      const store = openStore();
-      const open: Open[] = [0, 1, 2, 3].map(() => ({ start: 0, totals: {} }));
-      const expected: Record<string, number> = {};
-      const delayed: (() => void)[] = [];
-      const sender = (process: number, now: number) => {
-        const { start: begun, totals } = open[process]!;
-        const sent = [{ ...totals }, start + now * interval] as const;
-        return () => store.send(...sent, { identity: digestBytes(1, begun, process, 0) });
-      };
-      for (const [now, { process, counted, arrives, isConfirmed, isDelayed, restarts }] of steps.entries()) {
-        count(open[process]!, counted, expected);
-        const send = sender(process, now);
-        if (isDelayed) delayed.push(send);
-        else if (arrives) send();
-        if (arrives && isConfirmed && !isDelayed) open[process] = { start: now + 1, totals: {} };
-        if (restarts) await store.restart();
-      }
-      for (const process of open.keys()) sender(process, steps.length)();
-      for (const send of delayed) send();
-      expect(store.sums()).toEqual(expected);
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test('no check of sibling processes is lost, whose identities and starts are the same', () => {
-  const checks = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 8 });
-  const delays = fc.array(fc.nat(interval / 2), { minLength: 8, maxLength: 8 });
-  fc.assert(
-    fc.property(fc.array(checks, { maxLength: 4 }), delays, (rounds, late) => {
-      const store = openStore();
-      let sum = 0;
-      for (const [round, processes] of rounds.entries()) {
-        for (const [process, yes] of processes.entries()) {
-          const identity = digestBytes(1, round, 0, 0);
-          const stop = start + round * interval + late[process]! + process;
-          store.send({ 'a/yes': yes }, stop, { identity });
-          sum += yes;
-        }
-      }
-      expect(store.sums()['a/yes'] ?? 0).toBe(sum);
-    }),
-    { numRuns: 60 },
-  );
 });
 
 test('a frame without cumulative messages has the version that earlier releases read', () => {

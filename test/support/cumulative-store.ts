@@ -1,0 +1,82 @@
+import { onTestFinished } from 'vitest';
+import { createAggregator } from '../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { bucketWidth, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { countsCodec, measurementCodec } from '../../src/storage/lmdb/cells.ts';
+import type { CumulativeMessage } from '../../src/storage/lmdb/cumulative.ts';
+import { opensFlag, rowKind } from '../../src/storage/lmdb/cumulative-rows.ts';
+import { ledgerEntries } from '../../src/storage/lmdb/ledger.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
+import { cumulativeMessage } from './cumulative.ts';
+import { temporaryDirectory } from './temporary.ts';
+
+export const environment = 3;
+export const start = Date.UTC(2026, 0, 31, 12, 0);
+const hour = start / 3_600_000;
+
+/** Amounts by `flag/kind` or `flag/variant`, or by the name of a value. */
+export type Totals = Readonly<Record<string, number>>;
+
+const kinds: Record<string, number> = { yes: rowKind.yes, no: rowKind.no };
+const values: Record<string, number> = { sales: rowKind.counter, queue: rowKind.gauge };
+
+/** Refs of names, and the rows of totals. */
+function createRows() {
+  const refs = new Map<string, number>();
+  const refOf = (name: string) => {
+    if (!refs.has(name)) refs.set(name, seriesRef(environment, refs.size));
+    return refs.get(name)!;
+  };
+  return {
+    refs,
+    rowsOf(totals: Totals): number[] {
+      let before = '';
+      return Object.entries(totals).flatMap(([name, amount]) => {
+        const [flag = '', kind] = name.split('/');
+        if (kind === undefined) return [refOf(name), values[flag]!, amount];
+        const opens = flag === before ? 0 : opensFlag;
+        before = flag;
+        return [refOf(name), (kinds[kind] ?? rowKind.variant) + opens, amount];
+      });
+    },
+  };
+}
+
+/** A store that messages are written to, and what it then has. */
+export function openStore() {
+  const data = temporaryDirectory();
+  let store = openUsageTables(data);
+  let { write } = createAggregator(store);
+  const { refs, rowsOf } = createRows();
+  onTestFinished(() => store.lmdb.close());
+  const nameOf = (ordinal: number) =>
+    [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
+  const range = [environment, bucketWidth.minute, 0, 2 ** 32 - 1] as const;
+  return {
+    rowsOf,
+    send(totals: Totals, at: number, more: Partial<CumulativeMessage> = {}) {
+      const batch = new Batch();
+      const rows = rowsOf(totals);
+      for (const [name, ref] of refs)
+        batch.series.push({ environment, ordinal: ref % 2 ** 20, name: [name, 'on'] });
+      batch.addCumulative(cumulativeMessage(at, rows, more));
+      write(batch.seal());
+    },
+    sums() {
+      const sums: Record<string, number> = {};
+      for (const { ordinal, value } of scanCells(store.counts, countsCodec, ...range))
+        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.checks;
+      for (const { ordinal, value } of scanCells(store.measurements, measurementCodec, ...range))
+        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.sum;
+      return sums;
+    },
+    notes: () =>
+      Array.from(ledgerEntries(store, 1, hour, hour + 3), ({ subject, count }) => [subject.code, count]),
+    rows: () => store.cumulative.getKeysCount(),
+    async restart() {
+      await store.lmdb.close();
+      store = openUsageTables(data);
+      ({ write } = createAggregator(store));
+    },
+  };
+}

@@ -152,7 +152,7 @@ function checkUser(
   if (before?.email !== email && !isEmail(email)) {
     throw new ApiError(
       'invalid_body',
-      'Cannot take email: must be an e-mail address such as ada@example.com, without invisible characters and letters of several scripts',
+      'Cannot take email: must be an e-mail address such as ada@example.com, without invisible characters or mixed scripts',
     );
   }
   const holder = userOfEmail(accounts, email);

@@ -1,6 +1,6 @@
 import { isName } from './names.ts';
 
-/** Letters, marks and digits of any script, and printable ASCII. Invisible and directional characters are neither. */
+/** Letters, marks and digits of any script, and printable ASCII. Directional characters are neither. */
 const characters = /^[\p{L}\p{M}\p{N}!-?A-~]+@[\p{L}\p{M}\p{N}!-?A-~]+$/u;
 
 /**
@@ -10,6 +10,7 @@ const characters = /^[\p{L}\p{M}\p{N}!-?A-~]+@[\p{L}\p{M}\p{N}!-?A-~]+$/u;
  */
 export function isEmail(text: string): boolean {
   if (!isName(text) || !characters.test(text)) return false;
+  if (/\p{Default_Ignorable_Code_Point}/u.test(text)) return false; // Some marks are invisible.
   if (text !== text.normalize('NFKC')) return false; // In lower case, the Kelvin sign equals a k.
   return !/\p{Script=Latin}/u.test(text) || !/(?!\p{Script=Latin})\p{L}/u.test(text);
 }

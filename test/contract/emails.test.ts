@@ -20,6 +20,8 @@ test.each([
   ['that reverses its text', 'ada\u202emoc.elpmaxe@example.com'],
   ['with a zero-width space', 'a\u200bda@example.com'],
   ['with a soft hyphen', 'a\u00adda@example.com'],
+  ['with an invisible mark', 'a\u034fda@example.com'],
+  ['with a variation selector', 'ada\ufe0f@example.com'],
   ['with a Cyrillic letter', '\u0430da@example.com'],
   ['with a Cyrillic letter in its host', 'ada@ex\u0430mple.com'],
   ['with Greek letters', 'ad\u03b1@example.com'],

@@ -42,18 +42,15 @@ export function createKey(
   });
 }
 
-/** How long a rotated key is accepted. */
-export const keyOverlapMs = secretOverlapMs;
-
 /** A key that replaces another one. */
-export interface RotatedKey extends NewKey {
+interface RotatedKey extends NewKey {
   /** The time until which the previous key is accepted. */
   readonly previousUntil: number;
 }
 
 /**
- * Replaces a key by a new one of the same type, name and environment. The previous one is accepted for a day, and the one before
- * it no longer.
+ * Replaces a key by a new one of the same type, name and environment. The previous key is accepted for another day. The key that it
+ * replaced is revoked.
  * @throws {ApiError} `not_found`, `conflict` if it was rotated already
  */
 export function rotateKey(directory: Directory, applicationId: string, keyId: string): Promise<RotatedKey> {
@@ -66,10 +63,13 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
     const { type, name, environment } = old;
     const text = newKeyText(type, directory.randomBytes);
     const key = addKey(directory, draft, application, text, {
-      ...{ type, name, prefix: keyPrefix(text), text: type === 'Backend' ? null : text },
+      type,
+      name,
+      prefix: keyPrefix(text),
+      text: type === 'Backend' ? null : text,
       ...(environment !== undefined && { environment }),
     });
-    const previousUntil = directory.clock.now() + keyOverlapMs;
+    const previousUntil = directory.clock.now() + secretOverlapMs;
     draft.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
     draft.note('key.rotated', application.teamId, targetOf(old), { applicationId });
     return { key, text, previousUntil };
@@ -178,7 +178,7 @@ function findKey(keys: readonly ApplicationKey[], keyId: string): ApplicationKey
   );
 }
 
-/** Drafts that a key is no longer accepted. */
+/** Drafts the revocation of a key. */
 export function revokeKey(
   draft: Pick<Draft, 'get' | 'put' | 'remove'>,
   key: ApplicationKey,

@@ -38,7 +38,7 @@ export function secretPart(token: string): string {
   return token.slice(beforeSecret.exec(token)?.[0].length ?? 0);
 }
 
-/** Number of random letters and digits that nobody can guess: 128 bits, also of hexadecimal digits. */
+/** Minimum number of random letters and digits that cannot be guessed: 128 bits, even if all are hexadecimal digits. */
 export const strongSecretLength = 32;
 
 /** Characters that people recognise an adopted token by, and that reveal little of its secret part. */

@@ -56,7 +56,9 @@ function figuresOf({ rps, p50, p99, p999, cpuSeconds, cpuShare, requests, own, o
     ...{ p50, p99, p999 },
     generatorCores: requests === 0 ? 0 : (cpuSeconds / requests) * rps,
     generatorBusiest: cpuShare,
-    ...{ generatorP50: own.p50, generatorP99: own.p99, othersP99: others.p99 },
+    generatorP50: own.p50,
+    generatorP99: own.p99,
+    othersP99: others.p99,
     errors: Object.values(errors).reduce((sum, count) => sum + count, 0),
     errorKinds: errors,
   };

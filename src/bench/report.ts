@@ -48,7 +48,7 @@ export function reportHtml(outcome: Outcome): string {
 <p>${Object.keys(outcome.base).length === 0 ? 'A running server' : `Base: ${nameOf(outcome.base)}`}</p></header>
 <main><dl>${findingsOf(outcome).map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>
 ${chartsOf(outcome).map(chart)}
-<figure><figcaption><h2>Stages</h2><p>Generator p99: the part of the latencies that is the generator's own delay. CPU of threads in µs per packet. Disk figures are those of the whole device. Others: cores used by other processes.</p></figcaption>
+<figure><figcaption><h2>Stages</h2><p>Generator p99: the generator's own share of the latencies. CPU of threads in µs per packet. Disk figures are those of the whole device. Others: cores used by other processes.</p></figcaption>
 ${stageTable(outcome)}</figure></main></body></html>
 `;
   return page.text + style + rest.text;

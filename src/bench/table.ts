@@ -1,3 +1,4 @@
+import { capital } from '../cli/show.ts';
 import { makeTable, type Screen } from '../cli/table.ts';
 import { type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
 import type { Combination } from './sweep.ts';
@@ -10,7 +11,7 @@ export interface StageColumn {
   readonly isText?: true;
 }
 
-/** What was measured, and how fast the responses were. */
+/** Settings and load of a stage, and its response times. */
 const speedColumns: readonly StageColumn[] = [
   { title: 'Settings', text: ({ combination }, base) => nameOf(combination, base), isText: true },
   { title: 'Load', text: (each) => loadOf({ ...each, isDisturbed: false }), isText: true },
@@ -28,7 +29,7 @@ const speedColumns: readonly StageColumn[] = [
 
 const costColumns: readonly StageColumn[] = [
   ...threadRoles.map((role) => ({
-    title: `${role[0]!.toUpperCase()}${role.slice(1)}`,
+    title: capital(role),
     unit: 'µs' as const,
     text: (each: Measurement) => (each.threads.length === 0 ? '-' : tenths(microsOf(each, role))),
   })),

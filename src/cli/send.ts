@@ -17,7 +17,7 @@ export interface Answer {
   /** The body, if it is JSON. */
   readonly json: unknown;
   readonly retryAfter: string | null;
-  /** What the server noted about a request that it accepted. */
+  /** Note of the server on a request that it accepted. */
   readonly noted?: string | null;
 }
 

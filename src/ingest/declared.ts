@@ -4,6 +4,7 @@ import { bodyRefusals } from '../http/body.ts';
 import type { Header, Media, Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
 import type { Request } from '../http/types.ts';
+import { longestPath } from './omissions.ts';
 
 /** Declarations shared by the endpoints that take packets and reports. */
 
@@ -29,7 +30,7 @@ export const Noted: Header = {
   component: 'Noted',
   description:
     'The first entry that was left out: the code of the note in the ledger, and the path of the entry, if it is known. Names in the path are in ASCII, with other characters as in JSON. A long path is truncated.',
-  schema: { type: 'string', pattern: `^(${omissionCodes.join('|')})(; [ -~]{1,203})?$` },
+  schema: { type: 'string', pattern: `^(${omissionCodes.join('|')})(; [ -~]{1,${longestPath}})?$` },
 };
 
 /** Refusals of every endpoint with a body. @param maxBody maximum length of a body in bytes */

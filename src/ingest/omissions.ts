@@ -37,8 +37,12 @@ export function recordNotes(
 export type Path = readonly (string | number)[];
 
 const plain = /^[A-Za-z_$][\w$-]*$/;
-/** Maximum characters of a name in a path, and of a path. */
-const [longestName, longest] = [80, 200];
+const cut = '...';
+/** Maximum characters of a name in a path, before `cut`. */
+const longestName = 80;
+/** The same of a path. */
+const longest = 200;
+export const longestPath = longest + cut.length;
 
 /**
  * A path as text: `f.checkout.on[0]`, `stats[2].variantStats["caf\\u00e9"]`. It consists of printable ASCII, so it is safe in a header
@@ -46,12 +50,12 @@ const [longestName, longest] = [80, 200];
  */
 export function pathText(path: Path): string {
   const text = path.map(stepText).join('').replace(/^\./, '');
-  return text.length <= longest ? text : `${text.slice(0, longest)}...`;
+  return text.length <= longest ? text : `${text.slice(0, longest)}${cut}`;
 }
 
 function stepText(step: string | number): string {
   if (typeof step === 'number') return `[${step}]`;
-  const name = step.length <= longestName ? step : `${step.slice(0, longestName)}...`;
+  const name = step.length <= longestName ? step : `${step.slice(0, longestName)}${cut}`;
   if (plain.test(name)) return `.${name}`;
   return `["${JSON.stringify(name)
     .slice(1, -1)

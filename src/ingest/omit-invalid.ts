@@ -81,7 +81,7 @@ class Walk {
     }
   }
 
-  /** Whether a value is kept, apart from its members. @throws {ApiError} if it is wrong */
+  /** True if a value is kept, apart from its members. @throws {ApiError} if it is wrong */
   #keeps(schema: Schema, value: unknown): boolean {
     if (value === null) {
       if (allows(schema, 'null')) return true;

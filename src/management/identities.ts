@@ -30,7 +30,7 @@ export interface IdentityDeps extends ManageDeps {
 /** Absent if there were records. */
 const Noted = {
   component: 'NothingStored',
-  description: '`nothing_stored` if there were no records of the identity; else absent.',
+  description: '`nothing_stored` if the identity had no records; otherwise absent.',
   schema: { const: 'nothing_stored' },
 } as const satisfies Header;
 

@@ -20,11 +20,14 @@ export function refusedTokens(store: UsageTables, now: number): RefusedToken[] {
     last - hours,
     last + 1,
   )) {
-    const [token, sender] = [subject.instance ?? otherSenders, subject.userAgent];
+    const token = subject.instance ?? otherSenders;
+    const sender = subject.userAgent;
     const name = JSON.stringify([token, sender]);
     const before = found.get(name);
     found.set(name, {
-      ...{ token, sender, count: count + (before?.count ?? 0) },
+      token,
+      sender,
+      count: count + (before?.count ?? 0),
       since: Math.min(hour * hourMs, before?.since ?? Number.POSITIVE_INFINITY),
       lastAt: Math.max(lastAt, before?.lastAt ?? 0),
     });

@@ -30,7 +30,8 @@ export class CountedMessages {
   add(message: Message): boolean {
     const { identity, at } = message;
     const life = lifeOf(Buffer.from(identity).readUInt32BE(4));
-    const [from, to] = [at - life + 1, at + life];
+    const from = at - life + 1;
+    const to = at + life;
     const range = { start: keyOf(identity, from), end: keyOf(identity, to), limit: 1 };
     if (keysIn(this.#store.messageTimes, range).length > 0) return false;
     this.#store.messageTimes.putSync(keyOf(identity, at), nothing);

@@ -101,10 +101,13 @@ const cumulativeColumns = {
   at: number(whole(2 ** 48)),
   sender: bytes(0, 16),
   repeats: number(whole(Object.keys(repeats).length)),
-  ...{ stop: number(isValue), length: number(isValue), interval: number(isValue) },
+  stop: number(isValue),
+  length: number(isValue),
+  interval: number(isValue),
   /** Empty to note nothing. */
   subject: subjectsOrNone,
-  ...{ bucket: number(isBucket), measuredAt: number(isValue) },
+  bucket: number(isBucket),
+  measuredAt: number(isValue),
   rows: numbers([isRef, whole(2 * opensFlag), isValue], 'cumulative'),
 };
 

@@ -9,7 +9,7 @@ import { postgresNow } from './postgres/shared-clock.ts';
 /** What a node reports each second. */
 export interface Heartbeat {
   readonly directory: string;
-  /** Name of the session, which tells the condition of the node: see `logSession`. */
+  /** Name of the session, which contains the condition of the node: see `logSession`. */
   readonly session: string;
   /** The database that the directory belongs to. */
   readonly engine: string | undefined;
@@ -36,7 +36,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
   readonly at: number;
   /** Whether this process owns the row of its directory. If not, another process uses a copy of the directory. */
   readonly isOurs: boolean;
-  /** Those asked for, and the open ones of the directory. */
+  /** The requested streams, and the open streams of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
   /** Everything that other open streams acknowledged before this time is in the log; `undefined` if there are none. */
   readonly othersThrough: number | undefined;

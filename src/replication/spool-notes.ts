@@ -9,7 +9,7 @@ import { bytesOfDeltas, deltasOf, nextNumber, putDelta } from './spool.ts';
 /** Maximum number of deltas removed in one step, since packets wait for it. */
 const removedAtOnce = 16;
 
-/** Notes what PostgreSQL has according to a task, and removes what is no longer kept. Call it in a transaction. */
+/** Notes the deltas that PostgreSQL has according to a task, and removes expired ones. Call it in a transaction. */
 export function noteProgress(store: SpoolStore, task: SealTask): void {
   for (const { stream, seq, at } of task.acknowledged ?? []) {
     change(store, stream, (record) => acknowledge(store, record, seq, at));
@@ -96,7 +96,10 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
   });
   store.streams.putSync(taking.stream, {
     ...{ ...taking, restOf: stream, mark: record.mark, state: 'open', first: 1 },
-    ...{ sealed: rest.length + 1, acknowledged: 0, waitingBytes, acknowledgements: [] },
+    sealed: rest.length + 1,
+    acknowledged: 0,
+    waitingBytes,
+    acknowledgements: [],
   });
 }
 

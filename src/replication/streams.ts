@@ -217,7 +217,7 @@ export class Streams {
     }
   }
 
-  /** One that is done and past its hour is no longer in the spool. One of an earlier version that was set aside is only there. */
+  /** The spool no longer has a stream that is done for an hour. Only the spool has a stream of an earlier version that was set aside. */
   #isKnown(stream: string): boolean {
     return this.all.some((each) => each.stream === stream) || this.#parts.spool.stream(stream) !== undefined;
   }

@@ -67,7 +67,7 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 /**
- * Whether the message of an error is sufficient. Failures of the disk, the network or a database have a code; a stack shows the place of
+ * True if the message of an error is sufficient. Failures of the disk, the network or a database have a code; a stack shows the place of
  * a defect. Codes of the runtime that begin with `ERR_` are defects.
  */
 function isExplained({ code }: Error & { readonly code?: unknown }): boolean {

@@ -40,7 +40,9 @@ export async function withPostgres<T>(
   const log = createLog('error', () => {}, systemClock);
   const name = 'flagmeter engine';
   const connection = new Connection(address, {
-    ...{ name, log, deadlineMs },
+    name,
+    log,
+    deadlineMs,
     clock: systemClock,
     prepare: refuseLater,
   });

@@ -131,7 +131,7 @@ export async function addAuthenticator(
   });
 }
 
-/** How long the recovery codes may be read before the user continues. */
+/** Period in which the recovery codes can be read before the user continues. */
 const readingMs = 600_000;
 
 const secondOf = (time: number) => Math.floor(time / 1000);

@@ -13,8 +13,8 @@ export type MacPurpose =
 export type MacKeys = Pick<SigningKeys, 'current'>;
 
 /**
- * The HMAC-SHA-256 of the parts. All of them but one have a fixed length. After a rotation of the signing key, earlier codes are
- * invalid.
+ * The HMAC-SHA-256 of the parts, of which all but one must have a fixed length. A rotation of the signing key invalidates earlier
+ * codes.
  */
 export function macOf(
   { current }: MacKeys,
@@ -26,7 +26,7 @@ export function macOf(
   return hmac.digest();
 }
 
-/** True if a code is the one of the parts. They are compared in constant time. */
+/** True if a code is the HMAC of the parts. The comparison takes constant time. */
 export function isMacOf(
   found: Uint8Array,
   ...content: readonly [MacKeys, MacPurpose, ...(string | Uint8Array)[]]

@@ -68,7 +68,8 @@ export function draftFurtherFactor(
   { client, browser, factor }: Pick<Proven, 'client' | 'browser'> & { readonly factor: Factor },
 ): DraftedSignIn {
   return draftSignIn(sources, draft, user, {
-    ...{ client, browser },
+    client,
+    browser,
     authentication: { ...authentication, factors: [...authentication.factors, factor] },
     ...(authentication.provider !== undefined && { authTime }),
   });

@@ -62,7 +62,7 @@ export async function currentSignIn(
   return signIn;
 }
 
-/** The valid sign-in with a key, as a plan sees it. @param now Unix ms */
+/** The valid sign-in with a key. @param now Unix ms */
 export function findSignIn(
   reader: Pick<Reader, 'get' | 'keys'>,
   { users }: Pick<Accounts, 'users'>,

@@ -109,7 +109,9 @@ async function signInAs(settings: SsoSettings, request: Request, proven: Proven)
   }
   const renewed = await enter(settings, {
     ...account,
-    ...{ browser, address, link: attempt.link },
+    browser,
+    address,
+    link: attempt.link,
     // The page that continues checks the client.
     client: findClient(settings.directory, consoleClientId)!,
     userAgent: userAgentOf(request),

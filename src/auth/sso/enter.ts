@@ -46,7 +46,7 @@ export interface Entering extends ProvenAccount {
 /** A longer ID token is not kept: the user is asked at the provider whether to sign out. */
 const longestIdToken = 4096;
 /**
- * A sign-in at the provider before this, or at an unknown time, is treated as if it were so long ago, seconds. It is not recent, and a
+ * Maximum age of a sign-in at the provider, seconds. Older ones, and those at an unknown time, get this age. It is not recent, and a
  * sign-in here lasts longer.
  */
 const longestAgo = 24 * 3600;
@@ -94,7 +94,7 @@ export function linkAccount(
 }
 
 /** True if an account may be linked to the user of a sign-in. @param now Unix ms */
-export function mayLink({ missing, authTime }: CurrentSignIn, now: number): boolean {
+function mayLink({ missing, authTime }: CurrentSignIn, now: number): boolean {
   return missing === undefined && isRecentSignIn(authTime, now);
 }
 

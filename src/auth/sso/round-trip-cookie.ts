@@ -7,7 +7,7 @@ import { type HostCookie, hostCookie } from '../console/host-cookie.ts';
 import { appendMac, type MacKeys, type MacPurpose, readMac } from '../keys/mac.ts';
 import { type Browser, BrowserCookie } from '../sign-in/browser.ts';
 
-/** How long a user may take at a provider. */
+/** Maximum time of a user at a provider. */
 const lifetimeSeconds = 600;
 /** A browser discards a longer cookie. */
 const longestCookie = 3800;
@@ -29,8 +29,9 @@ interface Kind<Schema extends TSchema> {
 }
 
 /**
- * What a browser keeps while its user is at a provider. Anyone may start a round trip, so it takes no room here. Only this service can
- * make such a cookie, and only the browser that it was made for can use it: all of its fields are authenticated, with the mark of the browser.
+ * A cookie that a browser keeps while its user is at a provider. Anyone may start a round trip, so its state takes no memory here. Only
+ * this service can make such a cookie, and only the browser that it was made for can use it: an HMAC covers all fields and the mark of
+ * the browser.
  */
 export class RoundTripCookie<Schema extends TObject> {
   readonly #issuer: string;

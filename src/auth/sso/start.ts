@@ -42,7 +42,7 @@ export async function startSso(
   const { maxAge, ...hints } =
     page === 'authorize' ? wishesOf(settings, query) : { maxAge: maxSignInAge, ...noHints };
   const cookie = new BrowserCookie(settings.issuer);
-  const known: Browser | undefined = cookie.read(request);
+  const known = cookie.read(request);
   const browser = known ?? renewBrowser(undefined, settings.randomBytes);
   const begun = await beginAttempt(settings, browser, provider, { maxAge, page, query }, hints);
   if (begun === undefined) return failurePage(413, 'The request is too long');

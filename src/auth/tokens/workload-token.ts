@@ -4,6 +4,7 @@ import type { Trust } from '../../storage/lmdb/auth-records.ts';
 import { clockLeeway } from '../clients/client-assertion.ts';
 import { OAuthError } from '../clients/oauth-error.ts';
 import { readUnverified } from '../keys/jwt.ts';
+import { isLater } from '../sso/issuers.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 
 /** Maximum size of a workload token. A longer one is rejected unread. */
@@ -44,7 +45,7 @@ export async function verifyWorkload(
   if (keys === undefined)
     throw new OAuthError('temporarily_unavailable', issuerAway, { status: 503, retryAfter: 30 });
   const claims = await verifiedClaims(token, keys, trust.issuer, now);
-  if ((claims.iat ?? 0) > now / 1000 + clockLeeway) throw refusal('check its claim iat');
+  if (isLater(claims.iat, now)) throw refusal('check its claim iat');
   return checkClaims(trust, claims);
 }
 

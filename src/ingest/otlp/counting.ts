@@ -79,7 +79,7 @@ export class OtlpCounting {
   /** By the text of the user; `nobody` if it is not an identity. */
   readonly #personAt = new Map<number, number>();
   readonly #totals: Total[] = [];
-  /** Whether the sender of each total states when it began to count. */
+  /** For each total, true if its sender states when it began to count. */
   readonly #hasStart: boolean[] = [];
   #moved = false;
 

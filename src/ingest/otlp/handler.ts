@@ -55,7 +55,7 @@ interface Headers {
   header(name: string): string | undefined;
 }
 
-/** How export requests arrive by one transport, and how they are answered. */
+/** Reads export requests of one transport, and encodes their responses. */
 export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming>, 'idempotencyKey'> {
   headersOf(incoming: Incoming): Headers;
   isRetry?(incoming: Incoming): boolean;

@@ -2,8 +2,8 @@ import type { LedgerNote } from '../../contract/notes.ts';
 import { lastTotal, type Total } from '../../storage/lmdb/totals.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 
-/** Maximum number of totals in memory: those of the last second, which are not folded yet. */
-const maxTotals = 10_000;
+/** Maximum number of totals in memory. The store lacks the totals of the last second, which are not folded yet. */
+const maxRecent = 10_000;
 
 type Last = Pick<Total, 'value' | 'at'>;
 
@@ -25,7 +25,7 @@ export class LatestTotals {
     const isLate = last !== undefined && value < last.value && at <= last.at;
     this.#recent.delete(key);
     this.#recent.set(key, isLate ? last : { value, at });
-    if (this.#recent.size > maxTotals) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size > maxRecent) this.#recent.delete(this.#recent.keys().next().value!);
     if (last === undefined) return fresh === 1 ? undefined : 'first_point';
     // The start is part of the digest, so a process that begins again has another series.
     return hasStart && value < last.value && !isLate ? 'shared_series' : undefined;

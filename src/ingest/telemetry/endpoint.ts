@@ -83,7 +83,7 @@ export const cors: Headers = {
 };
 
 const exposed: Header = {
-  description: 'Beside `Flagmeter-Noted`, so that a page can read it.',
+  description: 'Sent with `Flagmeter-Noted`, so that a page can read it.',
   schema: { const: notedHeader },
 };
 

@@ -48,7 +48,7 @@ export async function joinPostgres(data: string, joining: Joining): Promise<Acco
   }
 }
 
-/** Checks that accounts are those of a node. @throws {Error} if they are not, or not yet */
+/** Checks that a directory with accounts belongs to a node. @throws {Error} if it does not, or not yet */
 export function checkIsCopy(data: string, state: CopyState | undefined): asserts state is CopyState {
   if (state === undefined)
     throw new Error(
@@ -95,7 +95,7 @@ async function joinEmpty(data: string, joining: Joining): Promise<AccountTables 
   }
 }
 
-/** Whether PostgreSQL may become available without a change of the settings. */
+/** True if PostgreSQL can become available without a change of the settings. */
 export function isAway(error: unknown): boolean {
   if (error instanceof PostgresBeingFilled) return true;
   return error instanceof PostgresError && error.code !== 'sql';

@@ -123,8 +123,8 @@ export type Condition = 'ok' | 'closed' | 'copied' | 'full' | 'store' | 'behind'
 const sessionPrefix = 'flagmeter log ';
 
 /**
- * Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. Their names tell the
- * conditions, since the tables of earlier versions have no column for it.
+ * Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. Their names contain the
+ * conditions, because the tables of earlier versions have no column for it.
  */
 export function logSession(
   { directory, name }: { readonly directory: string; readonly name: string },

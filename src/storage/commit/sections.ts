@@ -97,7 +97,7 @@ export function countingSections(
   ];
 }
 
-/** What cumulative messages add, and the notes on them. Its writes go with those of `countingSections` and `ledgerSection`. */
+/** Counts that cumulative messages add, and the notes on them. Its writes go with those of `countingSections` and `ledgerSection`. */
 function cumulativeSection(
   store: UsageTables,
   { counts, measurements }: Pick<HotTables, 'counts' | 'measurements'>,

@@ -61,7 +61,7 @@ const mostAttempts = 100;
 
 /**
  * Opens the directory of a journal. Creates it if it is missing. While the process or the machine has too many open files, opening one
- * is tried again for two seconds: the server closes surplus connections sooner, and then nobody has to send again.
+ * is retried for two seconds: the server closes surplus connections sooner, and then no sender has to repeat its packets.
  * @param pause waits on this thread
  */
 export function journalDirectory(directory: string, pause = sleep): JournalFiles {

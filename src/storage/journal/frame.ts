@@ -51,7 +51,7 @@ export function claimedLength(header: Buffer): number {
 export const framePage = 4096;
 
 /**
- * Whether a frame was begun at an offset where no valid one is.
+ * True if a frame was begun at an offset without a valid frame.
  * @param bytes from the offset on; long enough for the frame that its header claims, if the segment is
  * @param sequence the number that the frame would have
  */

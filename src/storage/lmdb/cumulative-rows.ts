@@ -1,7 +1,7 @@
 import type { LedgerNote } from '../../contract/notes.ts';
 import { withoutVariant } from '../../contract/unleash-checks.ts';
 
-/** What an SDK sends again if a message was not confirmed. */
+/** Parts of an unconfirmed message that an SDK sends again. */
 export const repeats = {
   /** Nothing: each message counts in full, whatever it resembles. */
   never: 0,
@@ -18,8 +18,6 @@ export type Repeats = (typeof repeats)[keyof typeof repeats];
 export const rowKind = { yes: 0, no: 1, variant: 2, counter: 3, gauge: 4 } as const;
 /** Added to the kind of the first row of a flag. */
 export const opensFlag = 8;
-/** Exclusive maximum of a kind. */
-export const rowKinds = 16;
 
 /** Numbers per row. */
 export const rowWidth = 3;
@@ -34,7 +32,7 @@ export interface Known {
   readonly rows: readonly number[];
 }
 
-/** What a message adds to the earlier ones. */
+/** Rows that a message adds to the earlier ones. */
 export interface Addition {
   /** `ref, kind, amount` */
   readonly rows: readonly number[];
@@ -45,11 +43,12 @@ export interface Addition {
 const shortestInterval = 0.9;
 
 /**
- * Compares a message with the last one of its identity. In doubt, a message counts.
+ * Compares a message with the previous message of its identity. In doubt, a message counts.
  * @returns what it adds, and the message to compare the next one with
  */
 export function compare(message: Known, last: Known): [Addition, Known] {
-  const [own, known] = [totalsOf(message.rows), totalsOf(last.rows)];
+  const own = totalsOf(message.rows);
+  const known = totalsOf(last.rows);
   const { yes, no, variant, counter } = rowKind;
   if (message.repeats === repeats.values) {
     const resembles = includes(own, known, [counter]);
@@ -103,7 +102,8 @@ function flagsOf(rows: readonly number[]): readonly Flag[] {
   for (let at = 0; at < rows.length; at += rowWidth) {
     const kind = rows[at + 1]!;
     if (kind >= opensFlag || flags.length === 0) flags.push({ yes: noChecks, no: noChecks, variants: [] });
-    const [flag, amount] = [flags.at(-1)!, [rows[at]!, rows[at + 2]!] as const];
+    const flag = flags.at(-1)!;
+    const amount = [rows[at]!, rows[at + 2]!] as const;
     if (kindOf(kind) === rowKind.yes) flag.yes = amount;
     else if (kindOf(kind) === rowKind.no) flag.no = amount;
     else if (kindOf(kind) === rowKind.variant) flag.variants.push(amount);
@@ -113,7 +113,7 @@ function flagsOf(rows: readonly number[]): readonly Flag[] {
 
 const servedBy = (variants: readonly SeriesAmount[]) => variants.reduce((sum, [, checks]) => sum + checks, 0);
 
-/** True if each check of a variant is also one of the flag. */
+/** True if the flag has at least as many checks as its variants. */
 function hasItsChecks({ yes, no, variants }: Flag): boolean {
   return servedBy(variants) <= yes[1] + no[1];
 }
@@ -124,7 +124,8 @@ type Totals = readonly ReadonlyMap<number, number>[];
 function totalsOf(rows: readonly number[]): Totals {
   const totals = Object.values(rowKind).map(() => new Map<number, number>());
   for (let at = 0; at < rows.length; at += rowWidth) {
-    const [ref, own] = [rows[at]!, totals[kindOf(rows[at + 1]!)]!];
+    const ref = rows[at]!;
+    const own = totals[kindOf(rows[at + 1]!)]!;
     own.set(ref, (own.get(ref) ?? 0) + rows[at + 2]!);
   }
   return totals;
@@ -146,12 +147,14 @@ function isSame(totals: Totals, other: Totals): boolean {
   });
 }
 
-/** The rows of a message without what the last one has of these kinds. */
+/** The rows of a message, reduced by the amounts of these kinds in the previous message. */
 function difference(rows: readonly number[], own: Totals, last: Totals, kinds: readonly number[]): number[] {
   const found: number[] = [];
   const visited = new Set<string>();
   for (let at = 0; at < rows.length; at += rowWidth) {
-    const [ref, kind, amount] = [rows[at]!, rows[at + 1]!, rows[at + 2]!];
+    const ref = rows[at]!;
+    const kind = rows[at + 1]!;
+    const amount = rows[at + 2]!;
     const name = `${ref} ${kindOf(kind)}`;
     const more = (own[kindOf(kind)]!.get(ref) ?? 0) - (last[kindOf(kind)]!.get(ref) ?? 0);
     if (!kinds.includes(kindOf(kind))) found.push(ref, kind, amount);

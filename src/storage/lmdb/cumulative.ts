@@ -60,7 +60,7 @@ export class CumulativeTotals {
     this.#most = most;
   }
 
-  /** Compares a message with the last one of its identity, and remembers it. Call it in a transaction. */
+  /** Compares a message with the previous message of its identity, and remembers it. Call it in a transaction. */
   add(message: CumulativeMessage): Addition {
     const { identity, sender, at, interval, length } = message;
     const known = this.#find(identity);
@@ -114,8 +114,8 @@ export class CumulativeTotals {
     };
     const [first] = this.#size(application) < this.#most ? [] : this.#table.getRange(range);
     if (first !== undefined) {
-      const [key, last] = [Buffer.from(first.key), decode(first.value)];
-      this.#remove(timeKey(last.at, key.subarray(1)));
+      const key = Buffer.from(first.key);
+      this.#remove(timeKey(decode(first.value).at, key.subarray(1)));
     }
     this.#resize(application, 1);
   }
@@ -159,7 +159,9 @@ export function noteLine({ identity, at, subject }: CumulativeMessage, code: Led
     application: applicationOf(identity),
     hour: Math.floor(at / 3_600_000),
     subject: subjectText({ ...subjectOf(subject), code }),
-    ...{ count: 1, lastAt: at, example: null },
+    count: 1,
+    lastAt: at,
+    example: null,
   };
 }
 

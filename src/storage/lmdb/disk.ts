@@ -8,7 +8,7 @@ export function diskSpace(path: string): { readonly size: number; readonly free:
   return { size: bsize * blocks, free: bsize * bavail };
 }
 
-/** What a process can lack for a while: space on a file system, or descriptors. */
+/** A temporary lack of space on a file system, or of descriptors. */
 export type Shortage = 'space' | 'files';
 
 const shortages = new Map<unknown, Shortage>(

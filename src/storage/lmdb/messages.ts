@@ -19,7 +19,7 @@ export interface MessageChange extends Message {
 export const messageLifeMs = 10 * 60_000;
 
 /** The same for messages whose content is less distinct. The second word of their identity has this bit. */
-export const briefLifeMs = 30_000;
+const briefLifeMs = 30_000;
 const briefBit = 2 ** 31;
 
 /** The second word of the identity of a message that is recognised briefly. */

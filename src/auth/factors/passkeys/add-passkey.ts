@@ -80,7 +80,8 @@ export async function registerPasskey<Drafted>(
     ...{ ...credential, userId: user.id, transports },
     name: name || suggestedName(credential.aaguid, made.userAgent),
     createdAt: settings.clock.now(),
-    ...{ lastUsedAt: null, answered: [{ challenge, expiresAt }] },
+    lastUsedAt: null,
+    answered: [{ challenge, expiresAt }],
   };
   try {
     return await settings.directory.under({ id: user.id, address }).change((draft) => {

@@ -30,12 +30,12 @@ export function keyPrefix(text: string): string {
   return text.slice(0, shownLength);
 }
 
-/** What precedes the secret part of an Unleash token: `project:environment.`. */
-const beforeSecret = /^[^:.\s]{1,100}:[^:.\s]{1,100}\./;
+/** The open part of a token of Unleash: `project:environment.`. Names of projects can have dots. */
+export const openPart = /^(?:\*|\[\]|[\w.~-]{1,100}):[\w~-]{1,100}\./;
 
 /** The part of an adopted token that a sender must know. Anyone can guess the names before it. */
 export function secretPart(token: string): string {
-  return token.slice(beforeSecret.exec(token)?.[0].length ?? 0);
+  return token.slice(openPart.exec(token)?.[0].length ?? 0);
 }
 
 /** Minimum number of random letters and digits that cannot be guessed: 128 bits, even if all are hexadecimal digits. */

@@ -1,3 +1,4 @@
+import { nothingStored } from '../contract/notes.ts';
 import { connect } from './api.ts';
 import { forgetCommand } from './client-commands.ts';
 import { readGiven } from './command.ts';
@@ -28,7 +29,7 @@ export async function people([word, ...argv]: readonly string[], context: Contex
     await confirm(person, `Forget ${what}? ${loses}`, 'Nothing was forgotten');
   }
   const path = ['applications', String(application['id']), 'identities'];
-  const forgotten = (await api.remove(path, { identity })) !== 'nothing_stored';
+  const forgotten = (await api.remove(path, { identity })) !== nothingStored;
   if (given.has('json')) printJson(context, { identity, forgotten });
   else if (!forgotten) err(`Nothing was stored about ${what}\n`);
   else err(`Forgot ${what}. Totals and counts of unique users are unchanged\n`);

@@ -1,3 +1,4 @@
+import { notedHeader } from '../contract/notes.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { proxyFor } from './proxy-variable.ts';
@@ -29,7 +30,7 @@ export async function send(context: Context, url: string, sending: Sending): Pro
   const response = await fetchWhole(context, url, { ...sending, headers: { ...sending.headers } });
   const json = jsonOf(await response.text());
   const { status, headers } = response;
-  return { status, json, retryAfter: headers.get('retry-after'), noted: headers.get('flagmeter-noted') };
+  return { status, json, retryAfter: headers.get('retry-after'), noted: headers.get(notedHeader) };
 }
 
 /**

@@ -94,6 +94,12 @@ export const ledgerNotes = {
 
 export type LedgerNote = keyof typeof ledgerNotes;
 
+/** Header of the response to a request that was accepted, but of which something was left out, or had no effect. */
+export const notedHeader = 'Flagmeter-Noted';
+
+/** Its value after forgetting an identity without records. */
+export const nothingStored = 'nothing_stored';
+
 /** The codes of notes on messages of which an entry was left out. */
 export const omissionCodes = (Object.keys(ledgerNotes) as LedgerNote[]).filter(
   (code) => 'omits' in ledgerNotes[code],

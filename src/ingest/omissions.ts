@@ -12,9 +12,6 @@ export function addNote<Code extends LedgerNote>(notes: Notes<Code>, code: Code,
 
 const omissions: ReadonlySet<LedgerNote> = new Set(omissionCodes);
 
-/** The header of an accepted message of which an entry was left out. */
-export const notedHeader = 'Flagmeter-Noted';
-
 /** The value of `notedHeader`: the first entry that was left out. `undefined` if none was. */
 function omissionIn(notes: Notes): string | undefined {
   for (const [code, path] of notes)

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { targetOf } from '../accounts/applications.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { storeUnavailable } from '../contract/errors.ts';
+import { notedHeader, nothingStored } from '../contract/notes.ts';
 import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent } from '../http/answer.ts';
 import { type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
@@ -31,10 +32,10 @@ export interface IdentityDeps extends ManageDeps {
 const Noted = {
   component: 'NothingStored',
   description: '`nothing_stored` if the identity had no records; otherwise absent.',
-  schema: { const: 'nothing_stored' },
+  schema: { const: nothingStored },
 } as const satisfies Header;
 
-const forgotten = { ...done('No records of the identity remain.'), headers: { 'Flagmeter-Noted': Noted } };
+const forgotten = { ...done('No records of the identity remain.'), headers: { [notedHeader]: Noted } };
 
 const exposureColumns = columnsIn(Exposures, 'exposures');
 
@@ -94,12 +95,12 @@ export const identities: Group<IdentityDeps> = {
 async function forget(deps: IdentityDeps, directory: Directory, application: Application, identity: string) {
   const isKnown = hasRecords(deps, application, identity);
   await deps.forget(application, identity);
-  const result = isKnown ? {} : { reason: 'nothing_stored' };
+  const result = isKnown ? {} : { reason: nothingStored };
   // The audit log must not contain the identity.
   await directory.change((draft) =>
     draft.note('identity.forgotten', application.teamId, targetOf(application), result),
   );
-  return isKnown ? noContent : { ...noContent, headers: { 'flagmeter-noted': 'nothing_stored' } };
+  return isKnown ? noContent : { ...noContent, headers: { [notedHeader]: nothingStored } };
 }
 
 /** True if an identity has an instance id, or exposures in an environment. */

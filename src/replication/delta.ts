@@ -45,8 +45,8 @@ import {
 /**
  * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are identified by
  * the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without names. Rows of numbers are
- * flat. Format 1, which earlier releases read, lacks the last two columns and the routes after `metrics`. A delta has it unless it needs
- * the latest one. Format 2 is that of interim builds.
+ * flat. Format 1, which earlier releases read, lacks the last two columns and the routes after `metrics`. It is written unless a delta
+ * needs the latest format. Interim builds wrote format 2.
  */
 const deltaFormat = 3;
 const interim = 2;

@@ -85,7 +85,7 @@ export class JoinRefused extends Error {
   override readonly name = 'JoinRefused';
 }
 
-/** A database filled from a replica lists a stream under this and its id if the replica does not know its directory. */
+/** Prefix of the directory of a stream, before its id, in a database filled from a replica that does not know the directory. */
 export const unknownDirectory = 'unknown-';
 
 /** A process without a heartbeat for this long is dead. The interval is one second. */

@@ -108,7 +108,7 @@ describe('a forged cookie', () => {
     startedAt: () => sso.clock.now() - 1,
   };
 
-  it.each(Object.entries(fields))('of an attempt at a provider is refused: %s', async (name, value) => {
+  it.each(Object.entries(fields))('is refused by the callback if it changes the attempt: %s', async (name, value) => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser, { max_age: '900' });
     const before = sso.provider.requested.length;
@@ -118,14 +118,14 @@ describe('a forged cookie', () => {
     expect(sso.provider.requested).toHaveLength(before);
   });
 
-  it('of an attempt is refused if it was made for another browser', async () => {
+  it('is refused by the callback if the attempt belongs to another browser', async () => {
     const [attacker, victim] = [new CookieBrowser(), await signedIn()];
     const callback = await sso.begin(attacker);
     victim.steal('flagmeter-sso', attacker);
     expect(await sso.finish(victim, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  it('of a sign-out at a provider leads nowhere', async () => {
+  it('does not change the address after a sign-out at a provider', async () => {
     await sso.configure({ createUsers: true, defaultTeam: sso.teamId });
     const uri = redirectUris.web;
     const out = `/connect/endsession?${new URLSearchParams({ client_id: sso.clientId, post_logout_redirect_uri: uri })}`;
@@ -145,14 +145,14 @@ describe('a forged cookie', () => {
     await sso.configure({ createUsers: false, defaultTeam: null });
   });
 
-  it('of the sign-in page signs nobody in', async () => {
+  it('does not sign in at the sign-in page', async () => {
     const browser = await signedIn();
     browser.forge(' flagmeter', (value) => (value.length === 87 ? flipped(value) : value));
     const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
     expect(silent.headers.get('location')).toContain('error=login_required');
   });
 
-  it('of a sign-in to the console is refused, even with the state that belongs to it', async () => {
+  it('is refused by the callback of the console, even with its state', async () => {
     const browser = new CookieBrowser();
     const { last } = await browser.follow(`${sso.url}/console/sign-in?return=/`, ({ pathname }) =>
       pathname.endsWith('/authorize'),
@@ -168,7 +168,7 @@ describe('a forged cookie', () => {
     expect(await textOf(refused)).toContain('was started in another browser');
   });
 
-  it('of the console is no session', async () => {
+  it('does not open a session of the console', async () => {
     const browser = await signedIn();
     const session = async () =>
       (await (await browser.send(`${sso.url}/console/session`, { headers: ownPage })).json()) as object;

@@ -203,7 +203,7 @@ describe('the sign-in page', () => {
 });
 
 describe('an evil site', () => {
-  /** What an evil page gets from a visitor's passkey for the challenge of the attacker's browser. */
+  /** The response that an evil page gets from a visitor's passkey to the challenge of the attacker's browser. */
   async function relay(host: string) {
     const { device } = await withPasskey();
     const attacker = new TestBrowser(shop.service.http, '127.0.0.1');
@@ -216,7 +216,7 @@ describe('an evil site', () => {
     return { attacker, answer: await page.evaluate(`(${ask})(${JSON.stringify(options)})`) };
   }
 
-  test('signs nobody in with a response that it gets on a subdomain', async () => {
+  test('cannot sign in with a response that it gets on a subdomain', async () => {
     const { attacker, answer } = await relay('evil.auth.localhost');
     expect(answer).toHaveProperty('signature');
     const page = await attacker.submit({ action: 'passkey', ...(answer as Record<string, string>) });

@@ -6,7 +6,7 @@ import { PostgresPair } from '../support/postgres-pair.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** What a node says about a PostgreSQL that it cannot use. */
+/** Reasons that a node gives for a PostgreSQL that it cannot use. */
 
 const inTime = { timeout: 60_000, interval: 100 };
 
@@ -45,7 +45,7 @@ describe('a node that cannot use its PostgreSQL', { timeout: 120_000 }, () => {
 
   const name = () => new URL(postgresUrl.replace(/,[^/]+/, '')).pathname.slice(1);
 
-  /** Renames databases while nobody is connected to them. */
+  /** Renames databases without sessions. */
   async function rename(from: string, to: string): Promise<void> {
     const { primary } = pair;
     await primary.query(`ALTER DATABASE ${from} ALLOW_CONNECTIONS false`);

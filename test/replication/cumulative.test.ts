@@ -24,7 +24,7 @@ test.each<[string, readonly [5 | 8, 5 | 8]]>([
   expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
 });
 
-test('a bucket sent to two nodes counts once and is noted, and one of a sibling process counts in full', () => {
+test('a bucket sent to two nodes counts once and is noted, and the bucket of a sibling process counts in full', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, on, stop] of [
     [one, 5, start],

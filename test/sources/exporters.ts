@@ -21,7 +21,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 
 /** OpenTelemetry's published exporters with their SDKs, as services use them. */
 
-/** How requests are encoded: over HTTP, or as gRPC calls. */
+/** Encodings of requests over HTTP, and gRPC. */
 export type Encoding = 'protobuf' | 'json' | 'grpc';
 
 /** A provider of an SDK. */

@@ -111,7 +111,7 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
     await expectChecks(senders, 7);
   });
 
-  /** Those over gRPC do not repeat a call that was refused. */
+  /** Exporters for gRPC do not repeat a refused call. */
   test('over the rate of their application', async () => {
     const senders = await openSenders(service.http, { rate: 1, burst: 1 });
     evaluate(senders, 5);

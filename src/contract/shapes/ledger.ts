@@ -134,7 +134,7 @@ const RefusedToken = shape(
   'RefusedToken',
   {
     token: text(
-      'Project and environment in the token; `__other__` for those beyond the limit. The secret is not kept.',
+      'Project and environment in the token; `__other__` for tokens beyond the limit. The secret is not kept.',
     ),
     sender: orNull(text('Name of the service, and its SDK if the request names it.')),
     count: count('Number of refused messages.'),

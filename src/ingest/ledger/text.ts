@@ -1,3 +1,5 @@
+import { openPart } from '../../accounts/secrets.ts';
+
 /** The longest text from a request that the ledger keeps, in characters. */
 const longest = 200;
 
@@ -12,13 +14,10 @@ export function ledgerText(text: string): string {
   return cut(open);
 }
 
-/** The project and the environment in a token of Unleash. The rest is secret. */
-const openPart = /^((?:\*|\[\]|[\w.~-]{1,100}):[\w~-]{1,100}\.)./;
-
 /** The open part of a token of Unleash, as `default:production.…`; `undefined` for any other text. */
 export function openPartOf(token: string): string | undefined {
-  const open = openPart.exec(token)?.[1];
-  return open === undefined ? undefined : `${open}…`;
+  const open = openPart.exec(token)?.[0];
+  return open === undefined || open === token ? undefined : `${open}…`;
 }
 
 /** Truncates a text without splitting a surrogate pair. */

@@ -3,6 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import type { Refusals } from '../../http/endpoint.ts';
 import type { SentBody } from '../../http/sent-body.ts';
+import type { Request } from '../../http/types.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import { maxTotals, totalsOf } from '../../storage/lmdb/totals.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
@@ -51,9 +52,7 @@ interface OtlpSender extends Placed {
 const route = 'otlp' as const;
 
 /** The headers of a request or a call. */
-interface Headers {
-  header(name: string): string | undefined;
-}
+type Headers = Pick<Request, 'header'>;
 
 /** Reads export requests of one transport, and encodes their responses. */
 export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming>, 'idempotencyKey'> {
@@ -143,7 +142,14 @@ function otlpHandler<Incoming, Answer>(
       const source = { route, transport: transport.transport, userAgent: transport.userAgent(incoming) };
       const repeats = message.request.isDistinct || transport.isRetry?.(incoming) === true;
       return {
-        durable: count(deps, latest, { ...message.request, repeats }, message.counting, sender, source),
+        durable: count(
+          deps,
+          latest,
+          { digest: message.request.digest, repeats },
+          message.counting,
+          sender,
+          source,
+        ),
         answer: transport.accept(rejected, text, incoming),
       };
     },
@@ -186,8 +192,10 @@ function count(
   const { ledger, store } = deps;
   const { application } = holder;
   const placeOf = (place: OtlpSender['places'][number]): AttributedSource => ({
-    ...{ ...source, application },
-    ...{ environment: place?.environment, instance: place?.service },
+    ...source,
+    application,
+    environment: place?.environment,
+    instance: place?.service,
   });
   const distinct = new Map(
     places.flatMap((place) => (place ? [[place.environment, placeOf(place)] as const] : [])),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { notedHeader } from '../../contract/notes.ts';
 import { count } from '../../contract/shapes/fields.ts';
 import { contentTypeCheck } from '../../http/body.ts';
 import type { Endpoint, Group, Operation, Refusals } from '../../http/endpoint.ts';
@@ -15,7 +16,6 @@ import {
   senderNameOf,
   UserAgent,
 } from '../declared.ts';
-import { notedHeader } from '../omissions.ts';
 import { metricsJson, usageJson } from './formats.ts';
 import { openIntake, type ReportTransport } from './intake.ts';
 import { MetricsReportSchema } from './json-metrics.ts';
@@ -104,7 +104,7 @@ function bodies(
     answers: {
       200: {
         description: 'Counted, and on disk.',
-        headers: { 'Flagmeter-Noted': Noted },
+        headers: { [notedHeader]: Noted },
         content: { 'application/json': answer },
       },
     },

@@ -1,7 +1,7 @@
+import { notedHeader } from '../../contract/notes.ts';
 import type { Group, Header, Headers, Operation, Parameter, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { exampleKeys, IdempotencyKey, intakeRefusals, Noted } from '../declared.ts';
-import { notedHeader } from '../omissions.ts';
 import { Pipeline } from '../pipeline.ts';
 import { packetHeaders, preflight } from './cors.ts';
 import { PacketSchema } from './packet.ts';
@@ -136,7 +136,7 @@ const sendTelemetry = (maxBody: number): Operation => ({
   answers: {
     202: {
       description: 'Counted, and on disk. The body is empty.',
-      headers: { ...cors, 'Flagmeter-Noted': Noted, 'Access-Control-Expose-Headers': exposed },
+      headers: { ...cors, [notedHeader]: Noted, 'Access-Control-Expose-Headers': exposed },
     },
   },
   refuses: refuses(maxBody),

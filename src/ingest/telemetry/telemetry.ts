@@ -1,5 +1,6 @@
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { notedHeader } from '../../contract/notes.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../http/body.ts';
 import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
@@ -7,7 +8,7 @@ import type { Reply, Request } from '../../http/types.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import { type CountingDeps, countOnce, type KeyFinder } from '../count-once.ts';
 import { identityOfKey } from '../message-identity.ts';
-import { addNote, type Notes, notedHeader, recordNotes } from '../omissions.ts';
+import { addNote, type Notes, recordNotes } from '../omissions.ts';
 import { peekerOf } from '../peek.ts';
 import type { MessageHandler } from '../pipeline.ts';
 import { addPacket, attribute, type PeopleFinder } from './add-packet.ts';

@@ -78,7 +78,7 @@ export interface Envelope {
  * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
  * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1, which earlier
  * releases read, lacks cumulative messages and running totals. A batch without these, and without parts of imports, is written
- * as version 1. Version 2 is that of interim builds, with another kind of records for cumulative messages.
+ * as version 1. Interim builds wrote version 2, with another kind of records for cumulative messages.
  */
 const version = 3;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;

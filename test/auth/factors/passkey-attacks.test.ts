@@ -116,7 +116,7 @@ describe('the page for adding a passkey', () => {
     ...forgeries,
     ['the type of a sign-in', { type: 'webauthn.get' }] satisfies [string, Tampering],
     [
-      'a statement where there is no attestation',
+      'a statement without attestation',
       { attestation: ['none', new Map([['sig', Buffer.alloc(64)]])] },
     ] satisfies [string, Tampering],
     [

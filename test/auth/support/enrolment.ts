@@ -10,7 +10,7 @@ export function appKeyIn(field: string): string {
   return field.split('.')[0] ?? '';
 }
 
-/** What an app with that key shows. @param at Unix ms */
+/** The code that an app with that key shows. @param at Unix ms */
 export function appCode(field: string, at: number): string {
   return TOTP.generate({ secret: new TOTP({ secret: appKeyIn(field) }).secret, timestamp: at });
 }

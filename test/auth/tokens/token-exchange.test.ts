@@ -268,7 +268,7 @@ describe('a trust', () => {
     await expect(readTrust({ ...good, ...changed }, false)).rejects.toEqual(error);
   });
 
-  test('in a private issuer is possible with its keys, or if private issuers are allowed', async () => {
+  test('accepts a private issuer with static keys, or if private issuers are allowed', async () => {
     const { publicKey } = await generateKeyPair('ES256');
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'one' }] };
     const issuer = 'https://10.0.0.1/ci';

@@ -57,7 +57,7 @@ describe('a cumulative sum', () => {
     }),
   );
 
-  test('of several processes with one resource and start is noted', () =>
+  test('is noted if several processes share its resource and start', () =>
     inShop(async (service, shop) => {
       for (const [value, at] of [
         [10, 1],
@@ -69,7 +69,7 @@ describe('a cumulative sum', () => {
       expect(await notes(service, shop)).toEqual({ shared_series: 1 });
     }));
 
-  test('that begins again without a start is not noted as shared', () =>
+  test('is not noted as shared if it begins again without a start', () =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(10, now + 1, 0));
       await send(service, shop, 'metrics', total(2, now + 2, 0));

@@ -127,7 +127,7 @@ describe('an export request over gRPC', () => {
       expect(await variants(service, shop)).toEqual({ on: 4 });
     }));
 
-  test('over the rate is refused with RetryInfo, and in the ledger', () =>
+  test('is refused above the rate with RetryInfo, and in the ledger', () =>
     inShop(async (service) => {
       const shop = await openShop(service, { rate: 1, burst: 1 });
       expect(await exportTo(service, shop.key, 'logs', requests.logs)).toMatchObject({ code: 0 });
@@ -138,7 +138,7 @@ describe('an export request over gRPC', () => {
       await expect.poll(() => refusals(service, shop)).toEqual({ rate_limited: 1 });
     }));
 
-  test('that is malformed, or names an unknown environment, is refused and in the ledger', () =>
+  test('is refused and in the ledger if it is malformed or names an unknown environment', () =>
     inShop(async (service, shop) => {
       const stream = openRawGrpc(service.grpc);
       const malformed = stream.begin(paths.logs, { authorization: shop.key });

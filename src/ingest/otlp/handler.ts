@@ -137,19 +137,14 @@ function otlpHandler<Incoming, Answer>(
         for (const _ of message.counting.steps()); // A short request is counted in one turn.
       }
       keepFound(deps, message.counting, sender);
-      const rejected = message.request.rejected + sender.unplaced;
-      const text = rejectionText(message.request, sender);
+      const { request } = message;
+      const rejected = request.rejected + sender.unplaced;
+      const text = rejectionText(request, sender);
       const source = { route, transport: transport.transport, userAgent: transport.userAgent(incoming) };
-      const repeats = message.request.isDistinct || transport.isRetry?.(incoming) === true;
+      const repeats = request.isDistinct || transport.isRetry?.(incoming) === true;
+      const sent = { digest: request.digest, repeats };
       return {
-        durable: count(
-          deps,
-          latest,
-          { digest: message.request.digest, repeats },
-          message.counting,
-          sender,
-          source,
-        ),
+        durable: count(deps, latest, sent, message.counting, sender, source),
         answer: transport.accept(rejected, text, incoming),
       };
     },

@@ -1,78 +1,15 @@
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
 import { postgresForgetNode } from '../../src/commands/postgres-forget-node.ts';
-import type { PostgresReport } from '../../src/replication/postgres/postgres-report.ts';
 import { postgresLayout } from '../../src/replication/postgres/schema.ts';
 import { needing } from '../support/needing.ts';
-import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
 import { runPostgres } from './postgres-fixture.ts';
+import { statusDatabases, through } from './postgres-nodes.ts';
 
 const { describe, it } = needing('postgresql');
 
-let postgres: Postgres;
-let url: string;
-beforeAll(async () => {
-  postgres = await Postgres.start();
-});
-afterAll(() => postgres.close());
-beforeEach(async () => {
-  url = await postgres.database();
-});
-
-async function init(to = url, ...more: string[]) {
-  const key = more.length === 0 ? ['--postgres-key-file', await newKeyFile()] : more;
-  return runPostgres(['init', '--postgres', to, '--admin-email', 'admin@example.com', '--json', ...key]);
-}
-
-async function newKeyFile(): Promise<string> {
-  const file = join(temporaryDirectory(), 'key');
-  await runPostgres(['key', '--out', file]);
-  return file;
-}
-
-const run = (name: string, ...argv: string[]) => runPostgres([name, '--postgres', url, ...argv]);
-const query = <Row extends object>(text: string, values: unknown[] = []) =>
-  postgres.query<Row>(text, values, url);
-
-async function status(...argv: string[]): Promise<PostgresReport & { host: string; warnings: string[] }> {
-  return JSON.parse((await run('status', '--json', ...argv)).out);
-}
-
-interface FakeNode {
-  readonly name: string;
-  readonly directory?: string;
-  /** Seconds since its last beat. */
-  readonly silent?: number;
-  readonly state?: string;
-  readonly spool?: number;
-  readonly skew?: number;
-  readonly through?: number;
-}
-
-const through = Date.UTC(2026, 0, 1);
-
-/** Inserts a node with one stream, as the node itself does. */
-async function node({
-  name,
-  silent = 0,
-  state = 'up',
-  spool = 0,
-  skew = 0,
-  ...more
-}: FakeNode): Promise<void> {
-  const directory = more.directory ?? `directory-${name}`;
-  await query(
-    `INSERT INTO fm_node (directory, name, stream, version, beat_at, spool_bytes, oldest_unshipped, skew_ms, state)
-     VALUES ($1, $2, $3, '1.2.3', now() - $4 * interval '1 s', $5, $6, $7, $8)`,
-    [directory, name, `stream-${directory}`, silent, spool, spool > 0 ? through : null, skew, state],
-  );
-  await query('INSERT INTO fm_stream (stream, directory, seq, through, state) VALUES ($1, $2, 7, $3, $4)', [
-    ...[`stream-${directory}`, directory, more.through ?? through, state === 'up' ? 'open' : state],
-  ]);
-}
+const { init, run, query, status, node, current } = statusDatabases();
 
 describe('postgres status', () => {
   it('shows a new database', async () => {
@@ -80,7 +17,7 @@ describe('postgres status', () => {
     const { engine, server, host, heads, nodes, warnings } = await status();
     expect(engine).toMatchObject({ layout: postgresLayout, oldestLayout: postgresLayout, encrypted: true });
     expect(server).toMatchObject({ major: 15, fsync: 'on', missingRights: [] });
-    expect(host).toBe(`127.0.0.1:${postgres.port}`);
+    expect(host).toBe(`127.0.0.1:${current().postgres.port}`);
     expect(heads).toEqual({ control: 1, data: 0 });
     expect(nodes).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining('PostgreSQL has no standby')]);
@@ -154,10 +91,12 @@ describe('postgres status', () => {
   });
 
   it('reports a missing privilege, and a database that is not initialised', async () => {
-    await postgres.query('CREATE ROLE reader LOGIN').catch(() => {});
+    await current()
+      .postgres.query('CREATE ROLE reader LOGIN')
+      .catch(() => {});
     await expect(status()).rejects.toThrow('run flagmeter postgres init first');
     await init();
-    const asReader = url.replace('postgres@', 'reader@');
+    const asReader = current().url.replace('postgres@', 'reader@');
     await expect(runPostgres(['status', '--postgres', asReader])).rejects.toThrow('The role lacks a right');
     await query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader');
     const { warnings } = JSON.parse((await runPostgres(['status', '--postgres', asReader, '--json'])).out);
@@ -266,7 +205,7 @@ describe('postgres forget-node', () => {
         askSecret: async () => '',
       };
       const terminal = { out: () => {}, err: () => {}, interactive: true, env: {}, readFile: () => '' };
-      return postgresForgetNode(['lost', '--postgres', url], terminal, person);
+      return postgresForgetNode(['lost', '--postgres', current().url], terminal, person);
     };
     await expect(answering('no')).rejects.toThrow('Nothing was changed');
     expect((await status()).streams.open).toHaveLength(1);

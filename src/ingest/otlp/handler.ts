@@ -138,14 +138,13 @@ function otlpHandler<Incoming, Answer>(
       }
       keepFound(deps, message.counting, sender);
       const { request } = message;
-      const rejected = request.rejected + sender.unplaced;
       const text = rejectionText(request, sender);
       const source = { route, transport: transport.transport, userAgent: transport.userAgent(incoming) };
       const repeats = request.isDistinct || transport.isRetry?.(incoming) === true;
       const sent = { digest: request.digest, repeats };
       return {
         durable: count(deps, latest, sent, message.counting, sender, source),
-        answer: transport.accept(rejected, text, incoming),
+        answer: transport.accept(request.rejected + sender.unplaced, text, incoming),
       };
     },
     claimedSender: ({ request, texts }, incoming) => ({

@@ -17,7 +17,7 @@ test.runIf(process.getuid?.() === 0).each([
   ['verify', []],
   ['compact', []],
   ['admin', ['reset-password', '--email', 'admin@example.com']],
-  ['keys', ['rotate']],
+  ['signing-keys', ['rotate']],
 ])(
   '%s on the data directory of another user reports the owner, not a missing store',
   async (command, args) => {
@@ -27,7 +27,7 @@ test.runIf(process.getuid?.() === 0).each([
     await prepare(data);
     const env = { TMPDIR: '/tmp' };
     const words =
-      command === 'admin' || command === 'keys'
+      command === 'admin' || command === 'signing-keys'
         ? [args[0]!, '--data', data, ...args.slice(1)]
         : ['--data', data, ...args];
     const { code, stderr } = await runProgram('setpriv', [...asOther, command, ...words], env);

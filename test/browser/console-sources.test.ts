@@ -96,7 +96,7 @@ needing('chromium', 'nginx').test(
     await page.getByText('from all senders').waitFor();
     await expect
       .poll(() => counted(page))
-      .toContain('checkout blue: 2 checks; enabled: 3 checks; disabled: 1 check');
+      .toContain('checkout enabled: 3 checks; disabled: 1 check; blue: 2 checks');
     await page.getByText('Unleash does not report use and views').waitFor();
     expect(await axeFaults(page)).toEqual([]);
   },

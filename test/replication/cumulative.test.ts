@@ -3,6 +3,7 @@ import { encodeDelta } from '../../src/replication/delta.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
 import type { Digest } from '../../src/storage/commit/records.ts';
 import { cumulativeLifeMs } from '../../src/storage/lmdb/cumulative.ts';
+import { repeats } from '../../src/storage/lmdb/cumulative-rows.ts';
 import { ledgerEntries } from '../../src/storage/lmdb/ledger.ts';
 import { OpenDelta } from './open-delta.ts';
 import { start } from './test-streams.ts';
@@ -24,14 +25,14 @@ test.each<[string, readonly [5 | 8, 5 | 8]]>([
   expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
 });
 
-test('a bucket sent to two nodes counts once and is noted, and the bucket of a sibling process counts in full', () => {
+test('a bucket of the SDK for Go sent to two nodes counts once and is noted, and another one counts in full', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, on, stop] of [
     [one, 5, start],
     [other, 5, start],
     [other, 6, start + 3],
   ] as const) {
-    stream.sendTotals({ on }, identity, start, { stop });
+    stream.sendTotals({ on }, identity, start, { stop, repeats: repeats.withoutVariants });
     stream.ship(log, start);
   }
   node.follow(log);

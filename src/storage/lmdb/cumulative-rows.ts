@@ -54,8 +54,11 @@ export function compare(message: Known, last: Known): [Addition, Known] {
     const resembles = includes(own, known, [counter]);
     return [{ rows: message.rows, ...(resembles && { note: 'possible_repeat' }) }, message];
   }
-  if (message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const isWhole = message.repeats === repeats.whole;
+  // Of SDKs that add to a bucket, only the one for Go can send it unchanged, through a proxy. Its times have nanoseconds, so no other
+  // process has the same. Those of the SDK for Node have milliseconds, which processes that start together share.
+  if (!isWhole && message.stop === last.stop && isSame(own, known))
+    return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
   const later = message.stop - last.stop;
   const patience = shortestInterval * message.interval;

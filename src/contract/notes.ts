@@ -69,6 +69,7 @@ export const ledgerNotes = {
     remedy: 'Declare the metric as a gauge. That also applies to the values counted so far',
   },
   environment_unknown: {
+    omits: true,
     meaning: 'Entries of an environment that the application does not have were omitted',
     remedy: 'Create the environment, or send them with a token that was adopted for one',
   },

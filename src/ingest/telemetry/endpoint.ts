@@ -82,9 +82,14 @@ export const cors: Headers = {
   },
 };
 
-const exposed: Header = {
-  description: 'Sent with `Flagmeter-Noted`, so that a page can read it.',
-  schema: { const: notedHeader },
+/** Headers of a 202 that a page may read. */
+export const acceptedHeaders: Headers = {
+  ...cors,
+  [notedHeader]: Noted,
+  'Access-Control-Expose-Headers': {
+    description: 'Sent with `Flagmeter-Noted`, so that a page can read it.',
+    schema: { const: notedHeader },
+  },
 };
 
 const packets = {
@@ -136,7 +141,7 @@ const sendTelemetry = (maxBody: number): Operation => ({
   answers: {
     202: {
       description: 'Counted, and on disk. The body is empty.',
-      headers: { ...cors, [notedHeader]: Noted, 'Access-Control-Expose-Headers': exposed },
+      headers: acceptedHeaders,
     },
   },
   refuses: refuses(maxBody),

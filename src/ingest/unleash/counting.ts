@@ -1,5 +1,4 @@
 import { environmentNamed, type KeyHolder } from '../../accounts/key-index.ts';
-import type { LedgerNote } from '../../contract/notes.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { SeriesSink } from '../../storage/commit/series-dictionary.ts';
 import { eachAdded, opensFlag, repeats, rowKind } from '../../storage/lmdb/cumulative-rows.ts';
@@ -8,6 +7,7 @@ import type { Retention } from '../../storage/lmdb/retention.ts';
 import type { SenderSight } from '../../storage/lmdb/senders.ts';
 import type { CountingDeps } from '../count-once.ts';
 import { countedAt } from '../counted-at.ts';
+import { addNote, type Notes } from '../omissions.ts';
 import type { Checks, UnleashContent, UnleashMessage, UnleashUsage } from './message/message.ts';
 import type { SentBefore } from './repetition.ts';
 
@@ -32,7 +32,7 @@ export interface CountingParts extends Pick<CountingDeps, 'dictionary' | 'sender
 
 /** Counts a message: its names are resolved to series, part by part, and then everything is added to one batch. */
 export class UnleashCounting {
-  readonly notes = new Set<LedgerNote>();
+  readonly notes: Notes = new Map();
   readonly #parts: CountingParts;
   readonly #head: Head;
   readonly #own: Environment;
@@ -79,20 +79,21 @@ export class UnleashCounting {
       }
     }
     const declared = this.#parts.metricsOf(this.#application);
-    if (gauges.some(([metric]) => declared.get(metric)?.kind !== 'gauge')) this.notes.add('gauge_undeclared');
-    if (sink.folded > folded) this.notes.add('series_folded');
-    if (sink.dropped > dropped) this.notes.add('name_dropped');
+    if (gauges.some(([metric]) => declared.get(metric)?.kind !== 'gauge'))
+      addNote(this.notes, 'gauge_undeclared');
+    if (sink.folded > folded) addNote(this.notes, 'series_folded');
+    if (sink.dropped > dropped) addNote(this.notes, 'name_dropped');
   }
 
-  #addUsage({ appName, environment: name, at: sentAt, checks }: UnleashUsage, sink: Sink): void {
+  #addUsage({ appName, environment: name, at: sentAt, path, checks }: UnleashUsage, sink: Sink): void {
     this.#at ??= sentAt ?? this.#now;
     const environment = this.#environmentOf(name);
     if (environment === undefined) {
-      this.notes.add('environment_unknown');
+      addNote(this.notes, 'environment_unknown', ...path, 'environment');
       return;
     }
     const { bucket, moved } = countedAt(sentAt ?? this.#now, this.#now, this.#parts.retention);
-    if (moved) this.notes.add('time_moved');
+    if (moved) addNote(this.notes, 'time_moved', ...path);
     const series = this.#parts.dictionary.of(environment.number);
     const asker = this.#askerOf(appName, environment, sink);
     const rows = this.#rowsAt(bucket, checks);
@@ -100,7 +101,10 @@ export class UnleashCounting {
     for (const { feature, variant, checks: sum, kind } of checks) {
       if (kind >= opensFlag) opens = opensFlag;
       const ref = series.variant(feature, variant, sink);
-      if (ref === undefined) continue;
+      if (ref === undefined) {
+        addNote(this.notes, 'name_dropped', ...path, ...(typeof path.at(-1) === 'string' ? [feature] : []));
+        continue;
+      }
       asker.asked(feature, ref, series, sink);
       rows.push(ref, (kind % opensFlag) + opens, sum);
       opens = 0;

@@ -1,10 +1,11 @@
 import Type from 'typebox';
+import { notedHeader } from '../../contract/notes.ts';
 import type { Endpoint, Group, Operation, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
-import { intakeRefusals } from '../declared.ts';
+import { intakeRefusals, Noted } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { preflight } from '../telemetry/cors.ts';
-import { cors, preflightOperation } from '../telemetry/endpoint.ts';
+import { acceptedHeaders, cors, preflightOperation } from '../telemetry/endpoint.ts';
 import type { UnleashKind } from './message/message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
@@ -83,7 +84,7 @@ const description = `The path, the body and the token are those of Unleash, and 
 back off and keep what it has counted. No temporary condition is answered 400, 401, 403 or 413.
 
 \`variants\` count as checks of each, the rest of \`yes\` as checks of \`enabled\`, and the rest of \`no\` as checks of \`disabled\`. Entries
-that cannot be counted are left out and noted in the ledger; the rest is counted.
+that cannot be counted are left out and noted in the ledger; the rest is counted. \`Flagmeter-Noted\` names the first of them.
 
 A bucket of an SDK for Node or Go that repeats the last one of its connection or instance and \`start\` counts only what it has in
 addition. An equal message of Edge within 30 seconds counts once.`;
@@ -190,7 +191,10 @@ function operationOf(kind: UnleashKind, limit: number, forPages: boolean): Opera
     parameters: [ContentEncoding],
     body: { 'application/json': bodies[kind] },
     answers: {
-      202: { description: 'Counted, and on disk. The body is empty.', headers: forPages ? cors : {} },
+      202: {
+        description: 'Counted, and on disk. The body is empty.',
+        headers: forPages ? acceptedHeaders : { [notedHeader]: Noted },
+      },
     },
     refuses: refusesOf(limit, forPages),
     refusalHeaders: (status) => (forPages && status !== 403 ? cors : {}),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../contract/errors.ts';
-import type { LedgerNote } from '../../contract/notes.ts';
+import { notedHeader } from '../../contract/notes.ts';
 import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import { readSent, type SentBody } from '../../http/sent-body.ts';
@@ -10,8 +10,9 @@ import { type CountingDeps, countOnce } from '../count-once.ts';
 import { keyOf } from '../declared.ts';
 import type { AttributedSource, Ledger } from '../ledger/ledger.ts';
 import { identityOfBytes } from '../message-identity.ts';
+import { type Notes, recordNotes } from '../omissions.ts';
 import type { LongMessages, MessageHandler } from '../pipeline.ts';
-import { allowOrigin } from '../telemetry/cors.ts';
+import { allowOrigin, exposing } from '../telemetry/cors.ts';
 import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
 import {
   type SdkHead,
@@ -87,10 +88,14 @@ export function unleashHandler(
     resolve: (_, request) => resolve(request), // The key may have been deleted meanwhile.
     count(message, sender, request) {
       message.counting ??= countingOf(deps, message, sender, request);
-      return {
-        durable: count(deps, message, message.counting, sender, forPages ? undefined : { kind, request }),
-        answer: { status: 202, headers: allowOrigin(originOf(request)) },
-      };
+      const sent = forPages ? undefined : { kind, request };
+      const { durable, omission } = count(deps, message, message.counting, sender, sent);
+      const origin = originOf(request);
+      const headers =
+        omission === undefined
+          ? allowOrigin(origin)
+          : { ...exposing(origin, notedHeader), [notedHeader]: omission };
+      return { durable, answer: { status: 202, headers } };
     },
     refuse: (refusal, request) =>
       problem(refusal, refusal.status === 403 ? {} : allowOrigin(originOf(request))),
@@ -183,7 +188,7 @@ function bytesOf(kind: UnleashKind, body: Uint8Array): Digest | undefined {
 }
 
 /**
- * Adds a message to a batch. Resolves when it is on disk.
+ * Adds a message to a batch. `durable` resolves when it is on disk. `omission` is what was left out: see `recordNotes`.
  * @param sent by a server. Pages and apps send nothing again
  */
 function count(
@@ -192,7 +197,7 @@ function count(
   counting: UnleashCounting,
   { holder, environment }: UnleashSender,
   sent: { readonly kind: UnleashKind; readonly request: Request } | undefined,
-): Promise<void> {
+): { readonly durable: Promise<void>; readonly omission: string | undefined } {
   const { ledger } = deps;
   const { application } = holder;
   const place = {
@@ -204,13 +209,15 @@ function count(
   };
   const sender = { holder, environment };
   const recognition = bytes && { identity: identityOfBytes(sender, bytes), repeats: true };
-  return countOnce(deps, recognition, place, (batch) => {
+  let omission: string | undefined;
+  const durable = countOnce(deps, recognition, place, (batch) => {
     if (content !== undefined) counting.add(content, batch);
     counting.addTo(batch, sent && beforeOf(sent, head, place, ledger));
     ledger.accepted(place, batch);
-    const notes = new Set<LedgerNote>([...head.notes, ...counting.notes]);
-    for (const note of notes) ledger.noted(place, note, batch);
+    const notes: Notes = new Map([...counting.notes, ...head.notes]);
+    omission = recordNotes(ledger, place, notes, batch);
   });
+  return { durable, omission };
 }
 
 function beforeOf(

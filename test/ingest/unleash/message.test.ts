@@ -53,26 +53,31 @@ describe('a flag of a bucket', () => {
         { feature: 'bad', variant: 'disabled', checks: 2, kind: rowKind.no + opensFlag },
         { feature: 'good', variant: 'enabled', checks: 1, kind: rowKind.yes + opensFlag },
       ]);
-      expect([...notes]).toEqual(['value_dropped']);
+      expect([...notes]).toEqual([['value_dropped', 'bucket.toggles.bad.yes']]);
     },
   );
 });
 
-test.each<[string, object, number | undefined, readonly string[]]>([
+test.each<[string, object, number | undefined, readonly [code: string, path: string][]]>([
   ['its stop', { start, stop }, Date.parse(stop!), []],
   ['its start if it lacks a stop', { start, stop: null }, Date.parse(start!), []],
   [
     'no time of its own if it stops before it starts',
     { start: stop, stop: start },
     undefined,
-    ['time_moved'],
+    [['time_moved', 'bucket.stop']],
   ],
-  ['its start if its stop is no time', { start, stop: 'soon' }, Date.parse(start!), ['value_dropped']],
+  [
+    'its start if its stop is no time',
+    { start, stop: 'soon' },
+    Date.parse(start!),
+    [['value_dropped', 'bucket.stop']],
+  ],
   [
     'its stop in UTC if it lacks a zone',
     { start, stop: '2026-01-31T12:00:00' },
     Date.parse(stop!),
-    ['time_zone_missing'],
+    [['time_zone_missing', 'bucket.stop']],
   ],
 ])('a bucket counts at %s', (_, times, at, expected) => {
   const { usages, notes } = read({ bucket: { ...times, toggles: {} } });
@@ -81,7 +86,7 @@ test.each<[string, object, number | undefined, readonly string[]]>([
 
 test.each(['soon', 7, true, []])('a bucket that is %j is omitted and noted', (bucket) => {
   const { usages, notes } = read({ bucket });
-  expect([usages, [...notes]]).toEqual([[], ['value_dropped']]);
+  expect([usages, [...notes]]).toEqual([[], [['value_dropped', 'bucket']]]);
 });
 
 test('a message has the sender of its body, else that of its headers', () => {
@@ -131,14 +136,14 @@ test('entries of Edge keep their service, environment and time', () => {
   const { usages, notes } = read({ applications: [], metrics: [entry, { yes: 1 }, 7] }, 'bulk');
   expect(usages).toEqual([
     {
-      ...{ appName: 'billing', environment: 'production', at: Date.parse(start!) },
+      ...{ appName: 'billing', environment: 'production', at: Date.parse(start!), path: ['metrics', 0] },
       checks: [
         { feature: 'checkout', variant: 'enabled', checks: 2, kind: rowKind.yes + opensFlag },
         { feature: 'checkout', variant: 'disabled', checks: 1, kind: rowKind.no },
       ],
     },
   ]);
-  expect([...notes]).toEqual(['name_dropped']);
+  expect([...notes]).toEqual([['name_dropped', 'metrics[1]']]);
 });
 
 test('impact metrics are counters and gauges; of a histogram, the count and the sum are counters', () => {
@@ -164,7 +169,10 @@ test('impact metrics are counters and gauges; of a histogram, the count and the 
     ['latency_sum', 1.5],
   ]);
   expect(gauges).toEqual([['load', 0.5]]);
-  expect([...notes]).toEqual(['value_dropped', 'histogram_reduced']);
+  expect([...notes]).toEqual([
+    ['value_dropped', 'impactMetrics[0].samples[1].value'],
+    ['histogram_reduced', 'impactMetrics[2]'],
+  ]);
 });
 
 test.each([null, [], 7, 'text'])('the body %j is refused', (body) => {

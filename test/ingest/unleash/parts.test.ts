@@ -6,7 +6,7 @@ import { rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
 
 const head = {
   ...{ appName: 'billing', instance: undefined, connection: 'c-1', sdk: 'node 1', platform: undefined },
-  ...{ start: undefined, stop: undefined, interval: undefined, notes: new Set<never>() },
+  ...{ start: undefined, stop: undefined, interval: undefined, notes: new Map<never, never>() },
 };
 const check = (n: number) => ({ feature: `flag-${n}`, variant: 'on', checks: n, kind: rowKind.variant });
 const list = <T>(length: number, create: (n: number) => T) => Array.from({ length }, (_, n) => create(n));
@@ -18,7 +18,7 @@ test('the parts of a message are short, and hold everything in it in order', () 
       const message: UnleashMessage = {
         ...head,
         usages: usages.map((length, n) => ({
-          ...{ appName: `app-${n}`, environment: undefined, at: n },
+          ...{ appName: `app-${n}`, environment: undefined, at: n, path: ['metrics', n] },
           checks: list(length, check),
         })),
         counters: list(counters, (n) => [`counter-${n}`, n]),

@@ -11,8 +11,8 @@ describe('a bucket', () => {
     const { service, shop } = await openUnleash();
     const headers = { 'unleash-sdk': 'unleash-client-node:6.12.1' };
     const toggles = { checkout: { yes: 12, no: 3, variants: { blue: 7 } } };
-    const { status, text } = await post(service, '/client/metrics', message(toggles), headers);
-    expect([status, text]).toEqual([202, '']);
+    const answer = await post(service, '/client/metrics', message(toggles), headers);
+    expect([answer.status, answer.text, answer.headers.get('flagmeter-noted')]).toEqual([202, '', null]);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 5, disabled: 3, blue: 7 } });
     const [entry] = await ledger(service, shop);
     expect(entry).toMatchObject({
@@ -37,7 +37,6 @@ describe('a bucket', () => {
       const sent = message(toggles, metric(value));
       return post(to, '/client/metrics', { ...sent, bucket: { start, stop, toggles } }, sdk('node'));
     };
-    await send(service, { checkout: { yes: 5 } }, 2);
     await send(service, { checkout: { yes: 5 } }, 2);
     await service.stop();
     const again = await startLocal({ data: service.data, credentials: service.credentials });
@@ -75,7 +74,11 @@ describe('a bucket', () => {
     const toggles = { 'bad\u0000name': { yes: 1 }, checkout: { yes: -1, no: 2 }, search: 7, ...flags };
     const ahead = new Date(Date.now() + 86_400_000).toISOString();
     const body = { ...message({}), bucket: { start: at(-60), stop: ahead, toggles } };
-    expect((await post(service, '/client/metrics', body)).status).toBe(202);
+    const { status, headers } = await post(service, '/client/metrics', body);
+    expect([status, headers.get('flagmeter-noted')]).toEqual([
+      202,
+      'name_dropped; bucket.toggles["bad\\u0000name"]',
+    ]);
     const counted = await checks(service, shop);
     expect([counted['checkout'], counted['flag-0'], counted['__other__']]).toEqual([
       { disabled: 2 },
@@ -130,8 +133,12 @@ test('entries of Edge count in the environment of the token, and in those of the
     ...{ featureName: 'checkout', appName: 'billing', environment, timestamp: at(0), yes, no: 0 },
   });
   const send = async (...metrics: unknown[]) =>
-    expect((await post(service, '/client/metrics/bulk', { applications: [], metrics })).status).toBe(202);
-  await send(entry('production', 1), entry('Production', 2), entry('staging', 4), entry('qa', 8));
+    (await post(service, '/client/metrics/bulk', { applications: [], metrics })).headers.get(
+      'flagmeter-noted',
+    );
+  expect(
+    await send(entry('production', 1), entry('Production', 2), entry('staging', 4), entry('qa', 8)),
+  ).toBe('environment_unknown; metrics[3].environment');
   expect(await checks(service, shop)).toEqual({ checkout: { enabled: 3 } });
   expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 4 } });
   expect(notesIn(await ledger(service, shop))).toEqual(['environment_unknown']);
@@ -173,6 +180,24 @@ describe('a page', () => {
     expect(answers.map(({ status }) => status)).toEqual([202, 400, 404]);
     for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe(origin);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
+    await service.stop();
+  });
+
+  test.each([
+    ['a flag', { search: 7 }, 'value_dropped; bucket.toggles.search'],
+    ['a count', { search: { no: -1 } }, 'value_dropped; bucket.toggles.search.no'],
+    ['a variant', { search: { variants: { on: 0.5 } } }, 'value_dropped; bucket.toggles.search.variants.on'],
+  ])('can read which entry was left out: %s', async (_, toggles, noted) => {
+    const { service } = await openUnleash();
+    const { status, headers } = await post(service, path, message(toggles), {
+      origin,
+      authorization: frontend,
+    });
+    expect([status, headers.get('flagmeter-noted'), headers.get('access-control-expose-headers')]).toEqual([
+      202,
+      noted,
+      'Flagmeter-Noted',
+    ]);
     await service.stop();
   });
 

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../contract/errors.ts';
-import type { LedgerNote } from '../../../contract/notes.ts';
 import { noVariant } from '../../../contract/unleash-checks.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
 import { opensFlag, rowKind } from '../../../storage/lmdb/cumulative-rows.ts';
+import { addNote, type Notes, type Path } from '../../omissions.ts';
 
 /** Checks of a flag: of one variant, or all that found it enabled or disabled. */
 export interface Checks {
@@ -21,6 +21,8 @@ export interface UnleashUsage {
   readonly environment: string | undefined;
   /** Unix ms; `undefined` without a usable time. */
   readonly at: number | undefined;
+  /** Where the message has it. */
+  readonly path: Path;
   readonly checks: readonly Checks[];
 }
 
@@ -50,7 +52,7 @@ export interface UnleashMessage extends UnleashContent {
   readonly stop: number | undefined;
   /** Interval of the sender in ms. */
   readonly interval: number | undefined;
-  readonly notes: ReadonlySet<LedgerNote>;
+  readonly notes: Notes;
 }
 
 /** What a message is about, by its route. */
@@ -62,10 +64,10 @@ export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance'
 /** Reads a parsed body. @throws {ApiError} `invalid_body` if it is not an object */
 export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   if (!isFields(body)) throw new ApiError('invalid_body', 'The body must be an object');
-  const notes = new Set<LedgerNote>();
+  const notes: Notes = new Map();
   const sent = kind === 'metrics' ? body['bucket'] : undefined;
   const bucket = isFields(sent) ? sent : undefined;
-  if (sent != null && bucket === undefined) notes.add('value_dropped');
+  if (sent != null && bucket === undefined) addNote(notes, 'value_dropped', 'bucket');
   return {
     appName: textOf(body['appName']),
     instance: textOf(body['instanceId']),
@@ -73,7 +75,7 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
     sdk: sdkOf(textOf(body['sdkVersion'])),
     platform: platformOf(body),
     start: startOf(bucket),
-    stop: timeOf(bucket?.['stop'], new Set()),
+    stop: timeOf(bucket?.['stop'], new Map(), []),
     interval: intervalOf(body),
     usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, notes),
     ...(kind === 'register' ? { counters: [], gauges: [] } : impactValues(body['impactMetrics'], notes)),
@@ -94,22 +96,22 @@ export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead):
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type Notes = Set<LedgerNote>;
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The entries of a map. PHP encodes an empty one as a list. */
-function entriesOf(value: unknown, notes: Notes): [string, unknown][] {
+function entriesOf(value: unknown, notes: Notes, path: Path): [string, unknown][] {
   if (isFields(value)) return Object.entries(value);
-  if (value != null && !(Array.isArray(value) && value.length === 0)) notes.add('value_dropped');
+  if (value != null && !(Array.isArray(value) && value.length === 0))
+    addNote(notes, 'value_dropped', ...path);
   return [];
 }
 
-function listOf(value: unknown, notes: Notes): readonly unknown[] {
+function listOf(value: unknown, notes: Notes, path: Path): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  if (value != null) notes.add('value_dropped');
+  if (value != null) addNote(notes, 'value_dropped', ...path);
   return [];
 }
 
@@ -142,43 +144,48 @@ function intervalOf(body: Fields): number | undefined {
 
 function bucketUsages(bucket: Fields | undefined, notes: Notes): readonly UnleashUsage[] {
   if (bucket === undefined) return [];
-  const [start, stop] = [timeOf(bucket['start'], notes), timeOf(bucket['stop'], notes)];
+  const [start, stop] = (['start', 'stop'] as const).map((field) =>
+    timeOf(bucket[field], notes, ['bucket', field]),
+  );
   const isReversed = start !== undefined && stop !== undefined && stop < start;
-  if (isReversed) notes.add('time_moved');
+  if (isReversed) addNote(notes, 'time_moved', 'bucket', 'stop');
   const at = isReversed ? undefined : (stop ?? start);
   const checks: Checks[] = [];
-  for (const [flag, sent] of entriesOf(bucket['toggles'], notes)) addChecks(checks, flag, sent, notes);
-  return [{ appName: undefined, environment: undefined, at, checks }];
+  const path = ['bucket', 'toggles'];
+  for (const [flag, sent] of entriesOf(bucket['toggles'], notes, path))
+    addChecks(checks, flag, sent, notes, [...path, flag]);
+  return [{ appName: undefined, environment: undefined, at, path, checks }];
 }
 
 function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
-  return listOf(body['metrics'], notes).flatMap((entry) => {
+  return listOf(body['metrics'], notes, ['metrics']).flatMap((entry, place) => {
+    const path = ['metrics', place];
     const feature = isFields(entry) ? textOf(entry['featureName']) : undefined;
     if (!isFields(entry) || feature === undefined) {
-      notes.add('name_dropped');
+      addNote(notes, 'name_dropped', ...path);
       return [];
     }
-    const at = timeOf(entry['timestamp'], notes);
+    const at = timeOf(entry['timestamp'], notes, [...path, 'timestamp']);
     const [appName, environment] = [textOf(entry['appName']), textOf(entry['environment'])];
     const checks: Checks[] = [];
-    addChecks(checks, feature, entry, notes);
-    return [{ appName, environment, at, checks }];
+    addChecks(checks, feature, entry, notes, path);
+    return [{ appName, environment, at, path, checks }];
   });
 }
 
 /** Unix ms of a time; `undefined` if it is missing or cannot be read. */
-function timeOf(sent: unknown, notes: Notes): number | undefined {
+function timeOf(sent: unknown, notes: Notes, path: Path): number | undefined {
   if (sent == null) return undefined;
   const time = typeof sent === 'string' ? parseSentTime(sent) : undefined;
-  if (time === undefined) notes.add('value_dropped');
-  else if (!time.hasZone) notes.add('time_zone_missing');
+  if (time === undefined) addNote(notes, 'value_dropped', ...path);
+  else if (!time.hasZone) addNote(notes, 'time_zone_missing', ...path);
   return time?.at;
 }
 
 /** Adds the checks of a flag: all that found it enabled and disabled, and those of each variant, which are part of these. */
-function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes): void {
+function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes, path: Path): void {
   if (!isFields(sent)) {
-    notes.add('value_dropped');
+    addNote(notes, 'value_dropped', ...path);
     return;
   }
   let opens = opensFlag;
@@ -187,35 +194,39 @@ function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes):
     all.push({ feature, variant, checks, kind: kind + opens });
     opens = 0;
   };
-  add('enabled', countOf(sent['yes'], notes), rowKind.yes);
-  add(noVariant, countOf(sent['no'], notes), rowKind.no);
-  for (const [variant, count] of entriesOf(sent['variants'], notes))
-    if (variant !== noVariant) add(variant, countOf(count, notes), rowKind.variant);
+  add('enabled', countOf(sent['yes'], notes, path, 'yes'), rowKind.yes);
+  add(noVariant, countOf(sent['no'], notes, path, 'no'), rowKind.no);
+  const inside = [...path, 'variants'];
+  for (const [variant, count] of entriesOf(sent['variants'], notes, inside))
+    if (variant !== noVariant) add(variant, countOf(count, notes, inside, variant), rowKind.variant);
 }
 
 const maxCount = 2_147_483_647;
 
 /** A count; 0 for one that is missing or invalid. */
-function countOf(sent: unknown, notes: Notes): number {
+function countOf(sent: unknown, notes: Notes, path: Path, field: string): number {
   if (sent == null) return 0;
   if (Number.isInteger(sent) && (sent as number) >= 0 && (sent as number) <= maxCount) return sent as number;
-  notes.add('value_dropped');
+  addNote(notes, 'value_dropped', ...path, field);
   return 0;
 }
 
 /** Values of `impactMetrics`. Labels are ignored. Of a histogram, the count and the sum are counters. */
 function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges: Value[] } {
   const [counters, gauges]: [Value[], Value[]] = [[], []];
-  for (const metric of listOf(sent, notes)) {
+  for (const [place, metric] of listOf(sent, notes, ['impactMetrics']).entries()) {
+    const path = ['impactMetrics', place];
     const name = isFields(metric) ? textOf(metric['name']) : undefined;
     if (!isFields(metric) || name === undefined) {
-      notes.add('name_dropped');
+      addNote(notes, 'name_dropped', ...path);
       continue;
     }
     const isHistogram = metric['type'] === 'histogram';
-    if (isHistogram) notes.add('histogram_reduced');
-    for (const sample of listOf(metric['samples'], notes)) {
-      const read = (field: string) => numberOf(isFields(sample) ? sample[field] : undefined, notes);
+    if (isHistogram) addNote(notes, 'histogram_reduced', ...path);
+    const inside = [...path, 'samples'];
+    for (const [at, sample] of listOf(metric['samples'], notes, inside).entries()) {
+      const read = (field: string) =>
+        numberOf(isFields(sample) ? sample[field] : undefined, notes, [...inside, at, field]);
       if (isHistogram) {
         const [count, sum] = [read('count'), read('sum')];
         if (count !== undefined) counters.push([`${name}_count`, count]);
@@ -229,8 +240,8 @@ function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges:
   return { counters, gauges };
 }
 
-function numberOf(sent: unknown, notes: Notes): number | undefined {
+function numberOf(sent: unknown, notes: Notes, path: Path): number | undefined {
   if (typeof sent === 'number' && Number.isFinite(sent)) return sent;
-  notes.add('value_dropped');
+  addNote(notes, 'value_dropped', ...path);
   return undefined;
 }

@@ -19,8 +19,8 @@ type Holder = Record<string | number, unknown>;
  * are errors of the sending program, and refuse the body. A value that a correct program can produce is left out, so that it does
  * not discard its neighbours: one that is too large, not finite, or `null` in place of a number.
  *
- * A number that is left out becomes `NaN`; whether the rest of its entry counts is decided when entries are read. Any other map
- * entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
+ * A field that is a number becomes `NaN`, and a count in a list 0, because its position tells what it counts. Any other map entry is
+ * deleted. Any other field or list entry becomes `null`, because list entries are counted.
  * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`). This one is modified
  * @returns the path of the first value that was left out
  * @throws {ApiError} `invalid_body` with the path of a wrong value
@@ -56,10 +56,10 @@ class Walk {
   }
 
   #visitList({ items }: Schema, list: readonly unknown[], exact: Holder): void {
-    if (items === undefined || isCounts(items)) return;
+    if (items === undefined) return;
     for (const [at, item] of list.entries()) {
       this.#path.push(at);
-      if (!this.#keeps(items, item)) exact[at] = null;
+      if (!this.#keeps(items, item)) exact[at] = isCount(items) ? 0 : null;
       else if (isHolder(item)) this.visit(items, item, exact[at] as Holder);
       this.#path.pop();
     }
@@ -92,18 +92,7 @@ class Walk {
     if (typeof value === 'number') return this.#keepsNumber(schema, value);
     if (!Array.isArray(value)) return true;
     if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) throw wrong(this.#path, schema);
-    return !isCounts(schema.items) || this.#keepsCounts(schema.items, value);
-  }
-
-  /** Counts in a list are positional, so the list is kept or left out as a whole. */
-  #keepsCounts(items: Schema, counts: readonly unknown[]): boolean {
-    let isKept = true;
-    for (const [at, count] of counts.entries()) {
-      this.#path.push(at);
-      if (!this.#keeps(items, count)) isKept = false;
-      this.#path.pop();
-    }
-    return isKept;
+    return true;
   }
 
   #keepsNumber(schema: Schema, value: number): boolean {
@@ -153,8 +142,8 @@ function allows({ type = [] }: Schema, actual: string): boolean {
   return types.includes(actual) || (actual === 'number' && types.includes('integer'));
 }
 
-function isCounts(items: Schema | undefined): items is Schema {
-  return items?.type === 'integer';
+function isCount({ type }: Schema): boolean {
+  return type === 'integer';
 }
 
 function isNumber(schema: Schema): boolean {

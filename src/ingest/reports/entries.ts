@@ -11,7 +11,7 @@ import type {
 
 /**
  * The meaning of report entries on every transport. Names are checked when entries are counted: an invalid one has no series
- * (see `EnvironmentSeries`). An invalid count or value is `NaN` here. It is left out and noted.
+ * (see `EnvironmentSeries`). An invalid count or value is `NaN` here. It is left out and noted, and the others of its entry count.
  */
 
 type Maybe<T> = T | null | undefined;
@@ -63,21 +63,16 @@ export function endEntry(
 ): void {
   const isLegacy = variants.length === first;
   if (isLegacy) addLegacyVariants(variants, entry);
-  let kept = first;
   for (let at = first; at < variants.length; at += 1) {
     const draft = variants[at]!;
     draft.feature = entry.feature;
-    if (!Number.isNaN(draft.checks + draft.used + draft.viewed)) variants[kept++] = draft;
-    else
-      addNote(
-        notes,
-        'value_dropped',
-        'stats',
-        statCount - 1,
-        ...(isLegacy ? [] : ['variantStats', draft.variant]),
-      );
+    if (!Number.isNaN(draft.checks + draft.used + draft.viewed)) continue;
+    const path = isLegacy ? [] : ['variantStats', draft.variant];
+    addNote(notes, 'value_dropped', 'stats', statCount - 1, ...path);
+    draft.checks ||= 0;
+    draft.used ||= 0;
+    draft.viewed ||= 0;
   }
-  if (kept < variants.length) variants.length = kept;
 }
 
 function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {

@@ -47,23 +47,27 @@ describe('a protobuf report with an invalid value counts the rest', () => {
   const nearCounts = ['near', 'on', 1, 0, 0];
   const usage = (...fields: Uint8Array[]) => decodeUsageReport(joinFields(headFields, ...fields, near));
 
-  test.each([1, 3, 4])('usage with a negative count in field %i of a variant', (field) => {
+  test.each([
+    [1, [0, 0, 0]],
+    [3, [5, 0, 0]],
+    [4, [5, 0, 0]],
+  ])('usage with a negative count in field %i of a variant', (field, counts) => {
     const bad = named(11, 'bad', bytesField(2, joinFields(numberField(1, 5), negative(field))));
     const report = usage(named(4, 'a', bad, numberField(2, 9)));
     expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
-      counts: [nearCounts],
+      counts: [['a', 'bad', ...counts], nearCounts],
       notes: ['value_dropped; stats[0].variantStats.bad'],
     });
   });
 
   test.each([
-    [2, [['a', 'disabled', 7, 0, 0]]],
-    [3, [['a', 'enabled', 5, 0, 0]]],
-    [8, [['a', 'disabled', 7, 0, 0]]],
-  ])('usage with a negative count in field %i of an entry', (field, counts) => {
+    [2, [0, 7]],
+    [3, [5, 0]],
+    [8, [5, 7]],
+  ])('usage with a negative count in field %i of an entry', (field, [enabled, disabled]) => {
     const report = usage(named(4, 'a', numberField(2, 5), numberField(3, 7), negative(field)));
     expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
-      counts: [...counts, nearCounts],
+      counts: [['a', 'enabled', enabled, 0, 0], ['a', 'disabled', disabled, 0, 0], nearCounts],
       notes: ['value_dropped; stats[0]'],
     });
   });

@@ -62,7 +62,7 @@ function checksOf(config: Config, terminal: Terminal): readonly Check[] {
     ['public URLs', () => checkPublicUrls(config)],
     ...filesOf(config, terminal),
     ['data directory', () => checkDirectory(config.data)],
-    ['stores', () => checkStoresOf(config)],
+    ...storesOf(config),
     ...addressesOf(config),
     ...postgresOf(config),
   ];
@@ -114,7 +114,8 @@ function checkTls(files: { readonly certFile: string; readonly keyFile: string }
 function checkDirectory(path: string): string | undefined {
   let at = path;
   while (!isPresent(at) && at !== dirname(at)) at = dirname(at);
-  if (!presenceOf(at)!.isDirectory()) throw new Error(`Cannot write ${path}: ${at} is not a directory`);
+  if (!presenceOf(at)!.isDirectory())
+    throw new Error(`Cannot write ${path}: ${at === path ? 'it' : at} is not a directory`);
   const { R_OK, W_OK, X_OK } = constants;
   try {
     accessSync(at, at === path ? R_OK | W_OK | X_OK : W_OK | X_OK);
@@ -123,6 +124,12 @@ function checkDirectory(path: string): string | undefined {
     throw new Error(`Cannot write ${at}: ${why}`);
   }
   return at === path ? undefined : `${path} does not exist yet`;
+}
+
+/** A file in place of the data directory has no stores. */
+function storesOf(config: Config): readonly Check[] {
+  if (presenceOf(config.data)?.isDirectory() === false) return [];
+  return [['stores', () => checkStoresOf(config)]];
 }
 
 /** The files of a running server change, so they are not checked. */

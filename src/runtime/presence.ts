@@ -6,7 +6,15 @@ import { dirname } from 'node:path';
  * @throws {Error} if this user has no access, so that the path may exist
  */
 export function presenceOf(path: string): Stats | undefined {
-  return readable(path, () => statSync(path, { throwIfNoEntry: false }));
+  return readable(path, () => {
+    try {
+      return statSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      // Bun throws if a part of the path is a file. Node returns undefined.
+      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+      throw error;
+    }
+  });
 }
 
 /** Whether a path exists. @throws {Error} as `presenceOf` does */

@@ -66,9 +66,9 @@ test('serve --check warns of what does not prevent a start, and the server start
   await stop(await startBinary({ data: join(directory, 'data'), args: args.slice(2) }));
 });
 
-test('serve --check without a schedule does not read the files of backups, as serve does not', async () => {
+test('serve --check without a schedule does not read the backup key, as serve does not', async () => {
   const directory = freshDirectory();
-  const unused = ['--backup-key-file', join(directory, 'no-key'), '--backup-to', join(directory, 'backups')];
+  const unused = ['--backup-key-file', join(directory, 'no-key')];
   const args = ['--data', join(directory, 'data'), ...unused];
   expect(await runBinary(['serve', '--check', ...args, ...freePorts])).toMatchObject({ code: 0 });
   await stop(await startBinary({ data: join(directory, 'data'), args: unused }));
@@ -100,6 +100,18 @@ test.each([
   const { code, stdout } = await runBinary(['serve', '--check', '--data', data, ...freePorts]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(words) });
   expect((await runBinary(['serve', '--data', data, ...freePorts])).code).toBe(1);
+});
+
+test.each([
+  ['', 'it'],
+  ['/below', 'FILE'],
+])('serve --check reports once that --data FILE%s is not a directory', async (below, named) => {
+  const file = join(freshDirectory(), 'data.json');
+  writeFileSync(file, '{}');
+  const { stdout } = await runBinary(['serve', '--check', '--data', `${file}${below}`, ...freePorts]);
+  expect(stdout.match(/^problem.*$/gm)).toEqual([
+    `problem  data directory: Cannot write ${file}${below}: ${named.replace('FILE', file)} is not a directory`,
+  ]);
 });
 
 test('serve --check names the process that uses the data directory', async () => {

@@ -221,7 +221,10 @@ function checkProxies(checked: Checked): void {
 }
 
 function checkBackup(checked: Checked): void {
-  if (!checked.has('backupEvery')) return;
+  if (!checked.has('backupEvery')) {
+    if (checked.has('backupTo')) throw blame(checked, 'backupTo', 'needs --backup-every too');
+    return;
+  }
   if (!checked.has('backupTo')) throw blame(checked, 'backupEvery', 'needs --backup-to too');
   if (checked.has('postgres'))
     throw blame(

@@ -85,6 +85,7 @@ test('a bucket that hangs delays neither the service nor its shutdown', async ()
 
 test.each([
   [['--backup-every', '24h'], 'needs --backup-to too'],
+  [['--backup-to', 'x'], 'needs --backup-every too'],
   [['--backup-every', '90s', '--backup-to', 'x'], 'be minutes, hours or days, such as 30m, 24h or 7d'],
   [['--backup-every', '1d', '--backup-to', 's3://'], 'be a directory, or s3://BUCKET/PREFIX'],
   [

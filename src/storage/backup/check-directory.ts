@@ -5,7 +5,7 @@ import { checkCarried } from '../aggregate/check-carried.ts';
 import { isFoldedWhole, type JournalPlace, journalPlace, openJournal, peopleOf } from '../commit/fold.ts';
 import { JournalDamaged } from '../journal/errors.ts';
 import { checkSegments, isJournalEmpty } from '../journal/lanes.ts';
-import { JournalReader } from '../journal/reader.ts';
+import { incompleteText, JournalReader } from '../journal/reader.ts';
 import { type AccountTables, accountTablesIn } from '../lmdb/accounts.ts';
 import { checkPages } from '../lmdb/check-pages.ts';
 import { readCopyState } from '../lmdb/copy-state.ts';
@@ -154,23 +154,25 @@ export async function checkJournals(
   for (const lane of lanes) {
     const place = journalPlace(data, lane, id ?? Buffer.alloc(16));
     const folded = readFolded(lmdb, isSpool || isFoldedWhole(lmdb, lane) ? lane : peopleOf(lane));
-    for (const found of await check(place, isUsed, folded, pace)) tell({ file: place.directory, ...found });
+    const found = await check(place, isUsed, folded, pace);
+    if (found !== undefined) tell(found);
   }
 }
 
-/** @returns the findings, none for a journal that was folded */
+/** @returns `undefined` for a journal that was folded */
 async function check(
   place: JournalPlace,
   isUsed: boolean,
   folded: number,
   pace: Pace,
-): Promise<Omit<Finding, 'file'>[]> {
+): Promise<Finding | undefined> {
+  const { directory } = place;
   let frames = 0;
   let bytes = 0;
-  let incomplete: string | undefined;
+  let incomplete: JournalReader['incompleteAt'];
   try {
-    if (isUsed) checkSegments(place.directory);
-    if (isJournalEmpty(place.directory)) return [];
+    if (isUsed) checkSegments(directory);
+    if (isJournalEmpty(directory)) return undefined;
     const reader = new JournalReader(openJournal(place), folded);
     try {
       for (const { body } of reader.frames()) {
@@ -178,20 +180,22 @@ async function check(
         bytes += body.length;
         if (pace.isDue()) await pace.rest({ done: bytes, total: 0 });
       }
-      incomplete = reader.incomplete;
+      incomplete = reader.incompleteAt;
     } finally {
       reader.close();
     }
   } catch (error) {
     if (!(error instanceof JournalDamaged)) throw error;
-    return [{ isSound: false, words: error.message }];
+    return { file: directory, isSound: false, words: error.message };
   }
   const amount = `${frames} ${frames === 1 ? 'frame' : 'frames'} (${(bytes / 1024).toFixed(1)} KiB)`;
   const rest =
     frames === 0 ? 'and the store has all of it' : `${amount} not yet in the store: the next start adds them`;
-  const found = [{ isSound: true, words: `in order, ${rest}` }];
+  if (incomplete === undefined) return { file: directory, isSound: true, words: `in order, ${rest}` };
   // A power loss is not damage.
-  return incomplete === undefined ? found : [...found, { isSound: true, words: incomplete }];
+  const { segment, offset } = incomplete;
+  const words = `in order up to offset ${offset}, ${rest}; ${incompleteText}`;
+  return { file: join(directory, segment), isSound: true, words };
 }
 
 /** The result of checking a file or a journal of a data directory. */

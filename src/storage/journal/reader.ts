@@ -21,7 +21,7 @@ import {
   type Segment,
 } from './segment.ts';
 
-const incompleteText =
+export const incompleteText =
   'the last frame is incomplete: expected after a power loss, otherwise restore a backup';
 
 /** The end of the journal, in place of a sequence number. */
@@ -45,10 +45,10 @@ export class JournalReader {
   #reading: Reading | undefined;
   #sequence: number;
   /**
-   * The place of a frame that was begun after the last valid one, and what it means; `undefined` if there is none. Set when `frames`
-   * has ended. A power loss leaves such a frame, which was never answered. Damage to the last frame looks the same.
+   * A frame that was begun after the last valid one; `undefined` if there is none. Set when `frames` has ended. A power loss leaves such
+   * a frame, which was never answered. Damage to the last frame looks the same.
    */
-  incomplete: string | undefined;
+  incompleteAt: { readonly segment: string; readonly offset: number } | undefined;
 
   /**
    * @param after the last frame that the store holds: the first one returned is the next
@@ -161,10 +161,16 @@ export class JournalReader {
     if (this.#sequence >= this.#reading.last) return false;
     const later = this.#laterFrame(this.#reading.offset);
     if (later !== undefined) throw this.#damage(`frame ${expected} is damaged, and frame ${later} follows`);
-    this.incomplete = this.#isBegun()
-      ? `${placeIn(this.#journal.files, this.#reading.segment.name, this.#reading.offset)}: ${incompleteText}`
-      : undefined;
+    const { segment, offset } = this.#reading;
+    this.incompleteAt = this.#isBegun() ? { segment: segment.name, offset } : undefined;
     return false;
+  }
+
+  /** The place of an incomplete frame, and what it means; `undefined` if there is none. */
+  get incomplete(): string | undefined {
+    if (this.incompleteAt === undefined) return undefined;
+    const { segment, offset } = this.incompleteAt;
+    return `${placeIn(this.#journal.files, segment, offset)}: ${incompleteText}`;
   }
 
   #isBegun(): boolean {

@@ -94,7 +94,7 @@ export async function postgresEncryptKeys(argv: readonly string[], terminal: Ter
   const text =
     encrypted === undefined
       ? 'The secrets are already encrypted with this key file; nothing was changed.\n'
-      : `Encrypted the secrets of ${encrypted} records. Start each node with --postgres-key-file ${config.postgresKeyFile}.
+      : `Encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'record' : 'records'}. Start each node with --postgres-key-file ${config.postgresKeyFile}.
 Earlier backups of PostgreSQL contain them in clear text: delete these backups, or replace the secrets.
 `;
   terminal.out(flags.has('json') ? `${JSON.stringify({ encrypted: encrypted ?? 0 })}\n` : text);

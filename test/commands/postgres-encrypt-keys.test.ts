@@ -52,7 +52,7 @@ describe('postgres encrypt-keys', () => {
       url,
     );
     const { out } = await encrypt('--postgres-key-file', file);
-    expect(out).toMatch(/^Encrypted the secrets of 1 records\. Start each node with --postgres-key-file/);
+    expect(out).toMatch(/^Encrypted the secrets of 1 record\. Start each node with --postgres-key-file/);
     const dump = JSON.stringify([await records(), await changes()]);
     const d = /"d":"([^"]+)"/.exec(plain.find(({ table }) => table === 'signingKeys')!.value)![1]!;
     expect(dump).toContain('sealedJwk');

@@ -14,15 +14,23 @@ const maxListed = 12;
 
 /**
  * Finds the item with this key, or else the only one with this alias.
+ * @param replaced a field that is not `null` in an item with a successor, which an alias does not stand for
  * @throws {Failure} if no item has it, or it belongs to a team that the caller is not in
  * @throws {UsageError} if several have it
  */
-export async function find(api: Api, path: readonly string[], naming: Naming, named: string): Promise<Item> {
+export async function find(
+  api: Api,
+  path: readonly string[],
+  naming: Naming,
+  named: string,
+  replaced?: string,
+): Promise<Item> {
   const { one, key, alias } = naming;
   const items = await api.list(path);
   const byKey = items.filter((item) => item[key] === named);
-  const [found, ...others] =
-    byKey.length > 0 ? byKey : items.filter((item) => alias && item[alias] === named);
+  const byAlias = items.filter((item) => alias && item[alias] === named);
+  const current = byAlias.filter((item) => replaced && item[replaced] === null);
+  const [found, ...others] = [byKey, current, byAlias].find(({ length }) => length > 0) ?? [];
   if (found === undefined) {
     const unlisted = await findUnlisted(api, path, naming, named);
     if (unlisted === undefined) throw missing(items, naming, named);

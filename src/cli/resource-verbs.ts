@@ -163,10 +163,10 @@ async function remove(call: Call): Promise<void> {
 }
 
 /** The item that the operand names: the last segment of its path, and its name for people. */
-async function locate({ resource, given, api, path }: Call): Promise<{ id: string; called: string }> {
+async function locate({ resource, given, api, path, action }: Call): Promise<{ id: string; called: string }> {
   const { key, alias } = resource;
   if (alias === undefined) return { id: given.operand, called: given.operand };
-  const found = await find(api, path, resource, given.operand);
+  const found = await find(api, path, resource, given.operand, action?.replaced);
   const id = String(found[key]);
   return { id, called: `${show(found[alias])} (${id})` };
 }

@@ -81,6 +81,7 @@ export const keys: Resource = {
     {
       word: 'rotate',
       summary: 'Replace an application key by a new one; the previous one is accepted for a day',
+      replaced: 'expiresAt',
       path: ['rotate'],
       secret: shownOnce,
     },

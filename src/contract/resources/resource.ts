@@ -76,6 +76,8 @@ export interface Action {
   readonly flags?: readonly Flag[];
   /** The body. */
   readonly fields?: readonly Field[];
+  /** A field that is not `null` in an item with a successor of the same name. A name then stands for the successor. */
+  readonly replaced?: string;
   /** The segments below the path of the item. `--delivery` stands for the value of that flag. */
   readonly path: readonly string[];
   /** Instead of POST. */

@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import { replacement } from '../contract/shapes/application-key.ts';
 import type { Application, ApplicationKey, AuditEntry, KeyType } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { secretOverlapMs } from './api-keys.ts';
@@ -49,25 +50,25 @@ interface RotatedKey extends NewKey {
 }
 
 /**
- * Replaces a key by a new one of the same type, name and environment. The previous key is accepted for another day. The key that it
- * replaced is revoked.
- * @throws {ApiError} `not_found`, `conflict` if it was rotated already
+ * Replaces a key by a new one of the same type and name. The previous key is accepted for another day. The key that it replaced is
+ * revoked.
+ * @throws {ApiError} `not_found`, `conflict` if it was adopted, or rotated already
  */
 export function rotateKey(directory: Directory, applicationId: string, keyId: string): Promise<RotatedKey> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     const keys = draft.keysOf(applicationId);
     const old = findKey(keys, keyId);
+    if (old.environment !== undefined) throw new ApiError('conflict', cannotRotate);
     if (keys.some(({ id }) => id === old.replaced?.by)) throw new ApiError('conflict', rotatedBefore);
     for (const key of keys) if (key.replaced?.by === keyId) revokeKey(draft, key, directory.clock.now());
-    const { type, name, environment } = old;
+    const { type, name } = old;
     const text = newKeyText(type, directory.randomBytes);
     const key = addKey(directory, draft, application, text, {
       type,
       name,
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
-      ...(environment !== undefined && { environment }),
     });
     const previousUntil = directory.clock.now() + secretOverlapMs;
     draft.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
@@ -76,6 +77,7 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
   });
 }
 
+export const cannotRotate = `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${replacement}`;
 export const rotatedBefore = 'This key was rotated already: rotate the key that replaced it';
 
 /** A token of another service. */

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import {
   adoptedBefore,
   adoptKey,
+  cannotRotate,
   createKey,
   deleteKey,
   type NewKey,
@@ -19,6 +20,7 @@ import {
   ApplicationKey,
   ApplicationKeyShownOnce,
   NewApplicationKey,
+  replacement,
   type Warning,
 } from '../contract/shapes/application-key.ts';
 import { flag } from '../contract/shapes/fields.ts';
@@ -86,9 +88,9 @@ export const keys: Group<ManageDeps> = {
       operationId: 'rotateKey',
       summary: 'Rotate a key',
       description:
-        'Creates a key of the same type, name and environment. The previous one is accepted for 24 hours, or until it is deleted.',
+        'Creates a key of the same type and name. The previous one is accepted for 24 hours, or until it is deleted. An adopted token cannot be rotated.',
       answers: { 201: made(ApplicationKeyShownOnce, 'The new key. It works from now on.') },
-      refuses: { conflict: rotatedBefore },
+      refuses: { conflict: `${rotatedBefore}. ${cannotRotate}` },
       async handle({ directory, application, params }) {
         const rotated = await rotateKey(directory, application.id, params.keyId);
         const shown = { ...showNew(rotated), previousKeyUntil: timeText(rotated.previousUntil) };
@@ -167,5 +169,5 @@ function warning(code: Warning['code'], at: number): Warning {
 const warningTexts: Readonly<Record<Warning['code'], string>> = {
   leaked:
     'This Backend key was sent in a telemetry packet, so it is in a browser or an app: replace it, then delete it',
-  weak: `This token has fewer than ${strongSecretLength} random-looking characters, so it can be guessed: replace it, then delete it`,
+  weak: `This token has fewer than ${strongSecretLength} random-looking characters, so it can be guessed: ${replacement}`,
 };

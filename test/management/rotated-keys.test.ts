@@ -53,18 +53,25 @@ describe('a rotated key', () => {
     expect((await call('POST', `${path}/${second.id}/rotate`)).status).toBe(201);
   });
 
-  test('is replaced by a key for the environment of the adopted token, without its warning', async () => {
-    const { call, path, directory } = await open();
+  test('is never an adopted token, which stays accepted', async () => {
+    const { call, path, directory, clock } = await open();
     const token = 'default:production.our-usual-password-1';
     const adopted = { token, type: 'Backend', environment: 'Production', name: 'Unleash' };
     const old = (await call('POST', `${path}/adopt`, adopted)).json;
-    const { json } = await call('POST', `${path}/${old.id}/rotate`);
-    expect(directory.findKey(json.key)?.key).toMatchObject({ environment: 'Production', name: 'Unleash' });
-    expect(directory.findKey(token)?.key.id).toBe(old.id);
+    const remedy =
+      'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
+    expect(await call('POST', `${path}/${old.id}/rotate`)).toMatchObject({
+      status: 409,
+      json: {
+        code: 'conflict',
+        detail: `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${remedy}`,
+      },
+    });
     expect((await call('GET', path)).json.items).toMatchObject([
-      { warnings: [{ code: 'weak' }] },
-      { warnings: [] },
+      { id: old.id, expiresAt: null, warnings: [{ code: 'weak', message: expect.stringContaining(remedy) }] },
     ]);
+    clock.advance(day);
+    expect(directory.findKey(token)?.key.id).toBe(old.id);
   });
 
   test('does not count towards the limit of the plan', async () => {

@@ -17,6 +17,10 @@ export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile')
   description: 'Frontend and Mobile keys are for browsers and apps, and are public. A Backend key is secret.',
 });
 
+/** The remedy for an adopted token, which cannot be rotated. */
+export const replacement =
+  'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
+
 const nameOfKey = name(
   'Name. The default is the type of the key; of an adopted token, `Adopted` and the type.',
 );

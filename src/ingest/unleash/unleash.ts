@@ -44,7 +44,10 @@ interface Received {
   readonly parts: readonly Uint8Array[];
   /** Set once the parts are resolved. */
   counting?: UnleashCounting;
-  /** Hash of the body of a message of Edge, which sends the same bytes again. */
+  /**
+   * Hash of a message that can arrive again unchanged: of Edge, which repeats batches, and of a page, whose browser repeats a
+   * request if its connection is lost. Each page has its own connection.
+   */
   readonly bytes: Digest | undefined;
 }
 
@@ -83,7 +86,9 @@ export function unleashHandler(
     check(body, request) {
       const message = decodeUnleash(format, body);
       const head = withHeaders(message, headersOf(request));
-      return { head, content: message, parts: [], bytes: bytesOf(kind, body) };
+      const isOfPage = forPages && kind === 'metrics' && head.connection !== undefined;
+      const bytes = kind === 'bulk' || isOfPage ? digestOf(body, head.connection) : undefined;
+      return { head, content: message, parts: [], bytes };
     },
     resolve: (_, request) => resolve(request), // The key may have been deleted meanwhile.
     count(message, sender, request) {
@@ -112,7 +117,7 @@ function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Reques
   return {
     inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
     async decode(body, request, unpacked) {
-      const bytes = bytesOf(kind, body.bytes);
+      const bytes = kind === 'bulk' ? digestOf(body.bytes) : undefined;
       const { head, parts, entries } = await deps.decoder.decode(body, `unleash-${kind}`, unpacked);
       const message = { head: withHeaders(head, headersOf(request)), content: undefined, parts, bytes };
       return { message, entries };
@@ -182,14 +187,14 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
   return { holder, environment };
 }
 
-/** The hash of the bytes of a message of Edge. */
-function bytesOf(kind: UnleashKind, body: Uint8Array): Digest | undefined {
-  return kind === 'bulk' ? digestWords(createHash('sha256').update(body).digest()) : undefined;
+/** The hash of the bytes of a message, and of the connection that sends them. */
+function digestOf(body: Uint8Array, connection = ''): Digest {
+  return digestWords(createHash('sha256').update(connection).update(body).digest());
 }
 
 /**
  * Adds a message to a batch. `durable` resolves when it is on disk. `omission` is what was left out: see `recordNotes`.
- * @param sent by a server. Pages and apps send nothing again
+ * @param sent by a server. The SDKs of pages and apps send nothing again
  */
 function count(
   deps: UnleashDeps,

@@ -73,8 +73,8 @@ test.each<[string, readonly Sent[], object, Record<string, number>]>([
   ],
   [
     'SDKs of pages count in full',
-    times(3, () => ({
-      ...{ toggles: yes(1), path: '/frontend/client/metrics' },
+    times(3, (n) => ({
+      ...{ toggles: yes(1), path: '/frontend/client/metrics', stop: 60 + n },
       headers: { authorization: frontend, 'unleash-sdk': 'unleash-client-node:6.12.1' },
     })),
     { checkout: { enabled: 3 } },
@@ -158,6 +158,24 @@ test('a batch that Edge repeats counts once', async () => {
   for (const yes of [12, 12, 3, 12]) expect((await batch(yes)).status).toBe(202);
   expect(await checks(service, shop)).toEqual({ checkout: { enabled: 15 } });
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
+  await service.stop();
+});
+
+test('a bucket that a browser repeats counts once, and an equal one of another page counts', async () => {
+  const { service, shop } = await openUnleash();
+  const toggles = { checkout: { yes: 5, no: 0, variants: {} } };
+  const bucket = { start: secondsOf(0), stop: secondsOf(30), toggles };
+  const send = (connectionId?: string) =>
+    post(
+      service,
+      '/frontend/client/metrics',
+      { appName: 'web', instanceId: 'browser', connectionId, bucket },
+      { authorization: frontend },
+    );
+  for (const connection of ['one', 'one', 'other', undefined, undefined])
+    expect((await send(connection)).status).toBe(202);
+  expect(await checks(service, shop)).toEqual({ checkout: { enabled: 20 } });
+  await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
   await service.stop();
 });
 

@@ -9,13 +9,13 @@ const [start, stop] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:00:00.000Z'];
 /** The checks that are counted of one flag, by variant. */
 function checksOf(toggle: unknown): Record<string, number> {
   const { checks } = read({ bucket: { start, stop, toggles: { checkout: toggle } } }).usages[0]!;
-  const counted: Record<string, number> = {};
+  const counted = new Map<string, number>();
   const rows = checks.flatMap(({ kind, checks }, at) => [at, kind, checks]);
   const count = (at: number, sum: number) => {
-    counted[checks[at]!.variant] = sum;
+    counted.set(checks[at]!.variant, sum);
   };
   eachAdded(rows, { count, measurement: () => expect.unreachable() });
-  return counted;
+  return Object.fromEntries(counted);
 }
 
 describe('a flag of a bucket', () => {

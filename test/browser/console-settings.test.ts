@@ -116,7 +116,7 @@ describe('keys', () => {
     expect(answer.status).toBe(404);
     await page.reload();
     const note = page.getByRole('note');
-    await note.getByText('The Backend key Oops has leaked').waitFor();
+    await note.getByText(/The Backend key Oops \(fm_be_\w+…\) has leaked/).waitFor();
     await note.getByText('1 message with it was refused').waitFor();
     const row = page.getByRole('row', { name: /Oops Backend .* never 1, last .*: leaked/ });
     await row.waitFor();

@@ -49,7 +49,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         empty="No keys yet. Senders need one."
         columns={columns}
         actions={(key) =>
-          key.expiresAt === null && (
+          canRotate(key) && (
             <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(key)}>
               Rotate …
             </button>
@@ -118,7 +118,16 @@ const newKeyFields = (
 
 const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
   id: false,
-  name: true,
+  name: ({ name, expiresAt }) => (
+    <>
+      {name}
+      {expiresAt !== null && (
+        <div class="quiet">
+          accepted until <time dateTime={expiresAt}>{format.time(expiresAt)}</time>
+        </div>
+      )}
+    </>
+  ),
   type: true,
   warnings: false,
   prefix: ({ prefix, key, name }) => (
@@ -128,7 +137,7 @@ const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
     </span>
   ),
   createdAt: ({ createdAt }) => <Ago at={createdAt} />,
-  expiresAt: ({ expiresAt }) => (expiresAt === null ? 'never' : format.time(expiresAt)),
+  expiresAt: false,
   lastUsedAt: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" />,
   refused: (key) => <Refusals of={key} />,
 }).map((column) => ({ ...column, number: false }));
@@ -149,6 +158,11 @@ const revokedColumns = columnsOf<ApplicationKey>(
   },
 ).map((column) => ({ ...column, number: false }));
 
+/** Only a token of Unleash can replace an adopted token. */
+function canRotate({ expiresAt, environment }: ApplicationKey): boolean {
+  return expiresAt === null && environment === undefined;
+}
+
 function isLeaked({ warnings }: ApplicationKey): boolean {
   return warnings.some(({ code }) => code === 'leaked');
 }
@@ -163,10 +177,11 @@ function Warned({ warned: key, onRotate }: WarnedProps) {
   return key.warnings.map(({ code, message, at }) => (
     <div key={code} class="settings-leak" role="note">
       <h3>
-        {code === 'leaked' ? `The Backend key ${key.name} has leaked` : `The key ${key.name} can be guessed`}
+        {code === 'leaked' ? 'The Backend key' : 'The key'} {key.name} (<code>{key.prefix}…</code>){' '}
+        {code === 'leaked' ? 'has leaked' : 'can be guessed'}
       </h3>
       {code === 'leaked' ? <Leak of={key} at={at} /> : <p>{message}.</p>}
-      {isAdmin() && key.expiresAt === null && (
+      {isAdmin() && canRotate(key) && (
         <button type="button" class="danger" onClick={onRotate}>
           Replace the key {key.name} …
         </button>
@@ -175,7 +190,7 @@ function Warned({ warned: key, onRotate }: WarnedProps) {
   ));
 }
 
-function Leak({ of: { refused }, at }: { readonly of: ApplicationKey; readonly at: string }) {
+function Leak({ of: { refused, environment }, at }: { readonly of: ApplicationKey; readonly at: string }) {
   return (
     <>
       <p>
@@ -189,8 +204,10 @@ function Leak({ of: { refused }, at }: { readonly of: ApplicationKey; readonly a
         )}
       </p>
       <p>
-        <strong>What to do:</strong> use a Frontend or Mobile key in the page or app. Then rotate this key on
-        your servers.
+        <strong>What to do:</strong> use a Frontend or Mobile key in the page or app. Then{' '}
+        {environment === undefined
+          ? 'rotate this key on your servers.'
+          : 'create a new token in Unleash, adopt it, and delete this key.'}
       </p>
     </>
   );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { foldJournals } from '../../src/storage/commit/fold-journals.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { bucketWidth, scanCells } from '../../src/storage/lmdb/blocks.ts';
 import { countsCodec } from '../../src/storage/lmdb/cells.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
@@ -55,6 +56,13 @@ function commit(
   return new Promise((resolve) => child.on('close', () => resolve(answers)));
 }
 
+/** A data directory with accounts, without which its counts would be refused. */
+async function preparedDirectory(): Promise<string> {
+  const data = temporaryDirectory();
+  await openAccountTables(data).lmdb.close();
+  return data;
+}
+
 /** The numbers of each thread's batches that the next start finds. Each was counted once. */
 async function countedIn(data: string): Promise<number[][]> {
   await foldJournals(data, 100);
@@ -69,7 +77,7 @@ async function countedIn(data: string): Promise<number[][]> {
 }
 
 test('batches that several threads committed are each counted once after kills at any time', async () => {
-  const data = temporaryDirectory();
+  const data = await preparedDirectory();
   const kept = Array.from({ length: threads }, (): number[] => []);
   for (let first = 0; first < maxMinute; first += maxMinute / 2) {
     const answers = await commit(data, first, (child) => child.kill('SIGKILL'));
@@ -86,7 +94,7 @@ test('batches that several threads committed are each counted once after kills a
 test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_FRAME'])(
   'after %s every thread is refused, and the next start counts what was acknowledged before',
   async (fault) => {
-    const data = temporaryDirectory();
+    const data = await preparedDirectory();
     const { env, fail } = failingDisk(fault);
     const answers = await commit(data, 0, fail, env);
     for (const { kept, refused } of answers)

@@ -70,7 +70,9 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    const previousUntil = directory.clock.now() + secretOverlapMs;
+    // A key whose successor was deleted is not accepted for longer than was promised before.
+    const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
+    const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);
     draft.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
     draft.note('key.rotated', application.teamId, targetOf(old), { applicationId });
     return { key, text, previousUntil };

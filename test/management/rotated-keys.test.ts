@@ -53,6 +53,18 @@ describe('a rotated key', () => {
     expect((await call('POST', `${path}/${second.id}/rotate`)).status).toBe(201);
   });
 
+  test('is not accepted for longer if its successor is deleted and it is rotated again', async () => {
+    const { call, path, directory, clock } = await open();
+    const old = (await call('POST', path, { type: 'Backend' })).json;
+    const successor = (await call('POST', `${path}/${old.id}/rotate`)).json;
+    await call('DELETE', `${path}/${successor.id}`);
+    clock.advance(60_000);
+    const again = (await call('POST', `${path}/${old.id}/rotate`)).json;
+    expect(again.previousKeyUntil).toBe(successor.previousKeyUntil);
+    clock.advance(day - 60_000);
+    expect([old, again].map(({ key }) => directory.findKey(key)?.key.id)).toEqual([undefined, again.id]);
+  });
+
   test('is never an adopted token, which stays accepted', async () => {
     const { call, path, directory, clock } = await open();
     const token = 'default:production.our-usual-password-1';

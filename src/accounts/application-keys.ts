@@ -79,7 +79,7 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
   });
 }
 
-export const cannotRotate = `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${replacement}`;
+const cannotRotate = `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${replacement}`;
 export const rotatedBefore = 'This key was rotated already: rotate the key that replaced it';
 
 /** A token of another service. */

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import {
   adoptedBefore,
   adoptKey,
-  cannotRotate,
   createKey,
   deleteKey,
   type NewKey,
@@ -90,7 +89,7 @@ export const keys: Group<ManageDeps> = {
       description:
         'Creates a key of the same type and name. The previous one is accepted for 24 hours, or until it is deleted. An adopted token cannot be rotated.',
       answers: { 201: made(ApplicationKeyShownOnce, 'The new key. It works from now on.') },
-      refuses: { conflict: `${rotatedBefore}. ${cannotRotate}` },
+      refuses: { conflict: rotatedBefore },
       async handle({ directory, application, params }) {
         const rotated = await rotateKey(directory, application.id, params.keyId);
         const shown = { ...showNew(rotated), previousKeyUntil: timeText(rotated.previousUntil) };

@@ -98,7 +98,7 @@ export type LedgerNote = keyof typeof ledgerNotes;
 /** Header of the response to a request that was accepted, but of which something was left out, or had no effect. */
 export const notedHeader = 'Flagmeter-Noted';
 
-/** Its value after forgetting an identity without records. */
+/** Value of the header after a request to forget an identity without records. */
 export const nothingStored = 'nothing_stored';
 
 /** The codes of notes on messages of which an entry was left out. */

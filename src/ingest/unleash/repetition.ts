@@ -26,7 +26,7 @@ interface Headers {
 /** A message that its sender may have sent before, without its content. */
 export type SentBefore = Omit<CumulativeMessage, 'at' | 'bucket' | 'measuredAt' | 'rows'>;
 
-/** What SDKs send again, by language. All others send nothing again. */
+/** Kinds of repetition, by the language of the SDK. All others send nothing again. */
 const sentAgain = new Map<string, Repeats>([
   ['node', repeats.whole],
   ['go', repeats.withoutVariants],
@@ -38,7 +38,7 @@ const sentAgain = new Map<string, Repeats>([
 const sdkName = /^unleash-?(?:client-?)?([a-z]+)/i;
 
 /**
- * How the SDK repeats a message.
+ * Returns the kind of repetition of the SDK of a message.
  * @returns `undefined` if the message does not name its SDK: early versions name it only when they register
  */
 function repeatsOf({ sdk, appName }: Head, request: Headers): Repeats | undefined {
@@ -56,7 +56,7 @@ function isEarlyNode({ appName }: Head, request: Headers): boolean {
 /** Seconds in the identities of senders. Later than those of any start: the oldest start is forgotten first. */
 const [valuesSeconds, senderSeconds] = [2 ** 32 - 2, 2 ** 32 - 1];
 
-/** How the sender of a message can have sent it before; `undefined` if it cannot, or nothing identifies the message. */
+/** Identity and kind of repetition of a message; `undefined` if its sender repeats nothing, or nothing identifies the message. */
 export function sentBefore(head: Head, request: Headers, place: Place): SentBefore | undefined {
   const names = namesOf(head);
   const stated = repeatsOf(head, request);
@@ -64,14 +64,14 @@ export function sentBefore(head: Head, request: Headers, place: Place): SentBefo
   const { subject } = place;
   const { start, stop, interval } = head;
   if (stated === repeats.values) {
-    const none = { sender: nobody, repeats: stated, stop: 0, length: 0, interval: 0, subject };
+    const none = { sender: noSender, repeats: stated, stop: 0, length: 0, interval: 0, subject };
     return { ...none, identity: identityOf(place, names, valuesSeconds) };
   }
   if (start === undefined || stop === undefined) return undefined;
   const began = parseSentTime(start)?.at ?? stop;
   return {
     identity: identityOf(place, [...names, start], Math.min(began / 1000, valuesSeconds - 1)),
-    sender: stated !== undefined && interval !== undefined ? nobody : identityOf(place, names, senderSeconds),
+    sender: stated !== undefined && interval !== undefined ? noSender : identityOf(place, names, senderSeconds),
     repeats: stated ?? (isEarlyNode(head, request) ? repeats.whole : repeats.never),
     ...{ stop, length: Math.max(0, stop - began), interval: interval ?? 0, subject },
   };
@@ -86,7 +86,7 @@ export function registrationOf(head: Head, request: Headers, place: Place): Sent
   return { identity, sender: identity, ...own, stop: 0, length: 0, subject: place.subject };
 }
 
-const nobody = new Uint8Array();
+const noSender = new Uint8Array();
 
 /** The names that processes of one host can share. `undefined` if the message names neither a connection nor an instance. */
 function namesOf({ appName, connection, instance }: Head): readonly string[] | undefined {

@@ -71,7 +71,8 @@ export function sentBefore(head: Head, request: Headers, place: Place): SentBefo
   const began = parseSentTime(start)?.at ?? stop;
   return {
     identity: identityOf(place, [...names, start], Math.min(began / 1000, valuesSeconds - 1)),
-    sender: stated !== undefined && interval !== undefined ? noSender : identityOf(place, names, senderSeconds),
+    sender:
+      stated !== undefined && interval !== undefined ? noSender : identityOf(place, names, senderSeconds),
     repeats: stated ?? (isEarlyNode(head, request) ? repeats.whole : repeats.never),
     ...{ stop, length: Math.max(0, stop - began), interval: interval ?? 0, subject },
   };

@@ -54,7 +54,8 @@ function isEarlyNode({ appName }: Head, request: Headers): boolean {
 }
 
 /** Seconds in the identities of senders. Later than those of any start: the oldest start is forgotten first. */
-const [valuesSeconds, senderSeconds] = [2 ** 32 - 2, 2 ** 32 - 1];
+const senderSeconds = 2 ** 32 - 1;
+const valuesSeconds = senderSeconds - 1;
 
 /** Identity and kind of repetition of a message; `undefined` if its sender repeats nothing, or nothing identifies the message. */
 export function sentBefore(head: Head, request: Headers, place: Place): SentBefore | undefined {
@@ -74,7 +75,10 @@ export function sentBefore(head: Head, request: Headers, place: Place): SentBefo
     sender:
       stated !== undefined && interval !== undefined ? noSender : identityOf(place, names, senderSeconds),
     repeats: stated ?? (isEarlyNode(head, request) ? repeats.whole : repeats.never),
-    ...{ stop, length: Math.max(0, stop - began), interval: interval ?? 0, subject },
+    stop,
+    length: Math.max(0, stop - began),
+    interval: interval ?? 0,
+    subject,
   };
 }
 

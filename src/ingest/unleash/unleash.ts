@@ -232,8 +232,11 @@ function beforeOf(
   ledger: Ledger,
 ): SentBefore | undefined {
   if (kind === 'bulk') return undefined;
-  const [application, environment] = [source.application.number, source.environment!.number];
-  const place = { application, environment, subject: ledger.noteSubject(source) };
+  const place = {
+    application: source.application.number,
+    environment: source.environment!.number,
+    subject: ledger.noteSubject(source),
+  };
   return (kind === 'register' ? registrationOf : sentBefore)(head, request, place);
 }
 

@@ -64,12 +64,20 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
     const chosen = given ?? { raw: setting.schema.default, by: 'the default' };
     if (chosen.raw !== undefined) checked.set(setting.key, { ...chosen, value: check(setting, chosen) });
   }
-  const derived = { burst: 2 * number(checked, 'rate'), threads: Math.max(1, Math.floor(cores / 2)) };
+  const derived = { burst: 2 * number(checked, 'rate'), threads: threadsFor(cores, checked) };
   for (const key of ['burst', 'threads'] as const)
     if (!checked.has(key)) checked.set(key, { raw: derived[key], value: derived[key], by: 'the default' });
   readPostgresFile(checked, readFile);
   checkRelations(checked);
   return Object.freeze(Object.fromEntries([...checked].map(([key, { value }]) => [key, value]))) as Config;
+}
+
+/**
+ * A front-end thread answers packets only and forwards all other requests, which costs these a fifth to a third of their speed. It
+ * therefore pays for itself only on the listener of the metrics host, and on cores that the main thread and the journal do not use.
+ */
+function threadsFor(cores: number, checked: Checked): number {
+  return checked.has('metricsListen') && cores > 3 ? Math.floor(cores / 2) : 0;
 }
 
 /** The URL in `--postgres-file` becomes the setting `postgres`. */

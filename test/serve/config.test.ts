@@ -13,7 +13,7 @@ describe('loadConfig', () => {
       grpcListen: '127.0.0.1:8081',
       serviceScope: 'flagmeter',
       signingAlg: 'ES256',
-      threads: 1,
+      threads: 0,
       workers: 1,
       spoolMax: 4 * 1024 ** 3,
       rate: 10_000,
@@ -130,13 +130,13 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    [1, 1],
-    [2, 1],
-    [3, 1],
-    [4, 2],
-    [16, 8],
-  ])('defaults to half of %i cores as front-end threads, but at least one', (cores, threads) => {
-    expect(loadConfig({ argv: [], env: {}, readFile: () => '', cores }).threads).toBe(threads);
+    [2, ['--metrics-listen', ':8082'], 0],
+    [3, ['--metrics-listen', ':8082'], 0],
+    [4, ['--metrics-listen', ':8082'], 2],
+    [16, ['--metrics-listen', ':8082'], 8],
+    [16, [], 0],
+  ])('on %i cores with %j, defaults to %i front-end threads', (cores, argv, threads) => {
+    expect(loadConfig({ argv, env: {}, readFile: () => '', cores }).threads).toBe(threads);
   });
 
   it('defaults the burst to twice the rate', () => {

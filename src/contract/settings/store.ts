@@ -17,8 +17,12 @@ export const store = {
   threads: Type.Optional(
     whole(
       'Store',
-      'Number of front-end threads, which accept connections and answer telemetry in place of the main thread (0: none)',
-      { minimum: 0, maximum: 64, defaultText: '1 on up to two cores, otherwise half of the cores' },
+      'Number of front-end threads, which accept the connections of --metrics-listen and answer packets in place of the main thread (0: none)',
+      {
+        minimum: 0,
+        maximum: 64,
+        defaultText: 'half of the cores with --metrics-listen on four or more cores, otherwise 0',
+      },
     ),
   ),
   workers: whole('Store', 'Number of threads that count and commit usage; each application belongs to one', {

@@ -12,6 +12,8 @@ export interface Signer {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly privateKey: KeyObject;
+  /** The protected header of its tokens (RFC 7515 §4.1), base64url. */
+  readonly headers: Readonly<Record<TokenType, string>>;
 }
 
 /** A key that verifies tokens, only with its own algorithm. */
@@ -41,7 +43,8 @@ export interface SigningKeys {
  * @throws {Error} if none of them signs
  */
 export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
-  const { kid, alg, privateJwk } = signingKeyOf(stored);
+  const signer = signingKeyOf(stored);
+  const { kid, alg } = signer;
   const verifiers = { 'at+jwt': new Map<string, Verifier>(), JWT: new Map<string, Verifier>() };
   for (const key of stored) {
     const verifier = {
@@ -54,7 +57,8 @@ export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
     current: {
       kid,
       alg,
-      privateKey: createPrivateKey({ key: { ...privateJwk }, format: 'jwk' }),
+      privateKey: createPrivateKey({ key: { ...signer.privateJwk }, format: 'jwk' }),
+      headers: { 'at+jwt': protectedHeader(signer, 'at+jwt'), JWT: protectedHeader(signer, 'JWT') },
     },
     find: (typ, header) => verifiers[typ].get(header),
     published: stored.map((key) => ({ ...publicJwk(key), kid: key.kid, alg: key.alg, use: 'sig' })),
@@ -65,7 +69,6 @@ function publicJwk(key: StoredKey): Jwk {
   return publicMembers(signs(key) ? key.privateJwk : key.publicJwk);
 }
 
-/** The protected header of a key's tokens (RFC 7515 §4.1), base64url, as `signJwt` writes it. */
 function protectedHeader({ kid, alg }: StoredKey, typ: TokenType): string {
   return Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url');
 }

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { readUnverified } from '../../../src/auth/keys/jwt.ts';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { newSigningKey } from '../../../src/accounts/signing-keys.ts';
+import { readUnverified, signJwt } from '../../../src/auth/keys/jwt.ts';
+import { openSigningKeys } from '../../../src/auth/keys/signing-keys.ts';
+import { algorithms } from '../forgery.ts';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const header = encode({ alg: 'ES256' });
@@ -31,4 +35,28 @@ test.each([
   ['the other alphabet of base64', `${header}.${payload}.c2l+/`],
 ])('%s is not well-formed', (_, text) => {
   expect(readUnverified(text)).toBeUndefined();
+});
+
+describe.each(algorithms)('a JWT signed with %s', (alg) => {
+  const claims = { sub: 'Zoë ☕ 𝄞', team: ['a', 'b'], aud: 'https://api.example', iat: 1, exp: 2 ** 33 };
+
+  test.each(['at+jwt', 'JWT'] as const)('is verified by jose with the published keys (%s)', async (typ) => {
+    const key = await newSigningKey(0, alg);
+    const keys = openSigningKeys([key]);
+    const token = await signJwt(keys, typ, claims);
+    const published = createLocalJWKSet({ keys: keys.published.map((jwk) => ({ ...jwk })) });
+    const { payload, protectedHeader } = await jwtVerify(token, published, { typ, algorithms: [alg] });
+    expect(payload).toEqual(claims);
+    expect(protectedHeader).toEqual({ alg, typ, kid: key.kid });
+  });
+
+  test('omits undefined claims, and differs from the JWT of other claims', async () => {
+    const keys = openSigningKeys([await newSigningKey(0, alg)]);
+    const token = await signJwt(keys, 'JWT', { ...claims, email: undefined });
+    expect(readUnverified(token)?.claims).toEqual(claims);
+    const [, , signature] = (await signJwt(keys, 'JWT', { ...claims, sub: 'x' })).split('.');
+    const published = createLocalJWKSet({ keys: keys.published.map((jwk) => ({ ...jwk })) });
+    const forged = `${token.slice(0, token.lastIndexOf('.'))}.${signature}`;
+    await expect(jwtVerify(forged, published)).rejects.toThrow('signature verification failed');
+  });
 });

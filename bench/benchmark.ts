@@ -18,9 +18,8 @@ export interface CommonOptions {
   readonly json: boolean;
   /** A run of a second or two, to check that the benchmark works. Its figures mean nothing. */
   readonly small: boolean;
-  /** The executable to measure; `--binary` may be repeated to measure several. */
+  /** The executable to measure. */
   readonly binary: string;
-  readonly binaries: readonly string[];
 }
 
 /**
@@ -28,21 +27,23 @@ export interface CommonOptions {
  * @param defaults value of each numeric option
  * @param small values that `--small` uses instead
  * @param lists default value of each list option, such as `--rates 100,1000`
+ * @param texts names of options whose value is a text; `undefined` if they are left out
  * @throws {TypeError} on an unknown option, or one that is not a positive number or a list of non-negative numbers
  */
-export function readOptions<Name extends string, List extends string = never>(
+export function readOptions<Name extends string, List extends string = never, Text extends string = never>(
   args: string[],
   defaults: Readonly<Record<Name, number>>,
   small: Partial<Readonly<Record<Name, number>>> = {},
   lists = {} as Readonly<Record<List, readonly number[]>>,
-): CommonOptions & Record<Name, number> & Record<List, readonly number[]> {
-  const names = [...Object.keys(defaults), ...Object.keys(lists)];
+  texts: readonly Text[] = [],
+): CommonOptions & Record<Name, number> & Record<List, readonly number[]> & Record<Text, string | undefined> {
+  const names = [...Object.keys(defaults), ...Object.keys(lists), ...texts];
   const { values } = parseArgs({
     args,
     options: {
       json: { type: 'boolean', default: false },
       small: { type: 'boolean', default: false },
-      binary: { type: 'string', multiple: true, default: [binaryPath] },
+      binary: { type: 'string', default: binaryPath },
       ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
     },
   });
@@ -55,14 +56,13 @@ export function readOptions<Name extends string, List extends string = never>(
     name,
     listOf(name, textOf(name), lists[name]),
   ]);
-  const binaries = values.binary.map((path) => resolve(path));
   return {
     json: values.json === true,
     small: values.small === true,
-    binary: binaries.at(-1)!,
-    binaries,
+    binary: resolve(values.binary),
     ...(Object.fromEntries(numbers) as Record<Name, number>),
     ...(Object.fromEntries(listed) as Record<List, readonly number[]>),
+    ...(Object.fromEntries(texts.map((name) => [name, textOf(name)])) as Record<Text, string | undefined>),
   };
 }
 

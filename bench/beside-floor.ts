@@ -2,8 +2,16 @@ import { join } from 'node:path';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { type Benchmark, type CommonOptions, readOptions, show } from './benchmark.ts';
-import { measureRounds, type Rounds, ratioRows, speedRows, summaryOf, type Target } from './rounds.ts';
-import { type Service, startService } from './service.ts';
+import {
+  measureRounds,
+  type Open,
+  type Rounds,
+  ratioRows,
+  speedRows,
+  summaryOf,
+  type Target,
+} from './rounds.ts';
+import { commitsOf, type Service, startService } from './service.ts';
 
 /** Options of every such benchmark, plus its own. */
 export type RoundOptions<Own extends string = never> = Readonly<
@@ -29,10 +37,12 @@ export interface Comparison<Own extends string> {
 
 /** A service ready for the load. */
 export interface Trial {
-  /** Drives the service, or the process at `floor`, at full speed or at a rate per second. */
-  drive(floor: string | undefined, open: { readonly rate?: number }): Promise<LoadReport>;
-  /** Checks the counts of the service. @throws {Error} if they are wrong */
-  finish(measured: Rounds): Promise<Outcome>;
+  /** Drives the service, or the process at `floor`. */
+  drive(floor: string | undefined, open: Open): Promise<LoadReport>;
+  /** Checks the counts of the service after all runs. @throws {Error} if they are wrong */
+  verify(): Promise<void>;
+  /** Remarks of the benchmark besides the speed. */
+  outcome?(measured: Rounds): Outcome;
 }
 
 /** Remarks on a benchmark besides its speed. */
@@ -43,7 +53,7 @@ export interface Outcome {
 
 /** Creates the benchmark of a comparison. */
 export function besideFloor<Own extends string = never>(comparison: Comparison<Own>): Benchmark {
-  const { summary, defaults, small, floors, serve, begin } = comparison;
+  const { summary, defaults, small } = comparison;
   const own = Object.entries(defaults).map(([name, value]) => `[--${name} ${value}]`);
   return {
     summary,
@@ -51,26 +61,42 @@ export function besideFloor<Own extends string = never>(comparison: Comparison<O
     async run(args) {
       const options = readOptions(args, defaults, small);
       try {
-        const service = await startService(options.binary, serve);
-        const trial = await begin(service, options);
-        const targets = await Promise.all(
-          Object.entries(floors).map(async ([name, [script, ...more]]): Promise<Target> => {
-            const path = join(import.meta.dirname, script);
-            const { http, pid } = await startProcess(process.execPath, [path, ...more]);
-            return { name, pid, drive: (open) => trial.drive(http, open) };
-          }),
-        );
-        const measured = await measureRounds(options.rounds, targets as [Target, ...Target[]], {
-          name: 'flagmeter',
-          pid: service.pid,
-          drive: (open) => trial.drive(undefined, open),
-        });
-        print(comparison, options, measured, await trial.finish(measured));
+        const { trial, target } = await beginTrial('flagmeter', comparison, options.binary, options);
+        const floors = await startFloors(comparison, trial);
+        const measured = await measureRounds(options.rounds, floors, target);
+        await trial.verify();
+        print(comparison, options, measured, trial.outcome?.(measured) ?? { remarks: [] });
       } finally {
         cleanUp();
       }
     },
   };
+}
+
+/** Starts an executable and prepares it for the load. */
+export async function beginTrial<Own extends string>(
+  name: string,
+  { serve, begin }: Comparison<Own>,
+  binary: string,
+  options: RoundOptions<Own>,
+): Promise<{ readonly trial: Trial; readonly target: Target }> {
+  const service = await startService(binary, serve);
+  const trial = await begin(service, options);
+  const { pid, http } = service;
+  const drive: Target['drive'] = (open) => trial.drive(undefined, open);
+  return { trial, target: { name, pid, drive, commits: () => commitsOf(http) } };
+}
+
+/** Starts the floors, which are driven with the load of a trial. */
+export async function startFloors<Own extends string>(
+  { floors }: Comparison<Own>,
+  trial: Trial,
+): Promise<[Target, ...Target[]]> {
+  const targets = Object.entries(floors).map(async ([name, [script, ...more]]): Promise<Target> => {
+    const { http, pid } = await startProcess(process.execPath, [join(import.meta.dirname, script), ...more]);
+    return { name, pid, drive: (open) => trial.drive(http, open) };
+  });
+  return (await Promise.all(targets)) as [Target, ...Target[]];
 }
 
 function print<Own extends string>(

@@ -1,13 +1,12 @@
 import type { GrpcPlan } from '../src/bench/load/plan.ts';
 import { type BenchReport, reportOf } from '../src/bench/load/reports.ts';
 import { noteErrors } from './benchmark.ts';
-import { besideFloor, type RoundOptions } from './beside-floor.ts';
+import { besideFloor, type Comparison, type RoundOptions } from './beside-floor.ts';
 import { loadGrpc } from './load-grpc.ts';
-import { serviceRuns } from './rounds.ts';
 import { verifyCounts } from './service.ts';
 
 /** Durable usage reports over gRPC and an empty grpc-js handler, driven in turn by the same generator. */
-export const grpc = besideFloor({
+export const reports: Comparison<'streams'> = {
   summary: 'durable usage reports per second over gRPC, compared with an empty grpc-js handler (the floor)',
   unit: 'report',
   defaults: { connections: 16, streams: 16, seconds: 10, rounds: 3 },
@@ -17,27 +16,28 @@ export const grpc = besideFloor({
     const since = new Date();
     const report = reportOf(service.key, since);
     let firstNumber = 0;
+    let accepted = 0;
     return {
       async drive(floor, open) {
         const address = floor ?? service.grpc;
         const run = await loadGrpc({ ...planOf(address, report, options), firstNumber, ...open });
         noteErrors(address, run.errors);
         firstNumber += run.sent;
+        if (floor === undefined) accepted += run.requests;
         return run;
       },
-      async finish(measured) {
-        const accepted = serviceRuns(measured).reduce((sum, run) => sum + run.requests, 0);
-        await verifyCounts(service, [{ body: '', counts: report.counts }], [accepted], since);
-        return {
-          remarks: [
-            `${options.streams} streams each`,
-            '20 features × 2 variants a report; every count verified in the usage report',
-          ],
-        };
-      },
+      verify: () => verifyCounts(service, [{ body: '', counts: report.counts }], [accepted], since),
+      outcome: () => ({
+        remarks: [
+          `${options.streams} streams each`,
+          '20 features × 2 variants a report; every count verified in the usage report',
+        ],
+      }),
     };
   },
-});
+};
+
+export const grpc = besideFloor(reports);
 
 function planOf(
   address: string,

@@ -1,12 +1,13 @@
 import { mixOf, packetsOf, seriesOf } from '../src/bench/load/packets.ts';
 import { rssMb } from '../src/bench/load/process-stats.ts';
 import type { Benchmark } from './benchmark.ts';
-import { besideFloor } from './beside-floor.ts';
-import { round } from './numbers.ts';
-import { serviceRuns } from './rounds.ts';
-import { commitsOf, sendPackets, verifyCounts } from './service.ts';
+import { besideFloor, type Comparison } from './beside-floor.ts';
+import { addTo, round } from './numbers.ts';
+import { commitsIn, middle } from './rounds.ts';
+import { sendPackets, verifyCounts } from './service.ts';
 
-const comparison = besideFloor({
+/** Durable packets, beside the bare HTTP engine, and beside the skeleton of an ingest. */
+export const packets: Comparison<'series'> = {
   summary: 'durable telemetry packets per second, compared with the bare HTTP engine (the floor)',
   unit: 'packet',
   defaults: { connections: 256, seconds: 10, rounds: 3, series: 210 },
@@ -18,21 +19,20 @@ const comparison = besideFloor({
     const since = new Date();
     const mix = mixOf(series);
     const packets = packetsOf(mix, service.key);
+    const accepted: number[] = [];
     const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
-    const before = await commitsOf(service.http);
     return {
-      drive: (floor, open) => sendPackets(floor ?? service.http, packets, { ...plan, ...open }),
-      async finish(measured) {
-        const runs = serviceRuns(measured);
-        const accepted = packets.map((_, index) =>
-          runs.reduce((sum, run) => sum + (run.accepted[index] ?? 0), 0),
-        );
-        await verifyCounts(service, packets, accepted, since);
-        const after = await commitsOf(service.http);
-        const commits = after === null ? null : after - (before ?? 0);
+      async drive(floor, open) {
+        const report = await sendPackets(floor ?? service.http, packets, { ...plan, ...open });
+        if (floor === undefined) addTo(accepted, report.accepted);
+        return report;
+      },
+      verify: () => verifyCounts(service, packets, accepted, since),
+      outcome(measured) {
+        const commits = commitsIn(measured);
         const memory = round(rssMb(service.pid), 1);
         return {
-          figures: { rssMb: memory, cpuUsPerPacket: round(measured.service.cpuUs, 2), commits },
+          figures: { rssMb: memory, cpuUsPerPacket: round(middle(measured.service, 'cpuUs'), 2), commits },
           remarks: [
             `${memory} MiB resident`,
             `${seriesOf(mix)} series`,
@@ -42,7 +42,9 @@ const comparison = besideFloor({
       },
     };
   },
-});
+};
+
+const comparison = besideFloor(packets);
 
 /** Many connections show the cost of a packet, few show the duration of a commit. */
 const everyConnections = ['256', '64'];

@@ -3,6 +3,7 @@ import { backup } from './backup.ts';
 import type { Benchmark } from './benchmark.ts';
 import { cluster } from './cluster.ts';
 import { coexist } from './coexist.ts';
+import { compare } from './compare.ts';
 import { exportRows } from './export.ts';
 import { grpc } from './grpc.ts';
 import { hostileGrpc } from './hostile-grpc.ts';
@@ -36,6 +37,7 @@ import { watchers } from './watchers.ts';
 import { wear } from './wear.ts';
 
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
+  ['compare', compare],
   ['ingest', ingest],
   ['unleash', unleash],
   ['switch-over', switchOver],

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { packetsOf, seriesOf, thousandSeries } from '../src/bench/load/packets.ts';
 import { peakRssMb, rssMb } from '../src/bench/load/process-stats.ts';
-import { cleanUp } from '../test/support/binary.ts';
+import { cleanUp, stop } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
@@ -13,25 +14,51 @@ export const memory: Benchmark = {
     const defaults = { packets: 1_000_000, connections: 256 };
     const options = readOptions(args, defaults, { packets: 2_000, connections: 8 });
     try {
-      const since = new Date();
-      const service = await startService(options.binary);
-      const idleRssMb = round(rssMb(service.pid), 1);
-      const packets = packetsOf(thousandSeries, service.key);
-      const { connections } = options;
-      const all = { connections, warmupSeconds: 0, seconds: 3_600, limit: options.packets };
-      const sent = await sendPackets(service.http, packets, all);
-      const resident = { rssMb: round(rssMb(service.pid), 1), peakRssMb: round(peakRssMb(service.pid), 1) };
-      await verifyCounts(service, packets, sent.accepted, since);
-      const result = { packets: sent.requests, series: seriesOf(thousandSeries), idleRssMb, ...resident };
-      show(options.json, result, [
-        ['packets accepted', `${result.packets}`],
-        ['series', `${result.series}`],
-        ['resident before', `${result.idleRssMb} MiB`],
-        ['resident after', `${result.rssMb} MiB`],
-        ['peak resident memory', `${result.peakRssMb} MiB`],
+      const { packets, ...resident } = await measureMemory(options.binary, options);
+      const [idleRssMb, rssMb, peakRssMb] = [resident.idle, resident.after, resident.peak].map((mebibytes) =>
+        round(mebibytes, 1),
+      );
+      show(options.json, { packets, series: seriesOf(thousandSeries), idleRssMb, rssMb, peakRssMb }, [
+        ['packets accepted', `${packets}`],
+        ['series', `${seriesOf(thousandSeries)}`],
+        ['resident before', `${idleRssMb} MiB`],
+        ['resident after', `${rssMb} MiB`],
+        ['peak resident memory', `${peakRssMb} MiB`],
       ]);
     } finally {
       cleanUp();
     }
   },
 };
+
+/** The startup leaves garbage, which the runtime returns within this time. */
+const settleMs = 1_000;
+
+/** Resident memory of a service, MiB. */
+export interface Resident {
+  readonly packets: number;
+  /** Before the packets, after them, and at most. */
+  readonly idle: number;
+  readonly after: number;
+  readonly peak: number;
+}
+
+/** Sends packets to a fresh service. @throws {Error} if its counts are wrong */
+export async function measureMemory(
+  binary: string,
+  { packets: limit, connections }: { readonly packets: number; readonly connections: number },
+): Promise<Resident> {
+  const since = new Date();
+  const service = await startService(binary);
+  await pause(settleMs);
+  const idle = rssMb(service.pid);
+  const packets = packetsOf(thousandSeries, service.key);
+  const sent = await sendPackets(service.http, packets, {
+    ...{ connections, limit },
+    ...{ warmupSeconds: 0, seconds: 3_600 },
+  });
+  const resident = { idle, after: rssMb(service.pid), peak: peakRssMb(service.pid) };
+  await verifyCounts(service, packets, sent.accepted, since);
+  await stop(service);
+  return { packets: sent.requests, ...resident };
+}

@@ -1,12 +1,12 @@
 import { createKey, manage } from '../test/support/binary.ts';
-import { besideFloor } from './beside-floor.ts';
+import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
 /** Number of users to mint ids for, in turn. After that many, minting rotates ids. */
 const users = 20_000;
 
 /** Durable minting and the bare HTTP engine, driven in turn by the same generator with the same bodies. */
-export const mint = besideFloor({
+export const identities: Comparison<never> = {
   summary: 'durably minted instance ids per second, compared with the bare HTTP engine (the floor)',
   unit: 'mint',
   defaults: { connections: 256, seconds: 10, rounds: 3 },
@@ -21,13 +21,13 @@ export const mint = besideFloor({
         const requests = Array.from({ length: users }, (_, user) => requestText(http, key, user));
         return sendRequests(http, requests, { ...plan, ...open, status: floor === undefined ? 200 : 202 });
       },
-      async finish() {
-        await verifyMint(service, key);
-        return { remarks: [`${users} users`] };
-      },
+      verify: () => verifyMint(service, key),
+      outcome: () => ({ remarks: [`${users} users`] }),
     };
   },
-});
+};
+
+export const mint = besideFloor(identities);
 
 /** A server's keep-alive request, as sent when a user signs in. */
 function requestText(http: string, key: string, user: number): string {

@@ -2,8 +2,8 @@ import type { BenchPacket } from '../src/bench/load/packets.ts';
 import { rssMb } from '../src/bench/load/process-stats.ts';
 import { encodeAs, evaluation, logs, resource } from '../test/ingest/otlp/messages.ts';
 import { besideFloor } from './beside-floor.ts';
-import { median, round } from './numbers.ts';
-import { serviceRuns } from './rounds.ts';
+import { round } from './numbers.ts';
+import { middle } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 
 /** Flags in a request, each with two variants. */
@@ -58,23 +58,27 @@ export const otlp = besideFloor({
         '\r\n',
       ].join('\r\n');
     const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5), status: 200, time };
+    let accepted = 0;
     return {
-      drive(floor, open) {
+      async drive(floor, open) {
         const http = floor ?? service.http;
         const request = `${head(http)}${body.toString('latin1')}`;
-        return sendRequests(http, [request], { ...plan, ...open, encoding: 'latin1' });
+        const report = await sendRequests(http, [request], { ...plan, ...open, encoding: 'latin1' });
+        if (floor === undefined) accepted += report.requests;
+        return report;
       },
-      async finish(measured) {
-        const accepted = serviceRuns(measured).reduce((sum, run) => sum + run.requests, 0);
+      verify() {
         const packet: BenchPacket = { body: '', counts };
-        await verifyCounts(service, [packet], [accepted], since);
-        const recordsPerSecond = round(median(measured.service.runs.map(({ rps }) => rps)) * records);
+        return verifyCounts(service, [packet], [accepted], since);
+      },
+      outcome(measured) {
+        const recordsPerSecond = round(middle(measured.service, 'rps') * records);
         const memory = round(rssMb(service.pid), 1);
         return {
           figures: {
             recordsPerSecond,
             rssMb: memory,
-            cpuUsPerRecord: round(measured.service.cpuUs / records, 2),
+            cpuUsPerRecord: round(middle(measured.service, 'cpuUs') / records, 2),
           },
           remarks: [
             `${recordsPerSecond} records/s in requests of ${records} (${body.length} bytes)`,

@@ -1,78 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cpuSeconds, mainThreadSeconds } from '../src/bench/load/process-stats.ts';
 import { note } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 
-/** Sends load at full speed or at a rate per second. */
-export type Drive = (open: { readonly rate?: number }) => Promise<LoadReport>;
+/** The load of one run: full speed unless it has a rate per second. Other values replace those of the benchmark. */
+export interface Open {
+  readonly rate?: number;
+  readonly seconds?: number;
+  readonly connections?: number;
+}
+
+/** Sends load. */
+export type Drive = (open: Open) => Promise<LoadReport>;
 
 /** A process under load. */
 export interface Target {
   readonly name: string;
   readonly pid: number;
   readonly drive: Drive;
+  /** Reads the number of its commits so far; `null` if it does not report them. */
+  readonly commits?: () => Promise<number | null>;
 }
 
-/** Measurements of a target at full speed. */
-export interface FullSpeed {
-  readonly name: string;
-  /** One per round. */
-  readonly runs: readonly LoadReport[];
+/** One run of a target. */
+export interface Run extends LoadReport {
   /** CPU per request, µs: all threads, and the main thread. */
   readonly cpuUs: number;
   readonly mainUs: number;
+  /** Commits during the run; `null` if the target does not report them. */
+  readonly commits: number | null;
+}
+
+/** The runs of a target, one per round. */
+export interface Driven {
+  readonly name: string;
+  readonly runs: readonly Run[];
 }
 
 export interface Rounds {
-  /** The first one is the floor. */
-  readonly floors: readonly FullSpeed[];
-  readonly service: FullSpeed;
-  /** Half of the service's rate, in requests per second, and the floor and the service driven at it, as open loops. */
-  readonly halfRate: number;
-  readonly floorHalf: LoadReport;
-  readonly half: LoadReport;
+  /** The targets at full speed. The first floor is the one for the ratio. */
+  readonly floors: readonly Driven[];
+  readonly service: Driven;
+  /** The floor and the service at half of the service's rate, as open loops. */
+  readonly floorHalf: Run;
+  readonly half: Run;
 }
 
-/** Drives the floors and the service in turn, so that conditions are the same; then the floor and the service at half rate. */
+/** Background work of the last process, such as a fold or garbage collection, mostly ends within this pause. */
+const settleMs = 200;
+
+/**
+ * Runs steps in turn, so that conditions are the same. Every other round has the reverse order, so that none always follows the same one.
+ * @returns the results of each step, one per round
+ */
+export async function inTurn<Result>(
+  rounds: number,
+  steps: readonly (() => Promise<Result>)[],
+): Promise<Result[][]> {
+  const results: Result[][] = steps.map(() => []);
+  const order = [...steps.keys()];
+  for (let turn = 0; turn < rounds; turn++) {
+    for (const at of turn % 2 === 0 ? order : order.toReversed()) {
+      await pause(settleMs);
+      results[at]!.push(await steps[at]!());
+    }
+  }
+  return results;
+}
+
+/** Drives targets in turn. */
+export async function driveInTurn(rounds: number, targets: readonly Target[], open: Open): Promise<Driven[]> {
+  const results = await inTurn(
+    rounds,
+    targets.map((target) => () => drive(target, open)),
+  );
+  return results.map((runs, at) => ({ name: targets[at]!.name, runs }));
+}
+
+/** Drives a target, and measures its CPU time and commits. */
+export async function drive({ name, pid, drive, commits }: Target, open: Open): Promise<Run> {
+  const read = async () => ({
+    cpu: cpuSeconds(pid),
+    main: mainThreadSeconds(pid),
+    commits: (await commits?.()) ?? null,
+  });
+  const before = await read();
+  const report = await drive(open);
+  const after = await read();
+  note(`${name}${open.rate === undefined ? '' : `, ${round(open.rate)}/s offered`}: ${round(report.rps)}/s`);
+  return {
+    ...report,
+    cpuUs: ((after.cpu - before.cpu) * 1e6) / report.requests,
+    mainUs: ((after.main - before.main) * 1e6) / report.requests,
+    commits: after.commits === null || before.commits === null ? null : after.commits - before.commits,
+  };
+}
+
+/** Drives the floors and the service in turn; then the floor and the service at half rate. */
 export async function measureRounds(
   rounds: number,
   floors: readonly [Target, ...Target[]],
   service: Target,
 ): Promise<Rounds> {
-  const sums = [...floors, service].map((target) => ({ target, runs: [] as LoadReport[], cpu: 0, main: 0 }));
-  for (let turn = 1; turn <= rounds; turn++) {
-    for (const sum of sums) {
-      const { pid, drive } = sum.target;
-      const before = { cpu: cpuSeconds(pid), main: mainThreadSeconds(pid) };
-      sum.runs.push(await drive({}));
-      sum.cpu += cpuSeconds(pid) - before.cpu;
-      sum.main += mainThreadSeconds(pid) - before.main;
-    }
-    const speeds = sums.map(({ target, runs }) => `${target.name} ${round(runs.at(-1)?.rps ?? 0)}/s`);
-    note(`round ${turn}: ${speeds.join(', ')}`);
-  }
-  const all = sums.map(({ target, runs, cpu, main }) => {
-    const requests = runs.reduce((sum, run) => sum + run.requests, 0);
-    return { name: target.name, runs, cpuUs: (cpu * 1e6) / requests, mainUs: (main * 1e6) / requests };
-  });
-  const measured = all.pop() as FullSpeed;
-  const halfRate = Math.max(1, median(measured.runs.map((run) => run.rps)) / 2);
-  const half = await service.drive({ rate: halfRate });
-  const floorHalf = await floors[0].drive({ rate: halfRate });
-  return { floors: all, service: measured, halfRate, floorHalf, half };
+  const driven = await driveInTurn(rounds, [...floors, service], {});
+  const measured = driven.pop() as Driven;
+  const rate = Math.max(1, middle(measured, 'rps') / 2);
+  const [half, floorHalf] = await driveInTurn(1, [service, floors[0]], { rate });
+  return { floors: driven, service: measured, floorHalf: floorHalf!.runs[0]!, half: half!.runs[0]! };
 }
 
-/** Every run of the service. All of them must be in its counts. */
-export function serviceRuns({ service, half }: Rounds): readonly LoadReport[] {
-  return [...service.runs, half];
+/** The median of a figure of the runs. */
+export function middle({ runs }: Driven, figure: 'rps' | 'cpuUs' | 'mainUs'): number {
+  return median(runs.map((run) => run[figure]));
+}
+
+/** Commits of the service in all runs; `null` if it does not report them. */
+export function commitsIn({ service, half }: Rounds): number | null {
+  const commits = [...service.runs, half].map((run) => run.commits);
+  return commits.every((each) => each !== null) ? commits.reduce((sum, each) => sum + each, 0) : null;
 }
 
 /** The result of every such benchmark; latencies are those at half rate. */
 export function summaryOf({ floors, service, half }: Rounds) {
   const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {
-    floorRps: round(median(floor?.runs.map((run) => run.rps) ?? [])),
-    rps: round(median(service.runs.map((run) => run.rps))),
+    floorRps: floor === undefined ? Number.NaN : round(middle(floor, 'rps')),
+    rps: round(middle(service, 'rps')),
     ratio: floor?.ratio ?? Number.NaN,
     p50Ms: round(half.p50, 3),
     p99Ms: round(half.p99, 3),
@@ -81,7 +135,7 @@ export function summaryOf({ floors, service, half }: Rounds) {
 }
 
 /** Speed of the service relative to a floor: the median of the ratios of the rounds. */
-function ratioTo(floor: FullSpeed, service: FullSpeed): number {
+function ratioTo(floor: Driven, service: Driven): number {
   const ratios = service.runs.map((run, turn) => run.rps / (floor.runs[turn]?.rps ?? Number.NaN));
   return round(median(ratios), 3);
 }
@@ -89,7 +143,7 @@ function ratioTo(floor: FullSpeed, service: FullSpeed): number {
 /** The service compared with each floor, as rows of one cell. */
 export function ratioRows({ floors, service }: Rounds): string[][] {
   return floors.map((floor) => {
-    const main = (service.mainUs / floor.mainUs).toFixed(2);
+    const main = (middle(service, 'mainUs') / middle(floor, 'mainUs')).toFixed(2);
     return [
       `ratio to the ${floor.name} ${ratioTo(floor, service)}, main thread ${main} times as long a request`,
     ];
@@ -105,14 +159,18 @@ export function speedRows(
   { floors, service, floorHalf, half }: Rounds,
 ): string[][] {
   const row = (name: string, runs: readonly LoadReport[], cpu: readonly string[]) => {
-    const middle = (field: Quantile | 'rps' | 'cpuShare') => median(runs.map((run) => run[field]));
-    const latencies = quantiles.map((quantile) => middle(quantile).toFixed(2));
+    const typical = (field: Quantile | 'rps' | 'cpuShare') => median(runs.map((run) => run[field]));
+    const latencies = quantiles.map((quantile) => typical(quantile).toFixed(2));
     const own = runs[0]?.loop === 'open' ? median(runs.map((run) => run.own.p99)).toFixed(2) : '';
-    const share = `${round(middle('cpuShare') * 100)} %`;
-    return [name, `${round(middle('rps'))}`, ...latencies, own, share, ...cpu];
+    const share = `${round(typical('cpuShare') * 100)} %`;
+    return [name, `${round(typical('rps'))}`, ...latencies, own, share, ...cpu];
   };
-  const fullSpeed = [...floors, service].map(({ name, runs, cpuUs, mainUs }) =>
-    row(`${name}, full speed`, runs, [cpuUs.toFixed(1), mainUs.toFixed(1)]),
+  const fullSpeed = [...floors, service].map((each) =>
+    row(
+      `${each.name}, full speed`,
+      each.runs,
+      (['cpuUs', 'mainUs'] as const).map((figure) => middle(each, figure).toFixed(1)),
+    ),
   );
   const latencies = quantiles.map((quantile) => `${quantile} ms`);
   return [

@@ -23,7 +23,7 @@ export const start: Benchmark = {
 };
 
 /** Fills a store with every series of the mix and returns its data directory. */
-async function storeInUse(binary: string): Promise<string> {
+export async function storeInUse(binary: string): Promise<string> {
   const service = await startService(binary);
   const packets = packetsOf(thousandSeries, service.key);
   const all = { connections: 4, warmupSeconds: 0, seconds: 60, limit: packets.length };
@@ -32,12 +32,18 @@ async function storeInUse(binary: string): Promise<string> {
   return service.data;
 }
 
-async function timeStart(binary: string, data: string): Promise<number> {
+/** Starts and stops an executable. @returns the time from spawn to ready, ms */
+export async function timeStart(binary: string, data: string): Promise<number> {
   const before = performance.now();
   const service = await startBinary({ binary, data });
   const elapsed = performance.now() - before;
   await stop(service);
   return elapsed;
+}
+
+/** The size of an executable, MiB. */
+export function sizeMb(binary: string): number {
+  return statSync(binary).size / 2 ** 20;
 }
 
 function print(json: boolean, binary: string, times: readonly number[]): void {
@@ -47,7 +53,7 @@ function print(json: boolean, binary: string, times: readonly number[]): void {
     maxMs: round(Math.max(...times), 1),
     runs: times.length,
     series: seriesOf(thousandSeries),
-    binaryMb: round(statSync(binary).size / 2 ** 20, 1),
+    binaryMb: round(sizeMb(binary), 1),
   };
   show(json, result, [
     ['start to ready, median', `${result.startMs} ms`],

@@ -1,13 +1,12 @@
 import { type Credentials, manage, token as newToken } from '../test/support/binary.ts';
-import type { Benchmark } from './benchmark.ts';
-import { besideFloor } from './beside-floor.ts';
+import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
 /** Number of tokens that requests use in turn: callers do not request a new one each time. */
 const callers = 64;
 
 /** Issued access tokens, compared with the bare HTTP engine that signs once per request. */
-export const token = tokenBenchmark({
+export const issuing = tokenComparison({
   summary:
     'issued access tokens per second, compared with the bare HTTP engine with one signature per request (the floor)',
   unit: 'token',
@@ -16,7 +15,7 @@ export const token = tokenBenchmark({
 });
 
 /** Requests of the management API with a bearer token, compared with the bare HTTP engine that verifies once per request. */
-export const verify = tokenBenchmark({
+export const calls = tokenComparison({
   summary:
     'API requests with a token per second, compared with the bare HTTP engine with one verification per request',
   unit: 'request',
@@ -27,7 +26,10 @@ export const verify = tokenBenchmark({
   },
 });
 
-/** One benchmark of this kind. */
+export const token = besideFloor(issuing);
+export const verify = besideFloor(calls);
+
+/** One comparison of this kind. */
 interface TokenComparison {
   readonly summary: string;
   /** The result of one request. */
@@ -38,8 +40,8 @@ interface TokenComparison {
   readonly requests: (service: Service) => Promise<readonly string[]>;
 }
 
-function tokenBenchmark({ floor, requests, ...comparison }: TokenComparison): Benchmark {
-  return besideFloor({
+function tokenComparison({ floor, requests, ...comparison }: TokenComparison): Comparison<never> {
+  return {
     ...comparison,
     defaults: { connections: 64, seconds: 10, rounds: 3 },
     small: { connections: 8, seconds: 0.25, rounds: 1 },
@@ -50,13 +52,10 @@ function tokenBenchmark({ floor, requests, ...comparison }: TokenComparison): Be
       const texts = await requests(service);
       return {
         drive: (other, open) => sendRequests(other ?? service.http, texts, { ...plan, ...open }),
-        async finish() {
-          await verifyTokens(service);
-          return { remarks: [] };
-        },
+        verify: () => verifyTokens(service),
       };
     },
-  });
+  };
 }
 
 /** The request of a machine for a token. */

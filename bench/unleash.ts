@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { BenchPacket } from '../src/bench/load/packets.ts';
 import { rssMb } from '../src/bench/load/process-stats.ts';
 import { manage } from '../test/support/binary.ts';
-import { besideFloor } from './beside-floor.ts';
-import { round } from './numbers.ts';
-import { serviceRuns } from './rounds.ts';
-import { commitsOf, sendRequests, verifyCounts } from './service.ts';
+import { besideFloor, type Comparison } from './beside-floor.ts';
+import { addTo, round } from './numbers.ts';
+import { commitsIn, middle } from './rounds.ts';
+import { sendRequests, verifyCounts } from './service.ts';
 
 /** A token of Unleash SDKs, as flagmeter adopts it. */
 export const token = `default:production.${'f'.repeat(56)}`;
@@ -55,7 +55,7 @@ export function requestOf({ body }: BenchPacket, http: string): string {
 }
 
 /** Messages of Unleash SDKs, beside the bare HTTP engine that parses them. */
-export const unleash = besideFloor({
+export const messages: Comparison<'flags' | 'flags-per-message'> = {
   summary: 'durable messages of Unleash SDKs per second, compared with the bare HTTP engine (the floor)',
   unit: 'message',
   defaults: { connections: 128, seconds: 5, rounds: 3, flags: 250, 'flags-per-message': 50 },
@@ -69,24 +69,21 @@ export const unleash = besideFloor({
     await manage(service.http, service.accessToken, 'POST', path, 201, body);
     const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5), time: start };
     const buckets = bucketsOf(flags, perMessage, '');
-    const before = await commitsOf(service.http);
+    const accepted: number[] = [];
     return {
-      drive(floor, open) {
+      async drive(floor, open) {
         const http = floor ?? service.http;
         const requests = bucketsOf(flags, perMessage, randomUUID()).map((each) => requestOf(each, http));
-        return sendRequests(http, requests, { ...plan, ...open });
+        const report = await sendRequests(http, requests, { ...plan, ...open });
+        if (floor === undefined) addTo(accepted, report.accepted);
+        return report;
       },
-      async finish(measured) {
-        const runs = serviceRuns(measured);
-        const accepted = buckets.map((_, index) =>
-          runs.reduce((sum, run) => sum + (run.accepted[index] ?? 0), 0),
-        );
-        await verifyCounts(service, buckets, accepted, since);
-        const after = await commitsOf(service.http);
-        const commits = after === null ? null : after - (before ?? 0);
+      verify: () => verifyCounts(service, buckets, accepted, since),
+      outcome(measured) {
+        const commits = commitsIn(measured);
         const memory = round(rssMb(service.pid), 1);
         return {
-          figures: { rssMb: memory, cpuUsPerMessage: round(measured.service.cpuUs, 2), commits },
+          figures: { rssMb: memory, cpuUsPerMessage: round(middle(measured.service, 'cpuUs'), 2), commits },
           remarks: [
             `${perMessage} flags with 3 counts each, ${buckets[0]!.body.length} bytes`,
             `${memory} MiB resident`,
@@ -96,4 +93,6 @@ export const unleash = besideFloor({
       },
     };
   },
-});
+};
+
+export const unleash = besideFloor(messages);

@@ -27,9 +27,9 @@ const quietBytes = 20_000;
 
 /** Cost of a packet for the disk and the CPU, at fixed rates. */
 export const wear: Benchmark = {
-  summary: 'disk writes, flushes and CPU per packet at fixed rates, of one or more executables in turn',
+  summary: 'disk writes, flushes and CPU per packet at fixed rates',
   usage:
-    '[--json] [--rates 100,1000,5000,20000] [--delays 0] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--days 9] [--small] [--binary dist/flagmeter]...',
+    '[--json] [--rates 100,1000,5000,20000] [--delays 0] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--days 9] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { siblings: 100, people: 100_000, connections: 256, seconds: 30, idle: 5, days: 9 };
     const small = { people: 50, connections: 8, seconds: 0.5, idle: 0.1, days: 3 };
@@ -44,20 +44,24 @@ export const wear: Benchmark = {
   },
 };
 
-interface Options
-  extends Readonly<Record<'siblings' | 'people' | 'connections' | 'seconds' | 'idle', number>> {
+/** Settings of the runs. */
+export type WearOptions = Readonly<
+  Record<'siblings' | 'people' | 'connections' | 'seconds' | 'idle', number> & { binary: string }
+>;
+
+interface Options extends WearOptions {
   readonly rates: readonly number[];
   /** Values of `--commit-delay`. */
   readonly delays: readonly number[];
-  readonly binaries: readonly string[];
 }
 
 type Kind = 'plain' | 'personal';
 
 /** A service under test, and the packets sent to it. */
-interface Subject {
+export interface Subject {
   readonly name: string;
   readonly service: Service;
+  readonly since: Date;
   readonly packets: readonly BenchPacket[];
   readonly accepted: number[];
   /** The next packet. */
@@ -65,7 +69,7 @@ interface Subject {
 }
 
 /** Figures of one run. Those of the disk are `null` if the kernel does not count them. */
-interface Run {
+export interface WearRun {
   readonly kind: Kind;
   readonly offered: number;
   readonly name: string;
@@ -86,12 +90,10 @@ interface Run {
 }
 
 /** Each rate is run by all services in turn, so that conditions are the same. */
-async function measureKind(kind: Kind, options: Options): Promise<Run[]> {
-  const since = new Date();
+async function measureKind(kind: Kind, options: Options): Promise<WearRun[]> {
   const subjects: Subject[] = [];
-  const runs: Run[] = [];
-  for (const binary of options.binaries)
-    for (const delay of options.delays) subjects.push(await prepareSubject(kind, binary, delay, options));
+  const runs: WearRun[] = [];
+  for (const delay of options.delays) subjects.push(await prepareSubject(kind, delay, options));
   for (const rate of options.rates) {
     for (const subject of subjects) {
       const run = await measure(subject, kind, rate, options);
@@ -99,15 +101,22 @@ async function measureKind(kind: Kind, options: Options): Promise<Run[]> {
       runs.push(run);
     }
   }
-  for (const { service, packets, accepted } of subjects) {
-    await verifyCounts(service, packets, accepted, since);
-    await stop(service);
+  for (const subject of subjects) {
+    await verifySubject(subject);
+    await stop(subject.service);
   }
   return runs;
 }
 
-async function prepareSubject(kind: Kind, binary: string, delay: number, options: Options): Promise<Subject> {
-  const { siblings, people } = options;
+/** Checks the counts after all runs. @throws {Error} if they are wrong */
+export function verifySubject({ service, packets, accepted, since }: Subject): Promise<void> {
+  return verifyCounts(service, packets, accepted, since);
+}
+
+/** Starts a service. Series and people are known to it, and segments of its journal exist. */
+export async function prepareSubject(kind: Kind, delay: number, options: WearOptions): Promise<Subject> {
+  const since = new Date();
+  const { siblings, people, binary } = options;
   const delayed = delay > 0 ? ['--commit-delay', String(delay), '--commit-siblings', String(siblings)] : [];
   const service = await startService(binary, delayed);
   const { http, accessToken, applicationId, key } = service;
@@ -116,8 +125,7 @@ async function prepareSubject(kind: Kind, binary: string, delay: number, options
   const packets = kind === 'plain' ? packetsOf(plain, key) : packetsOfPeople(people, key);
   const accepted = packets.map(() => 0);
   const name = [basename(binary), ...delayed].join(' ');
-  const subject: Subject = { name, service, packets, accepted, next: 0 };
-  // Before the measurement, series and people become known, and segments of the journal are created.
+  const subject: Subject = { name, service, since, packets, accepted, next: 0 };
   await send(subject, packets.length, { connections: 64, seconds: 3_600, limit: people });
   return subject;
 }
@@ -152,7 +160,13 @@ async function send(
   return report;
 }
 
-async function measure(subject: Subject, kind: Kind, rate: number, options: Options): Promise<Run> {
+/** Sends packets at a rate, and measures what they cost. */
+export async function measure(
+  subject: Subject,
+  kind: Kind,
+  rate: number,
+  options: WearOptions,
+): Promise<WearRun> {
   const { name, service, packets } = subject;
   const { pid, data } = service;
   const device = deviceOf(data);
@@ -200,7 +214,7 @@ async function storeAll({ http, accessToken, applicationId }: Service): Promise<
   await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);
 }
 
-function print(json: boolean, runs: readonly Run[], growth: Growth): void {
+function print(json: boolean, runs: readonly WearRun[], growth: Growth): void {
   const columns = [
     'perSecond',
     'diskKb',

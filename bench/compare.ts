@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { closest } from 'fastest-levenshtein';
+import { cleanUp } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions } from './benchmark.ts';
+import type { CompareOptions } from './compare/group.ts';
+import { groups } from './compare/groups.ts';
+import { isLoss, type Row } from './compare/row.ts';
+import { json, markdown } from './compare/table.ts';
+
+/** Every figure that features may cost, of the new executable (`--binary`) and the previous one. */
+export const compare: Benchmark = {
+  summary: 'every figure of two executables in alternating rounds: faster, slower, within noise',
+  usage:
+    '--against EXECUTABLE [--only start,token] [--json] [--out DIR] [--rounds 5] [--seconds 1] [--warmup 3] [--packets 150000] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const options = readOptions(
+      args,
+      { rounds: 5, seconds: 1, warmup: 3, packets: 150_000 },
+      { rounds: 1, seconds: 0.25, warmup: 0.25, packets: 2_000 },
+      {},
+      ['against', 'only', 'out'],
+    );
+    const binaries = [previousOf(options.against), executable('binary', options.binary)] as const;
+    const chosen = choose(options.only);
+    if (options.out !== undefined) mkdirSync(options.out, { recursive: true });
+    const rows = await measureGroups(chosen, binaries, options);
+    print(rows, binaries, options);
+    // Refused requests of the previous executable are in the table: they are no failure of the comparison.
+    process.exitCode = rows.some(isLoss) ? 1 : 0;
+  },
+};
+
+function previousOf(against: string | undefined): string {
+  if (against === undefined) throw new TypeError("Option '--against' is missing: the previous executable");
+  return executable('against', resolve(against));
+}
+
+function executable(option: string, path: string): string {
+  if (!existsSync(path))
+    throw new TypeError(`Option '--${option}' must be an executable: ${path} is missing`);
+  return path;
+}
+
+/** @throws {TypeError} on an unknown name, with the nearest known one */
+function choose(only: string | undefined): readonly string[] {
+  const known = [...groups.keys()];
+  const names = only?.split(',') ?? known;
+  for (const name of names) {
+    if (!groups.has(name))
+      throw new TypeError(
+        `Option '--only' has the unknown group '${name}'; did you mean '${closest(name, known)}'?`,
+      );
+  }
+  return known.filter((name) => names.includes(name));
+}
+
+async function measureGroups(
+  names: readonly string[],
+  binaries: readonly [string, string],
+  options: CompareOptions,
+): Promise<Row[]> {
+  const chosen = names.map((name) => ({ name, group: groups.get(name)! }));
+  const seconds = chosen.reduce((sum, { group }) => sum + group.seconds(options), 0);
+  note(`${names.join(', ')}: about ${Math.ceil(seconds / 6) / 10} minutes`);
+  const rows: Row[] = [];
+  const began = performance.now();
+  for (const [at, { name, group }] of chosen.entries()) {
+    note(`${name} (${at + 1} of ${chosen.length}) …`);
+    try {
+      rows.push(...(await group.measure(binaries, options)));
+    } finally {
+      cleanUp();
+    }
+    note(`${Math.round((performance.now() - began) / 1000)} s`);
+  }
+  return rows;
+}
+
+function print(
+  rows: readonly Row[],
+  [previous, current]: readonly [string, string],
+  options: CompareOptions & { readonly json: boolean; readonly out: string | undefined },
+): void {
+  const { rounds, seconds } = options;
+  const object = `${JSON.stringify({ previous, current, rounds, seconds, rows: json(rows) })}\n`;
+  const text = `new: ${current}\nprevious: ${previous}\n\n${markdown(rows)}\nMedians of ${rounds} rounds, with the least and the greatest.\n`;
+  process.stdout.write(options.json ? object : text);
+  if (options.out === undefined) return;
+  writeFileSync(join(options.out, 'compare.json'), object);
+  writeFileSync(join(options.out, 'compare.md'), text);
+}

@@ -1,0 +1,51 @@
+import { median } from '../numbers.ts';
+import { judge, type Row } from './row.ts';
+
+/** The rows as a Markdown table: medians with the least and the greatest round, their ratio, and the verdict. */
+export function markdown(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [
+    `${row.group}: ${row.name}`,
+    spread(row.previous),
+    spread(row.current),
+    ratio(row),
+    judge(row) === 'slower' ? '**slower**' : judge(row),
+  ]);
+  const lines = [
+    ['Figure', 'previous', 'new', 'new ÷ previous', 'verdict'],
+    ['---', '--:', '--:', '--:', '---'],
+    ...cells,
+  ];
+  return lines.map((line) => `| ${line.join(' | ')} |\n`).join('');
+}
+
+/** The rows with their medians, ratios and verdicts. */
+export function json(rows: readonly Row[]): object[] {
+  return rows.map((row) => ({
+    ...row,
+    previousMedian: row.previous.length > 0 ? median(row.previous) : null,
+    currentMedian: row.current.length > 0 ? median(row.current) : null,
+    ratio: ratioOf(row) ?? null,
+    verdict: judge(row),
+  }));
+}
+
+function ratioOf({ previous, current }: Row): number | undefined {
+  const value = median(current) / median(previous);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+function ratio(row: Row): string {
+  return ratioOf(row)?.toFixed(2) ?? '';
+}
+
+function spread(values: readonly number[]): string {
+  if (values.length === 0) return 'not available';
+  const [least, most] = [Math.min(...values), Math.max(...values)].map(format);
+  return least === most ? least! : `${format(median(values))} (${least}–${most})`;
+}
+
+/** At least three significant digits. */
+function format(value: number): string {
+  const decimals = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toLocaleString('en-GB', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}

@@ -1,0 +1,244 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isLoss, judge, type Row, rowsOf, type Verdict } from '../../bench/compare/row.ts';
+import { json, markdown } from '../../bench/compare/table.ts';
+import { binaryPath, cleanUp, freshDirectory } from '../support/binary.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const bun = join(root, 'node_modules/.bin/bun');
+const command = [join(root, 'bench/main.ts'), 'compare'];
+
+/** All groups start two servers each, and machines are busy. */
+const allGroupsMs = 400_000;
+
+afterAll(cleanUp);
+
+function compare(...args: string[]) {
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {
+    const child = execFile(bun, [...command, ...args], (_, stdout, stderr) =>
+      done({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+/** An executable that is a shell script. */
+function script(text: string): string {
+  const path = join(freshDirectory(), 'flagmeter');
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+function row(fields: Partial<Row>): Row {
+  return {
+    group: 'token',
+    name: 'tokens/s',
+    better: 'more',
+    tolerance: 0.05,
+    previous: [],
+    current: [],
+    ...fields,
+  };
+}
+
+const steady = [100, 101, 102, 103, 104];
+
+describe('the verdict of a row', () => {
+  it.each<[string, Verdict, Partial<Row>]>([
+    [
+      'all rounds better and a difference above the tolerance',
+      'faster',
+      { current: [120, 121, 122, 123, 124] },
+    ],
+    ['all rounds worse and a difference above the tolerance', 'slower', { current: [80, 81, 82, 83, 84] }],
+    ['a higher cost', 'slower', { better: 'less', current: [120, 121, 122, 123, 124] }],
+    ['a lower cost', 'faster', { better: 'less', current: [80, 81, 82, 83, 84] }],
+    ['a round among those of the other executable', 'within noise', { current: [80, 81, 82, 83, 100] }],
+    ['a difference below the tolerance', 'within noise', { current: [98, 98, 99, 99, 99] }],
+    [
+      'a difference below a larger tolerance',
+      'within noise',
+      { tolerance: 0.25, current: [80, 81, 82, 83, 84] },
+    ],
+    ['equal rounds', 'within noise', { current: steady }],
+    ['three rounds, which prove nothing', 'within noise', { previous: [100, 101, 102], current: [1, 2, 3] }],
+    ['four rounds', 'slower', { previous: [100, 101, 102, 103], current: [1, 2, 3, 4] }],
+    ['one exact value', 'slower', { better: 'less', exact: true, previous: [100], current: [106] }],
+    ['one exact value within the tolerance', 'within noise', { exact: true, previous: [100], current: [99] }],
+    ['no previous value', 'not available', { previous: [], current: steady }],
+    ['no new value', 'not available', { current: [] }],
+  ])('for %s is %s', (_, verdict, fields) => {
+    expect(judge(row({ previous: steady, ...fields }))).toBe(verdict);
+  });
+
+  it('is left out for a figure without a better direction', () => {
+    const { better: _, ...neutral } = row({ previous: steady, current: [1, 2, 3, 4, 5] });
+    expect(judge(neutral)).toBe('not judged');
+    expect(isLoss(neutral)).toBe(false);
+  });
+
+  it.each<[string, boolean, Partial<Row>]>([
+    ['a slower executable', true, { previous: steady, current: [80, 81, 82, 83, 84] }],
+    ['a new executable that lacks a figure', true, { previous: steady, current: [] }],
+    ['a previous executable that lacks a figure', false, { previous: [], current: steady }],
+    ['a faster executable', false, { previous: steady, current: [120, 121, 122, 123, 124] }],
+    ['noise', false, { previous: steady, current: steady }],
+  ])('fails the command for %s: %s', (_, loss, fields) => {
+    expect(isLoss(row(fields))).toBe(loss);
+  });
+});
+
+describe('the rows of a group', () => {
+  const figures = [
+    {
+      name: 'disk, kB',
+      of: (run: { disk: number | null }) => run.disk,
+      better: 'less' as const,
+      tolerance: 0.1,
+    },
+  ];
+  const run = (disk: number | null) => ({ disk });
+
+  it.each([
+    ['that neither side reports', [[run(null)], [run(null)]], 0],
+    ['that is always 0', [[run(0)], [run(0)]], 0],
+    ['that one side reports', [[run(null)], [run(2)]], 1],
+    ['of sides that are both unavailable', [[], []], 1],
+  ] as const)('with a figure %s', (_, samples, count) => {
+    expect(rowsOf('wear', figures, samples)).toHaveLength(count);
+  });
+});
+
+describe('the table', () => {
+  const rows = [
+    row({ previous: [17_000, 18_000, 19_000, 20_000], current: [8_000, 9_000, 9_500, 10_000] }),
+    row({ name: 'p99, ms', better: 'less', previous: [], current: [1.234, 1.5, 1.6, 1.7] }),
+    row({ name: 'executable, MiB', better: 'less', exact: true, previous: [127], current: [127] }),
+  ];
+
+  it('is Markdown with medians, spreads, ratios and verdicts', () => {
+    expect(markdown(rows)).toBe(
+      [
+        '| Figure | previous | new | new ÷ previous | verdict |',
+        '| --- | --: | --: | --: | --- |',
+        '| token: tokens/s | 18,500 (17,000–20,000) | 9,250 (8,000–10,000) | 0.50 | **slower** |',
+        '| token: p99, ms | not available | 1.55 (1.23–1.70) |  | not available |',
+        '| token: executable, MiB | 127 | 127 | 1.00 | within noise |',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is JSON with the value of each round', () => {
+    expect(json(rows).slice(0, 2)).toMatchObject([
+      {
+        previousMedian: 18_500,
+        currentMedian: 9_250,
+        ratio: 0.5,
+        verdict: 'slower',
+        previous: rows[0]!.previous,
+      },
+      { previousMedian: null, ratio: null, verdict: 'not available' },
+    ]);
+  });
+});
+
+describe('the comparison', () => {
+  it(
+    'of the executable with itself measures every figure',
+    async () => {
+      const out = freshDirectory();
+      const outcome = await compare('--against', binaryPath, '--small', '--json', '--out', out);
+      expect(outcome).toMatchObject({ code: 0, stderr: expect.not.stringContaining('NOT ') });
+      const { rows } = JSON.parse(outcome.stdout) as { rows: Row[] };
+      expect(new Set(rows.map(({ group }) => group.split(',')[0]))).toEqual(
+        new Set('start memory token verify mint grpc unleash ingest one-port wear'.split(' ')),
+      );
+      for (const { group, name, previous, current } of rows)
+        for (const value of [...previous, ...current])
+          expect(value, `${group} ${name}`).toEqual(expect.any(Number));
+      expect(readFileSync(join(out, 'compare.json'), 'utf8')).toBe(outcome.stdout);
+      expect(readFileSync(join(out, 'compare.md'), 'utf8')).toContain('| token, 64 connections: tokens/s |');
+    },
+    allGroupsMs,
+  );
+
+  it('exits with 1 and names a slower figure', async () => {
+    const smaller = script(`exec ${binaryPath} "$@"`);
+    const { code, stdout } = await compare('--against', smaller, '--only', 'start', '--small');
+    expect(stdout).toMatch(/executable, MiB .* \*\*slower\*\* \|/);
+    expect(code).toBe(1);
+  });
+
+  it('continues without a figure that the previous executable lacks', async () => {
+    const { code, stdout, stderr } = await compare(
+      '--against',
+      script('exit 3'),
+      '--only',
+      'memory',
+      '--small',
+    );
+    expect(stderr).toContain('NOT AVAILABLE in the previous executable');
+    expect(stdout).toMatch(/memory: idle, MiB \| not available \| \d+ \| {2}\| not available/);
+    expect(code).toBe(0);
+  });
+
+  it('exits with 1 if the new executable lacks a figure', async () => {
+    const args = ['--against', binaryPath, '--binary', script('exit 3'), '--only', 'memory', '--small'];
+    expect(await compare(...args)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('not available'),
+    });
+  });
+
+  it.each([
+    ['an unknown group', ['--against', binaryPath, '--only', 'start,tokne'], "did you mean 'token'?"],
+    ['a missing previous executable', [], '--against'],
+    ['a path that does not exist', ['--against', '/no/such/flagmeter'], '/no/such/flagmeter is missing'],
+  ])('refuses %s with exit code 2', async (_, args, said) => {
+    const { code, stdout, stderr } = await compare(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(said);
+  });
+
+  it('stops its servers and removes their data on Ctrl-C', async () => {
+    const folder = freshDirectory();
+    const args = [...command, '--against', binaryPath, '--only', 'token'];
+    const child = spawn(bun, args, {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    await printed(child, 'previous: ');
+    expect(processesWith(folder)).not.toEqual([]);
+    child.kill('SIGINT');
+    const code = await new Promise((ended) => child.once('close', ended));
+    expect(code).toBe(130);
+    await expect.poll(() => processesWith(folder)).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name.startsWith('flagmeter-'))).toEqual([]);
+  });
+});
+
+function printed(child: ChildProcess, text: string): Promise<void> {
+  let output = '';
+  return new Promise((done, failed) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
+      output += String(chunk);
+      if (output.includes(text)) done();
+    });
+    child.once('close', () => failed(new Error(`it ended early: ${output}`)));
+  });
+}
+
+/** Ids of processes with a text in their arguments. */
+function processesWith(text: string): string[] {
+  return readdirSync('/proc').filter((entry) => {
+    if (!/^\d+$/.test(entry)) return false;
+    try {
+      return readFileSync(`/proc/${entry}/cmdline`, 'utf8').includes(text);
+    } catch {
+      return false; // It has ended.
+    }
+  });
+}

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type BenchPacket, mixOf, packetsOf } from '../src/bench/load/packets.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
+import { frontThreads } from '../test/support/front-threads.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
@@ -51,9 +52,9 @@ export const threads: Benchmark = {
 };
 
 async function startThreads(binary: string, count: number) {
-  const service = await startService(binary, ['--max-features', '10000', '--threads', String(count)]);
+  const service = await startService(binary, ['--max-features', '10000', ...frontThreads(count)]);
   const packets = packetsOf(mixOf(210), service.key);
-  return { service, packets, server: server(`--threads ${count}`, service.http, service.pid) };
+  return { service, packets, server: server(`--threads ${count}`, service.metrics, service.pid) };
 }
 
 function server(name: string, http: string, pid: number): Server {

@@ -29,7 +29,7 @@ const remedies: Readonly<Record<Limit, string>> = {
   cores: 'Server and generator share the cores: without the generator, the server answers more.',
   'other processes': 'Measure again when the machine is idle.',
   'front end': 'Add front-end threads (--threads) if there are idle cores.',
-  main: 'Add front-end threads (--threads), or use several machines.',
+  main: 'Add front-end threads (--metrics-listen and --threads), or use several machines.',
   journal:
     'The thread that writes the journal is at its limit: use larger commits (--commit-delay), or several machines.',
   fold: 'Divide the applications among more threads (--workers).',

@@ -11,7 +11,7 @@ import type { Combination } from './sweep.ts';
 
 /** A server that stages drive. */
 export interface Target {
-  /** `HOST:PORT`. */
+  /** `HOST:PORT` of the metrics host. */
   readonly http: string;
   readonly grpc: string | undefined;
   readonly api: Api;
@@ -48,8 +48,15 @@ export async function startOwnServer(
   );
   const { clientId, clientSecret } = JSON.parse(stdout) as { clientId: string; clientSecret: string };
   const settings = Object.entries(combination).map(([name, value]) => `--${name}=${value}`);
-  const listen = ['--listen=127.0.0.1:0', '--grpc-listen=127.0.0.1:0', '--log-level=warn'];
-  const [program, args] = command(['serve', `--data=${data}`, ...listen, ...unlimited, ...settings]);
+  const addresses = ['listen', 'grpc-listen', 'metrics-listen'].map((name) => `--${name}=127.0.0.1:0`);
+  const [program, args] = command([
+    'serve',
+    `--data=${data}`,
+    ...addresses,
+    '--log-level=warn',
+    ...unlimited,
+    ...settings,
+  ]);
   // In a group of its own, Ctrl-C of the terminal does not reach it: it is stopped once its stage is over.
   const child = spawn(program, args, {
     env: environment(context),
@@ -66,10 +73,11 @@ export async function startOwnServer(
     const line = await readyLine(child);
     const [, http = ''] = /\bhttp=(\S+)/.exec(line) ?? [];
     const [, grpc] = /\bgrpc=(\S+)/.exec(line) ?? [];
+    const [, metrics = http] = /\bmetrics=(\S+)/.exec(line) ?? [];
     const env = { [clientVariables.clientId]: clientId, [clientVariables.clientSecret]: clientSecret };
     const own = { ...context, env };
     const url = `http://${http}`;
-    return { http, grpc, api: openApi(own, url, openAccess(own, url)), pid: child.pid!, data, stop };
+    return { http: metrics, grpc, api: openApi(own, url, openAccess(own, url)), pid: child.pid!, data, stop };
   } catch (error) {
     await stop();
     throw error;

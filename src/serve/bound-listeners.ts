@@ -36,8 +36,8 @@ export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   /** One of them. */
   readonly grpc: GrpcListener;
-  /** Those that front-end threads join. */
-  readonly shared: readonly ListenOptions[];
+  /** The one that front-end threads join. */
+  readonly shared: ListenOptions | undefined;
   /** The proxies whose client addresses are trusted. */
   readonly trusted: IpNetworks;
   /** Expiry of the certificate in use, Unix ms; `undefined` without TLS. */
@@ -53,7 +53,7 @@ export interface BoundListeners {
    */
   renewTls(graceMs: number): Promise<boolean>;
   /**
-   * Stops accepting on the addresses that other threads have joined. Call it when they listen.
+   * Stops accepting on the address that other threads have joined. Call it when they listen.
    * @param others their listeners, which `renewTls` renews from then on
    */
   handOver(others: Renewable): void;
@@ -94,7 +94,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
     return {
       listeners,
       grpc,
-      shared: listeners.flatMap(({ shared }) => shared ?? []),
+      shared: listeners.find(({ shared }) => shared !== undefined)?.shared,
       trusted,
       certificateExpiry: () => tls && expiryOf(tls),
       surplusClosed: () => limiter?.closed,
@@ -135,7 +135,7 @@ function securedOf(listeners: readonly HostListener[]): readonly Renewable[] {
 /** Maximum time for the requests that arrived during the start, ms. */
 const handOverGraceMs = 10_000;
 
-/** Stops accepting on shared addresses, without waiting for busy connections. @returns the other listeners */
+/** Stops accepting on the shared address, without waiting for busy connections. @returns the other listeners */
 function leaveShared(listeners: readonly HostListener[]): readonly HostListener[] {
   for (const { listener, shared } of listeners) if (shared) void listener.close(handOverGraceMs);
   return listeners.filter(({ shared }) => shared === undefined);

@@ -74,10 +74,15 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 
 /**
  * A front-end thread answers packets only and forwards all other requests, which costs these a fifth to a third of their speed. It
- * therefore pays for itself only on the listener of the metrics host, and on cores that the main thread and the journal do not use.
+ * therefore pays for itself only on a listener of the metrics host, and if there are cores that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: Checked): number {
-  return checked.has('metricsListen') && cores > 3 ? Math.floor(cores / 2) : 0;
+  return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;
+}
+
+/** True if no other host shares the listener of the metrics host. */
+function isMetricsAlone(checked: Checked): boolean {
+  return checked.has('metricsListen') || (checked.has('authListen') && checked.has('apiListen'));
 }
 
 /** The URL in `--postgres-file` becomes the setting `postgres`. */
@@ -210,6 +215,12 @@ function checkRelations(checked: Checked): void {
       checked,
       'workers',
       'must be 1 with --postgres: one thread counts and another applies the log',
+    );
+  if (number(checked, 'threads') > 0 && !isMetricsAlone(checked))
+    throw blame(
+      checked,
+      'threads',
+      'needs --metrics-listen too: front-end threads accept the connections of the metrics host only',
     );
   if (checked.has('tlsCert') && !checked.has('tlsKey'))
     throw blame(checked, 'tlsCert', 'needs --tls-key too');

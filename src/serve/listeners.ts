@@ -50,7 +50,7 @@ export interface Openers {
   grpc(options: ListenOptions): Promise<GrpcListener>;
   /** The client's address of a request. */
   readonly addressOf: AddressOf;
-  /** Whether front-end threads join the listeners of packets. */
+  /** True if front-end threads join the listener of the metrics host. */
   readonly shares: boolean;
   dispatchOf(hosts: readonly Served[]): Dispatch;
 }
@@ -82,8 +82,7 @@ export async function listen(
   };
   const openHttp = async (address: string, hosts: readonly Served[]): Promise<HostListener> => {
     const options = optionsOf(address, hosts);
-    if (!openers.shares || !hosts.includes('metrics'))
-      return { listener: await openers.http(options), hosts };
+    if (!openers.shares || hosts[0] !== 'metrics') return { listener: await openers.http(options), hosts };
     const shared: ListenOptions = { ...options, isShared: true };
     const listener = await openers.http(shared);
     return { listener, hosts, shared: { ...shared, port: listener.port } };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { seededRandom } from '../support/random.ts';
 import { openShop, readChecks } from '../support/shop.ts';
@@ -17,8 +18,13 @@ interface Totals {
 }
 
 /** Sends until the connection breaks. Every packet has the same counts of two features, so a partial packet would show. */
-async function sendUntilKilled(http: string, key: string, connection: number, totals: Totals): Promise<void> {
-  const sender = openSender(http);
+async function sendUntilKilled(
+  metrics: string,
+  key: string,
+  connection: number,
+  totals: Totals,
+): Promise<void> {
+  const sender = openSender(metrics);
   const counts = { on: [1, 0, 1] };
   const packet = {
     k: key,
@@ -40,7 +46,7 @@ test.each([0, 3])(title, async (threads) => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const totals = Array.from({ length: connections }, (): Totals => ({ sent: 0, accepted: 0 }));
-  const start = () => startBinary({ data, args: ['--threads', String(threads)] });
+  const start = () => startBinary({ data, args: frontThreads(threads) });
   let service = await start();
   const shop = await openShop(service.http, credentials);
 
@@ -48,7 +54,7 @@ test.each([0, 3])(title, async (threads) => {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const untilKill = 20 + seededRandom(seed)() * 200;
     console.log(`round ${round + 1}: seed ${seed}, SIGKILL after ${untilKill.toFixed(1)} ms`);
-    const senders = totals.map((totals, index) => sendUntilKilled(service.http, shop.key, index, totals));
+    const senders = totals.map((totals, index) => sendUntilKilled(service.metrics, shop.key, index, totals));
     await pause(untilKill);
     service.kill('SIGKILL');
     await Promise.all([...senders, service.exit]);

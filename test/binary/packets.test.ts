@@ -1,13 +1,14 @@
 import { afterAll } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { describePackets } from '../support/packet-suite.ts';
 
 afterAll(cleanUp);
 
-for (const threads of ['0', '3'])
+for (const threads of [0, 3])
   describePackets(`the compiled executable with ${threads} front-end threads`, async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
-    const service = await startBinary({ data, args: ['--threads', threads] });
-    return { http: service.http, credentials, stop: () => stop(service) };
+    const service = await startBinary({ data, args: frontThreads(threads) });
+    return { http: service.http, metrics: service.metrics, credentials, stop: () => stop(service) };
   });

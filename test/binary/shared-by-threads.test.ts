@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testClock } from '../accounts/fixture.ts';
 import { cleanUp, freshDirectory, manage, prepare, startBinary, token } from '../support/binary.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { openSender, type PacketSender } from '../support/packet-sender.ts';
 import { attachPeople, type People } from '../support/people.ts';
 import type { LocalService } from '../support/service.ts';
@@ -13,9 +14,9 @@ let senders: readonly PacketSender[];
 beforeAll(async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
-  const { http } = await startBinary({ data, args: ['--threads', '2'] });
-  people = await attachPeople({ http, credentials } as unknown as LocalService, testClock());
-  senders = Array.from({ length: 24 }, () => openSender(http));
+  const { http, metrics } = await startBinary({ data, args: frontThreads(2) });
+  people = await attachPeople({ http, metrics, credentials } as unknown as LocalService, testClock());
+  senders = Array.from({ length: 24 }, () => openSender(metrics));
 });
 
 afterAll(() => {

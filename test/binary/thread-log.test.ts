@@ -11,17 +11,18 @@ import {
   stop,
 } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { openShop } from '../support/shop.ts';
 
 afterAll(cleanUp);
 
 /** Every packet that takes a millisecond is slow, so each thread logs a line a second. */
-const args = ['--threads', '2', '--slow-request', '1'];
+const args = [...frontThreads(2), '--slow-request', '1'];
 
 /** Sends packets on enough connections for each thread to accept some. @returns the statuses */
-async function sendTo(http: string, key: string): Promise<ReadonlySet<number | undefined>> {
-  const senders = Array.from({ length: 24 }, () => openSender(http));
+async function sendTo(metrics: string, key: string): Promise<ReadonlySet<number | undefined>> {
+  const senders = Array.from({ length: 24 }, () => openSender(metrics));
   const packet = { k: key, e: 'Production', f: { checkout: { on: [1] } } };
   const statuses = new Set<number | undefined>();
   for (let round = 0; round < 10; round += 1) {
@@ -41,7 +42,7 @@ test('a reload changes the log level of front-end threads', async () => {
   const service = await startBinary({ data, args: [...args, '--config', config] });
   const { key } = await openShop(service.http, credentials);
   const slowPackets = async () => {
-    await sendTo(service.http, key);
+    await sendTo(service.metrics, key);
     const lines = service.stderr().split('\n');
     return lines.filter((line) => line.includes('slow request') && line.includes('telemetry')).length;
   };
@@ -60,6 +61,7 @@ test.each([
   const serve = [binaryPath, 'serve', '--data', data, ...freePorts, ...args];
   const service = await startProcess('bash', ['-c', `exec "$@" ${redirection}`, 'bash', ...serve]);
   const { key } = await openShop(service.http, credentials);
-  for (let round = 0; round < 5; round += 1) expect(await sendTo(service.http, key)).toEqual(new Set([202]));
+  for (let round = 0; round < 5; round += 1)
+    expect(await sendTo(service.metrics, key)).toEqual(new Set([202]));
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { whyNotOnNode } from '../support/node-engine.ts';
 
 afterAll(cleanUp);
@@ -131,7 +132,7 @@ describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
 describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
 
-  const threads = name === 'Node' ? [] : ['--threads', '2'];
+  const threads = name === 'Node' ? [] : frontThreads(2);
   const serve = (...args: string[]) =>
     startProcess(command, [
       ...before,
@@ -146,21 +147,20 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   test('serves the new certificate to new connections, over HTTP and gRPC', async () => {
     const { files, put } = tlsDirectory();
     const service = await serve(...files);
-    const addresses = [service.http, grpcOf(service)];
+    const addresses = [service.http, service.metrics, grpcOf(service)];
     const port = Number(service.http.split(':')[1]);
-    expect(await Promise.all(addresses.map(nameAt))).toEqual(['localhost', 'localhost']);
+    expect(await Promise.all(addresses.map(nameAt))).toEqual(addresses.map(() => 'localhost'));
     const slow = await RawClient.openTls(port);
     slow.write('POST /connect/token HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
 
     put('other-cert', 'other-key');
     service.kill('SIGHUP');
-    while ((await nameAt(service.http)) !== 'Other');
-    while ((await nameAt(grpcOf(service))) !== 'Other');
+    for (const address of addresses) while ((await nameAt(address)) !== 'Other');
     slow.write('}');
     expect((await slow.read()).status).toBe(400);
     await logLine(service, 'reloaded the TLS files');
     for (let connection = 0; connection < 20; connection += 1)
-      expect(await nameAt(service.http)).toBe('Other');
+      expect(await nameAt(service.metrics)).toBe('Other');
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });
 
@@ -170,7 +170,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     const outcomes = new Set<string>();
     let going = true;
     const clients = Array.from({ length: 8 }, async () => {
-      while (going) outcomes.add(await nameAt(service.http));
+      while (going) outcomes.add(await nameAt(service.metrics));
     });
     for (let round = 1; round <= 5; round += 1) {
       service.kill('SIGHUP');

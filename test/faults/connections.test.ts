@@ -4,6 +4,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { frontThreads } from '../support/front-threads.ts';
 
 const enders: (() => void)[] = [];
 afterEach(() => {
@@ -128,8 +129,8 @@ test('half-sent requests do not close an active connection of the same address',
 
 test('an address has --max-connections-per-address connections to all threads, unless it is that of a trusted proxy', async () => {
   const limits = ['--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2'];
-  const service = await serve(files, '--threads', '2', ...limits);
-  const port = portOf(service, 'http');
+  const service = await serve(files, ...frontThreads(2), ...limits);
+  const port = portOf(service, 'metrics');
   const open = (from: string, count: number) =>
     Promise.all(Array.from({ length: count }, () => RawClient.open(port, from)));
   const proxy = await open('127.0.0.2', 30);

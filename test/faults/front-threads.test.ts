@@ -12,12 +12,13 @@ import {
   token,
 } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { openSender, type PacketSender } from '../support/packet-sender.ts';
 import { openShop, readChecks, type Shop } from '../support/shop.ts';
 
 /** A server with three front-end threads, and enough connections for each thread to accept some. */
 
-const args = ['--threads', '3'];
+const args = frontThreads(3);
 const connections = 48;
 
 let data: string;
@@ -38,7 +39,7 @@ beforeAll(async () => {
 afterAll(cleanUp);
 
 beforeEach(() => {
-  senders = Array.from({ length: connections }, () => openSender(service.http));
+  senders = Array.from({ length: connections }, () => openSender(service.metrics));
 });
 
 afterEach(() => {

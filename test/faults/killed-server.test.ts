@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { type Binary, cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { seededRandom } from '../support/random.ts';
 import { type KillPoint, killedAt } from '../support/recorded-disk.ts';
 import { openShop, type Shop } from '../support/shop.ts';
@@ -63,7 +64,7 @@ const phases: Readonly<Record<string, readonly KillPoint[]>> = {
 };
 
 /** Front-end threads of the servers of a data directory. */
-const threads = ['3', '0', '1'];
+const threads = [3, 0, 1];
 
 /** A data directory, and what was sent to its server. */
 interface Scene {
@@ -74,7 +75,7 @@ interface Scene {
 }
 
 async function openScene(at: number): Promise<Scene> {
-  const args = ['--threads', threads[at % threads.length]!];
+  const args = frontThreads(threads[at % threads.length]!);
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const service = await startBinary({ data, args });

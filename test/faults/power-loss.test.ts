@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { RecordedDisk } from '../support/power-loss.ts';
 import { seededRandom } from '../support/random.ts';
 import { recorded } from '../support/recorded-disk.ts';
@@ -46,7 +47,7 @@ async function record(name: string, threads: string): Promise<Run> {
   await first.exit;
   const base = filesIn(data);
   const { env, file, length } = recorded(data);
-  const service = await startBinary({ data, env, args: ['--threads', threads] });
+  const service = await startBinary({ data, env, args: frontThreads(Number(threads)) });
   const load = new ExactLoad(length);
   const left = { large: 90, small: 200 };
   const send = (at: number, kind: keyof typeof left) =>

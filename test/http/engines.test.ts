@@ -3,7 +3,7 @@ import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import { bodies, slowBodies } from './conformance/bodies.ts';
 import { heads } from './conformance/heads.ts';
 import { listeners } from './conformance/listeners.ts';
-import { pipelining, replies } from './conformance/replies.ts';
+import { chunkedReplies, pipelining, replies } from './conformance/replies.ts';
 import { relayed } from './support/relayed.ts';
 import { startWith } from './support/servers.ts';
 import { openTarget } from './support/target.ts';
@@ -14,10 +14,10 @@ const suites = [heads, bodies, slowBodies, replies, listeners];
 /** The conformance tests run on Node and on Bun, each with its own engine. */
 describe.concurrent(engine.name, () => {
   const target = openTarget(startWith(engine));
-  for (const suite of [...suites, pipelining]) suite(target);
+  for (const suite of [...suites, chunkedReplies, pipelining]) suite(target);
 });
 
-/** The same for listeners that forward their requests to another thread. Their replies are never ready at once. */
+/** The same, but for chunked replies, for listeners that forward their requests to another thread. Their replies are never ready at once. */
 describe.concurrent(`${engine.name}, forwarding`, () => {
   const target = openTarget(startWith(relayed(engine)));
   for (const suite of suites) suite(target);

@@ -2,18 +2,15 @@ import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { Forwarder } from '../../src/http/relay/forwarder.ts';
 import { Receiver } from '../../src/http/relay/receiver.ts';
-import type { Dispatch, Pieces, Reply } from '../../src/http/types.ts';
+import type { Dispatch, Reply } from '../../src/http/types.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
 /** Both ends in this thread. */
-function open(...dispatches: Dispatch[]) {
+function open(dispatch: Dispatch) {
   const { port1, port2 } = new MessageChannel();
   const addressOf = (connected: string) => `${connected} seen by the main thread`;
-  new Receiver(
-    port1,
-    dispatches.map((dispatch) => ({ dispatch, addressOf })),
-  );
+  new Receiver(port1, { dispatch, addressOf });
   onTestFinished(() => {
     port1.close();
     port2.close();
@@ -27,22 +24,17 @@ function open(...dispatches: Dispatch[]) {
 
 const unread = () => Promise.reject(new Error('the body is not read'));
 
-test('the listener that accepted a request answers it, with the address that the main thread determines', async () => {
-  const { forwarder } = open(
-    () => ({ status: 500 }),
-    ({ method, path, query, remoteAddress }) => ({
-      status: 200,
-      headers: { 'content-type': 'text/plain' },
-      cookies: ['a=1', 'b=2'],
-      body: [method, path, query, remoteAddress].join(' '),
-      code: 'not_found',
-    }),
-  );
-  const reply = await forwarder.forward(1, fakeRequest({ method: 'GET', path: '/a', query: 'b=c' }));
+test('a request is answered with the address that the main thread determines', async () => {
+  const { forwarder } = open(({ method, path, query, remoteAddress }) => ({
+    status: 200,
+    headers: { 'content-type': 'text/plain' },
+    body: [method, path, query, remoteAddress].join(' '),
+    code: 'not_found',
+  }));
+  const reply = await forwarder.forward(fakeRequest({ method: 'GET', path: '/a', query: 'b=c' }));
   expect(reply).toEqual({
     status: 200,
     headers: { 'content-type': 'text/plain' },
-    cookies: ['a=1', 'b=2'],
     body: 'GET /a b=c 192.0.2.1 seen by the main thread',
     code: 'not_found',
   });
@@ -51,7 +43,7 @@ test('the listener that accepted a request answers it, with the address that the
 test('the main thread gets every header, whatever its name', async () => {
   const { forwarder } = open((request) => ({ status: 200, body: JSON.stringify([...request.headers()]) }));
   const headers = JSON.parse('{"__proto__":"a","constructor":"b","x-c":"c, d"}');
-  const { body } = await forwarder.forward(0, fakeRequest({ headers }));
+  const { body } = await forwarder.forward(fakeRequest({ headers }));
   expect(JSON.parse(body as string)).toEqual(Object.entries(headers));
 });
 
@@ -65,7 +57,7 @@ test('a body that the thread has read is not read again, within its limit and bu
     return { status: 200, body: `${body.length} ${held}` };
   });
   const send = async (length: number) =>
-    (await forwarder.forward(0, { ...fakeRequest({}), body: unread }, new Uint8Array(length))).body;
+    (await forwarder.forward({ ...fakeRequest({}), body: unread }, new Uint8Array(length))).body;
   expect(await send(100)).toBe('100 0');
   expect(await send(8_000)).toBe('8000 8000');
   expect(await send(9_001)).toBe('A body may have at most 9000 bytes');
@@ -77,64 +69,33 @@ test('a body that the thread has read is not read again, within its limit and bu
 test('only the bytes of a view cross, not the memory around it', async () => {
   const { forwarder } = open(async (request) => ({ status: 200, body: await request.body(10) }));
   const body = new Uint8Array(new ArrayBuffer(1_000), 10, 3).fill(7);
-  const reply = await forwarder.forward(0, fakeRequest({ body }));
+  const reply = await forwarder.forward(fakeRequest({ body }));
   const sent = reply.body as Uint8Array;
   expect([[...sent], sent.buffer.byteLength]).toEqual([[7, 7, 7], 3]);
 });
 
-/** Chunks that never come. */
-function endless() {
-  const told = { stops: 0, asked: () => {} };
-  const asked = new Promise<void>((resolve) => {
-    told.asked = resolve;
-  });
-  const pieces: Pieces = {
-    next() {
-      told.asked();
-      return new Promise(() => {});
-    },
-    stop() {
-      told.stops += 1;
-    },
-  };
-  return { told, asked, pieces };
-}
-
 test('if the main thread stops, every request fails at once', async () => {
-  const { pieces, asked } = endless();
-  const { forwarder, closeMain } = open(({ path }) =>
-    path === '/pieces' ? { status: 200, pieces } : never(),
-  );
-  const pending = forwarder.forward(0, fakeRequest({}));
-  const begun = await forwarder.forward(0, fakeRequest({ path: '/pieces' }));
-  const chunk = begun.pieces!.next();
-  await asked;
+  const { forwarder, closeMain } = open(never);
+  const pending = forwarder.forward(fakeRequest({}));
   closeMain();
   expect((await pending).status).toBe(503);
-  await expect(chunk).rejects.toThrow('The service is stopping');
-  await expect(begun.pieces!.next()).rejects.toThrow('The service is stopping');
-  expect((await forwarder.forward(0, fakeRequest({}))).status).toBe(503);
+  expect((await forwarder.forward(fakeRequest({}))).status).toBe(503);
 });
 
-test('if the thread stops, its clients are gone: bodies fail, and replies in pieces are stopped', async () => {
-  const { pieces, told, asked } = endless();
+test('if the thread stops, its clients are gone: their bodies fail', async () => {
   let failed = (_: string) => {};
   const gone = new Promise<string>((resolve) => {
     failed = resolve;
   });
   const { forwarder, closeThread } = open(async (request) => {
-    if (request.path === '/pieces') return { status: 200, pieces };
+    if (request.path === '/whole') return { status: 200 };
     await request.body(10).catch((error: Error) => failed(error.name));
     return { status: 400 };
   });
-  const { pieces: chunks } = await forwarder.forward(0, fakeRequest({ path: '/pieces' }));
-  void chunks!.next().catch(() => {});
-  await asked;
-  void forwarder.forward(0, { ...fakeRequest({ path: '/body' }), body: () => new Promise(() => {}) });
-  await forwarder.forward(0, fakeRequest({ path: '/pieces' }));
+  void forwarder.forward({ ...fakeRequest({ path: '/body' }), body: () => new Promise(() => {}) });
+  await forwarder.forward(fakeRequest({ path: '/whole' }));
   closeThread();
   expect(await gone).toBe('ClientGone');
-  expect(told.stops).toBe(2);
 });
 
 function never(): Promise<Reply> {

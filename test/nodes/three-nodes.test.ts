@@ -14,6 +14,7 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -178,12 +179,12 @@ function nodeArgs(name: string): string[] {
 }
 
 function startNode(name: string, threads = 1): Promise<Binary> {
-  const args = [...nodeArgs(name), '--threads', String(threads)];
+  const args = [...nodeArgs(name), ...frontThreads(threads)];
   return startBinary({ data: join(freshDirectory(), name), args });
 }
 
-async function sendPacket({ http }: Binary, more: object = {}): Promise<void> {
-  const answer = await fetch(`http://${http}/api/frontend/telemetry`, {
+async function sendPacket({ metrics }: Binary, more: object = {}): Promise<void> {
+  const answer = await fetch(`http://${metrics}/api/frontend/telemetry`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin },
     body: JSON.stringify({ k: keys['Frontend'], e: environment, f: { checkout: { on: [1] } }, ...more }),

@@ -18,7 +18,7 @@ test('a barrier applies the updates first, so that packets whose body arrives af
     toMain: toMain.from,
     relay: relay.port2,
     delays: Histogram.shared().memory,
-    listeners: [],
+    listener: { host: '127.0.0.1', port: 0 },
   });
   onTestFinished(async () => {
     await thread.finish();

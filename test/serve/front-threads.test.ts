@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { FrontThreads } from '../../src/serve/front/front-threads.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { frontThreads } from '../support/front-threads.ts';
 import { load } from '../support/load-config.ts';
 
 afterAll(cleanUp);
@@ -13,9 +14,14 @@ test('a front-end thread that fails stops the process, and the log has the reaso
   const lines: unknown[] = [];
   const log = { error: (...line: unknown[]) => void lines.push(line) };
   const reason = await new Promise<string>((fatal) => {
-    const front = new FrontThreads({ config: load(['--threads', '1']), workerFile: () => file, log, fatal }, [
-      { host: '127.0.0.1', port: 1, dispatch: () => ({ status: 200 }) },
-    ]);
+    const front = new FrontThreads(
+      { config: load(frontThreads(1)), workerFile: () => file, log, fatal },
+      {
+        host: '127.0.0.1',
+        port: 1,
+        dispatch: () => ({ status: 200 }),
+      },
+    );
     onTestFinished(() => front.close());
   });
   expect(reason).toBe('a front-end thread has ended');
@@ -24,13 +30,13 @@ test('a front-end thread that fails stops the process, and the log has the reaso
   ]);
 });
 
-test('without listeners of packets, no thread is started', async () => {
+test('without a listener to join, no thread is started', async () => {
   const workerFile = () => {
     throw new Error('a thread is started');
   };
   const front = new FrontThreads(
-    { config: load(['--threads', '3']), workerFile, log: { error() {} }, fatal() {} },
-    [],
+    { config: load(frontThreads(3)), workerFile, log: { error() {} }, fatal() {} },
+    undefined,
   );
   expect(front.count).toBe(0);
   await front.close();

@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from './free-ports.ts';
 import { givenPassword } from './given-password.ts';
-import { serverEnvironment } from './server-environment.ts';
 
 /** The executable that `npm run build` creates. */
 export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
@@ -20,8 +19,9 @@ export interface Exit {
 
 /** A process that has printed its ready line. */
 export interface Started {
-  /** `HOST:PORT` of its HTTP listener. */
+  /** `HOST:PORT` of its HTTP listener, and of the metrics host, which may have a listener of its own. */
   readonly http: string;
+  readonly metrics: string;
   /** The ready line. */
   readonly line: string;
   readonly pid: number;
@@ -105,7 +105,7 @@ export async function startBinary(options: BinaryOptions = {}): Promise<Binary> 
   const binary = requireBinary(options.binary);
   const data = options.data ?? join(freshDirectory(), 'data');
   const args = ['serve', '--data', data, ...freePorts, ...(options.args ?? [])];
-  const started = await startProcess(binary, args, serverEnvironment(options));
+  const started = await startProcess(binary, args, options.env);
   const grpc = /\bgrpc=(\S+)/.exec(started.line)?.[1];
   if (grpc === undefined) throw new Error(`no gRPC address in the ready line: ${started.line}`);
   return { ...started, grpc, data };
@@ -144,6 +144,7 @@ export async function startProcess(
     const http = /\bhttp=(\S+)/.exec(line)?.[1] as string;
     return {
       http,
+      metrics: /\bmetrics=(\S+)/.exec(line)?.[1] ?? http,
       line,
       pid: child.pid as number,
       stderr: () => errors,
@@ -292,9 +293,8 @@ export async function manage(
 
 async function read(response: Response, expected: number): Promise<unknown> {
   const text = await response.text();
-  if (response.status !== expected)
-    throw new Error(
-      `${new URL(response.url).pathname} answered ${response.status}, not ${expected}: ${text}`,
-    );
+  const { status } = response;
+  if (status !== expected)
+    throw new Error(`${new URL(response.url).pathname} answered ${status}, not ${expected}: ${text}`);
   return text === '' ? undefined : JSON.parse(text);
 }

@@ -40,13 +40,13 @@ export class ExactLoad {
    * @returns the status of the last one
    */
   async send(
-    { http }: Pick<Started, 'http'>,
+    { metrics }: Pick<Started, 'metrics'>,
     { key }: Pick<Shop, 'key'>,
     name: string,
     user: string | undefined,
     goesOn: (status: number | undefined) => boolean = (status) => status === 202,
   ): Promise<number | undefined> {
-    const sender = openSender(http);
+    const sender = openSender(metrics);
     const isLarge = user === undefined;
     for (let block = 0; ; block += 1) {
       const feature = `${name}-${block}`;

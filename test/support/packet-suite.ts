@@ -7,6 +7,8 @@ import { type Credentials, createApplication, createKey, manage, token } from '.
 
 export interface Target {
   readonly http: string;
+  /** The address of the metrics host, if it has its own. */
+  readonly metrics?: string;
   readonly credentials: Credentials;
   stop(): Promise<unknown>;
 }
@@ -57,7 +59,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
   describe(`telemetry of ${name}`, () => {
     let target: Target;
     let application: Application;
-    const url = () => `http://${target.http}/api/frontend/telemetry`;
+    const url = () => `http://${target.metrics ?? target.http}/api/frontend/telemetry`;
     const read = async (path: string) => {
       const query = 'environment=Production&step=hour';
       return manage(

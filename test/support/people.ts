@@ -66,9 +66,9 @@ function peopleOf(
   keys: People['keys'],
   options: LocalOptions,
 ): People {
-  const { http } = service;
+  const { http, metrics = http } = service;
   const send = (path: string, body: unknown, headers: Readonly<Record<string, string>>) =>
-    fetch(`http://${http}/api/frontend/${path}`, {
+    fetch(`http://${metrics}/api/frontend/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),

@@ -35,6 +35,8 @@ export const snippet: SnippetFiles = JSON.parse(
 export interface LocalService {
   /** HOST:PORT. */
   readonly http: string;
+  /** The same of the metrics host, if it has its own listener. */
+  readonly metrics?: string;
   readonly grpc: string;
   readonly data: string;
   readonly credentials: Credentials;

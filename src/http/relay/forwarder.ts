@@ -2,8 +2,8 @@ import type { MessagePort } from 'node:worker_threads';
 import { ApiError } from '../../contract/errors.ts';
 import { errorOf, failureOf } from '../../runtime/thread-calls.ts';
 import { problem } from '../problem.ts';
-import { type ByteBudget, ClientGone, type Pieces, type Reply, type Request } from '../types.ts';
-import { type AnsweredHead, ownMemory, type ToMain, type ToThread } from './messages.ts';
+import { type ByteBudget, ClientGone, type Reply, type Request } from '../types.ts';
+import { type ForwardedReply, ownMemory, type ToMain, type ToThread } from './messages.ts';
 
 const stopping = new ApiError('store_unavailable', 'The service is stopping', 5);
 
@@ -14,9 +14,6 @@ interface Exchange {
   reading?: Promise<void>;
   /** The refusal of the rest of the body. */
   refusal?: Error;
-  /** Settle the request for the next chunk. */
-  resolvePiece?(piece: Uint8Array | undefined): void;
-  rejectPiece?(error: Error): void;
 }
 
 /** Forwards the requests of a front-end thread to the main thread: see `Receiver`. */
@@ -34,11 +31,10 @@ export class Forwarder {
 
   /**
    * Resolves with the reply of the main thread, or with 503 if that has stopped.
-   * @param listener index of the listener that accepted the request
    * @param request its `remoteAddress` is that of the connection
    * @param body the body, if it has been read
    */
-  forward(listener: number, request: Request, body?: Uint8Array): Promise<Reply> {
+  forward(request: Request, body?: Uint8Array): Promise<Reply> {
     return new Promise((answer) => {
       if (this.#ended) return answer(problem(stopping));
       this.#last += 1;
@@ -46,7 +42,7 @@ export class Forwarder {
       this.#open.set(id, { request, answer });
       const { method, path, query, remoteAddress: connected } = request;
       const headers = JSON.stringify([...request.headers()]);
-      const head = { kind: 'request', id, listener, method, path, query, connected, headers } as const;
+      const head = { kind: 'request', id, method, path, query, connected, headers } as const;
       this.#send(body === undefined ? head : { ...head, body: ownMemory(body) });
     });
   }
@@ -69,24 +65,15 @@ export class Forwarder {
       case 'refuse':
         exchange.refusal = errorOf(message.failure);
         break;
-      case 'piece':
-        exchange.resolvePiece?.(message.piece);
-        break;
-      case 'broken':
-        exchange.rejectPiece?.(new Error('a chunk of the reply failed'));
-        break;
     }
   }
 
-  #answer(id: number, exchange: Exchange, head: AnsweredHead): void {
-    const { status, headers, cookies, body, isInPieces, code } = head;
-    if (!isInPieces) this.#open.delete(id);
+  #answer(id: number, exchange: Exchange, { status, headers, body, code }: ForwardedReply): void {
+    this.#open.delete(id);
     const reply: Reply = {
       status,
       ...(headers !== undefined && { headers: JSON.parse(headers) }),
-      ...(cookies !== undefined && { cookies: JSON.parse(cookies) }),
       ...(body !== undefined && { body }),
-      ...(isInPieces && { pieces: this.#pieces(id, exchange) }),
       ...(code !== undefined && { code }),
     };
     // The HTTP engine closes the connection if it has refused the body before the reply.
@@ -122,27 +109,9 @@ export class Forwarder {
     }
   }
 
-  #pieces(id: number, exchange: Exchange): Pieces {
-    return {
-      next: () =>
-        new Promise((resolve, reject) => {
-          if (this.#ended) return reject(stopping);
-          exchange.resolvePiece = resolve;
-          exchange.rejectPiece = reject;
-          this.#send({ kind: 'next', id });
-        }),
-      stop: () => {
-        if (this.#open.delete(id)) this.#send({ kind: 'stop', id });
-      },
-    };
-  }
-
   #end(): void {
     this.#ended = true;
-    for (const { answer, rejectPiece } of this.#open.values()) {
-      answer(problem(stopping));
-      rejectPiece?.(stopping);
-    }
+    for (const { answer } of this.#open.values()) answer(problem(stopping));
     this.#open.clear();
   }
 }

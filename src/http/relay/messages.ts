@@ -2,18 +2,16 @@ import type { RefusalCode } from '../../contract/refusals.ts';
 import type { Failure } from '../../runtime/thread-calls.ts';
 
 /**
- * src/http/relay: requests that a front-end thread forwards to the main thread. messages.ts declares what the two send each
- * other. Messages without bytes have only strings and numbers, because Bun clones such objects several times faster.
+ * src/http/relay: requests to the metrics host that a front-end thread forwards to the main thread. messages.ts declares what the
+ * two send each other. Messages without bytes have only strings and numbers, because Bun clones such objects several times faster.
  */
 
-export type ToMain = ForwardedHead | ({ readonly id: number } & (BodyProgress | Demand));
+export type ToMain = ForwardedHead | ({ readonly id: number } & BodyProgress);
 
 /** A new request. Its id is unique among those of the thread. */
 export interface ForwardedHead {
   readonly kind: 'request';
   readonly id: number;
-  /** Index of the listener that accepted it. */
-  readonly listener: number;
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -33,28 +31,21 @@ type BodyProgress =
   /** The client has disconnected. */
   | { readonly kind: 'gone' };
 
-/** The next chunk of a reply in pieces, or its end. */
-type Demand = { readonly kind: 'next' } | { readonly kind: 'stop' };
-
 export type ToThread = { readonly id: number } & (
-  | AnsweredHead
+  | ForwardedReply
   /** Asks for the body. `free` is that of its budget. */
   | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
   /** The budget of the body is used up. */
   | { readonly kind: 'refuse'; readonly failure: Failure }
-  /** Without a piece at the end. */
-  | { readonly kind: 'piece'; readonly piece?: Uint8Array }
-  | { readonly kind: 'broken' }
 );
 
-export interface AnsweredHead {
+/** A whole reply. The metrics host has no chunked ones, and sets no cookies. */
+export interface ForwardedReply {
   readonly kind: 'reply';
   readonly status: number;
-  /** JSON, like `cookies`. */
+  /** JSON. */
   readonly headers?: string;
-  readonly cookies?: string;
   readonly body?: string | Uint8Array;
-  readonly isInPieces: boolean;
   readonly code?: RefusalCode;
 }
 

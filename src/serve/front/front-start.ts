@@ -3,7 +3,7 @@ import type { ListenOptions } from '../../http/types.ts';
 import type { PublicationEnd } from '../../runtime/publication.ts';
 import type { Config } from '../config.ts';
 
-/** A listener of this thread, on the address of one of the main thread. */
+/** The listener of this thread, on the address of one of the main thread. */
 export type JoinedListener = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'joins' | 'headers' | 'busyPaths'>;
 
 /** Data with which a front-end thread is started. */
@@ -21,7 +21,7 @@ export interface FrontStart {
   readonly relay: MessagePort;
   /** Memory of the histogram of this thread's event loop delays. */
   readonly delays: ArrayBufferLike;
-  readonly listeners: readonly JoinedListener[];
+  readonly listener: JoinedListener;
 }
 
 /** The options of the listener that joins one of the main thread. */

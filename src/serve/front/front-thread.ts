@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { routesFrom } from '../../http/endpoint.ts';
 import { loadHttpEngine } from '../../http/engines/runtime.ts';
 import { Forwarder } from '../../http/relay/forwarder.ts';
-import { listenRenewably, type RenewableListener, type Renewal, reopenAll } from '../../http/renewable.ts';
+import { listenRenewably, type RenewableListener, type Renewal } from '../../http/renewable.ts';
 import { RequestIds } from '../../http/request-ids.ts';
 import { RequestTotals } from '../../http/request-totals.ts';
 import { createRouter, type RouterHooks } from '../../http/router.ts';
@@ -37,7 +37,7 @@ export class FrontThread {
   readonly #repeated: NodeJS.Timeout;
   #core: FrontCore | undefined;
   #updates: Subscriber<MainUpdate> | undefined;
-  #listeners: readonly RenewableListener[] = [];
+  #listener: RenewableListener | undefined;
   #renewal: Renewal | undefined;
 
   constructor(start: FrontStart) {
@@ -55,7 +55,7 @@ export class FrontThread {
 
   /** Applies the updates so far, and listens. */
   async begin(beginning: Beginning): Promise<void> {
-    const { number, queues, ahead, config, fromMain, listeners } = this.#start;
+    const { number, queues, ahead, config, fromMain, listener } = this.#start;
     const publish = (message: FrontUpdate) => this.#publisher.publish(message);
     const others = new SharedQueues(queues, number, performance.timeOrigin);
     const core = new FrontCore(
@@ -67,21 +67,16 @@ export class FrontThread {
       if (message.about === 'settings') this.#logLevel = message.settings.logLevel;
       core.apply(message);
     });
-    const engine = await loadHttpEngine();
-    this.#listeners = await Promise.all(
-      listeners.map((options, at) => {
-        const dispatch = this.#dispatchOf(core, this.#updates!, at);
-        return listenRenewably(engine, { ...options, dispatch });
-      }),
-    );
+    const dispatch = this.#dispatchOf(core, this.#updates);
+    this.#listener = await listenRenewably(await loadHttpEngine(), { ...listener, dispatch });
   }
 
-  /** Answers packets here, and forwards everything else. @param at index of the listener */
-  #dispatchOf(core: FrontCore, fromMain: Subscriber<MainUpdate>, at: number): Dispatch {
+  /** Answers packets here, and forwards everything else. */
+  #dispatchOf(core: FrontCore, fromMain: Subscriber<MainUpdate>): Dispatch {
     const { config } = this.#start;
     const owner: Owner = {
       forward: async (request, body) => ({
-        ...(await this.#forwarder.forward(at, request, body)),
+        ...(await this.#forwarder.forward(request, body)),
         isRelayed: true,
       }),
       catchUp: () => fromMain.catchUp(),
@@ -119,7 +114,7 @@ export class FrontThread {
 
   /** See `Renewable`. */
   async reopen(): Promise<void> {
-    this.#renewal = await reopenAll(this.#listeners);
+    this.#renewal = await this.#listener!.reopen();
   }
 
   async finishRenewal(graceMs: number): Promise<void> {
@@ -131,7 +126,7 @@ export class FrontThread {
   }
 
   async stopListening(graceMs: number): Promise<void> {
-    await Promise.all(this.#listeners.map((each) => each.close(graceMs)));
+    await this.#listener?.close(graceMs);
   }
 
   /** Commits what waits. */

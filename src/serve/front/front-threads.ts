@@ -1,7 +1,7 @@
 /*
- * src/serve/front: the front-end threads, which let the service use more than one core. Each listens on the port that the main
- * thread has bound, and the kernel distributes the connections. A front-end thread (front-thread.ts) answers packets itself, with the
- * same pipeline as the main thread, and forwards everything else to it. The main thread remains the one owner of accounts, series
+ * src/serve/front: the front-end threads, which let the service count packets on more than one core. Each listens on the port that
+ * the main thread has bound for the metrics host, and the kernel distributes the connections. A front-end thread (front-thread.ts)
+ * answers packets itself, with the same pipeline as the main thread, and forwards the other requests of the metrics host to it. The main thread remains the one owner of accounts, series
  * numbers and repeated messages, and publishes its changes (messages.ts) before it answers them. This file is its end.
  */
 import { MessageChannel } from 'node:worker_threads';
@@ -73,7 +73,6 @@ const lookEveryMs = 50;
 /** The front-end threads of a service, as the main thread sees them. Without any, every method does nothing. */
 export class FrontThreads {
   readonly #threads: readonly Thread[];
-  readonly #listeners: readonly ListenOptions[];
   readonly #queues: SharedArrayBuffer;
   /** How far the clock of the service is ahead of the machine's, ms. Nodes use the time of PostgreSQL. */
   readonly #ahead = new Float64Array(new SharedArrayBuffer(8));
@@ -86,14 +85,13 @@ export class FrontThreads {
 
   /**
    * Starts the threads, which load their modules. They listen from `begin` on.
-   * @param listeners those of the main thread that the threads join. Without any, no thread is started
+   * @param listener the one of the main thread that the threads join. Without it, no thread is started
    */
-  constructor({ config, workerFile, log, fatal }: FrontDeps, listeners: readonly ListenOptions[]) {
-    this.#listeners = listeners;
-    const count = listeners.length === 0 ? 0 : config.threads;
+  constructor({ config, workerFile, log, fatal }: FrontDeps, listener: ListenOptions | undefined) {
+    const count = listener === undefined ? 0 : config.threads;
     this.#queues = queuesMemory(1 + count);
     this.#threads = Array.from({ length: count }, (_, at) =>
-      this.#start(1 + at, config, workerFile('serve/front/front-worker')),
+      this.#start(1 + at, config, listener!, workerFile('serve/front/front-worker')),
     );
     for (const [at, { calls }] of this.#threads.entries())
       void calls.ended.then((reason) => {
@@ -212,7 +210,7 @@ export class FrontThreads {
     await Promise.all(this.#threads.map(({ calls }) => calls.call(action)));
   }
 
-  #start(number: number, config: Config, file: string): Thread {
+  #start(number: number, config: Config, listener: ListenOptions, file: string): Thread {
     const [fromMain, toMain, relay] = [publication(), publication(), new MessageChannel()];
     const delays = Histogram.shared();
     const start: FrontStart = {
@@ -224,10 +222,10 @@ export class FrontThreads {
       toMain: toMain.from,
       relay: relay.port2,
       delays: delays.memory,
-      listeners: this.#listeners.map(joinedListener),
+      listener: joinedListener(listener),
     };
     const ports = [fromMain.to.port, toMain.from.port, relay.port2];
-    new Receiver(relay.port1, this.#listeners);
+    new Receiver(relay.port1, listener);
     const thread: Thread = {
       calls: new WorkerThread<FrontThread>(file, start, undefined, ports),
       fromMain: new Publisher<MainUpdate>(fromMain.from),

@@ -9,7 +9,7 @@ export function relayed(engine: HttpEngine): HttpEngine {
     name: engine.name,
     async listen({ dispatch, addressOf, ...options }) {
       const { port1, port2 } = new MessageChannel();
-      new Receiver(port1, [{ dispatch, ...(addressOf && { addressOf }) }]);
+      new Receiver(port1, { dispatch, ...(addressOf && { addressOf }) });
       const forwarder = new Forwarder(port2);
       const stop = () => {
         port1.close();
@@ -18,7 +18,7 @@ export function relayed(engine: HttpEngine): HttpEngine {
       try {
         const listener = await engine.listen({
           ...options,
-          dispatch: (request) => forwarder.forward(0, request),
+          dispatch: (request) => forwarder.forward(request),
         });
         return { ...listener, close: (graceMs) => listener.close(graceMs).finally(stop) };
       } catch (error) {

@@ -78,8 +78,8 @@ export class Round {
   }
 
   /** Usually the balancer, otherwise one of the nodes. */
-  somewhere(dice: Dice): string {
-    return dice.chance(0.6) ? balanced.http : this.node(dice).http;
+  somewhere(dice: Dice, host: 'http' | 'metrics' = 'http'): string {
+    return dice.chance(0.6) ? balanced.http : this.node(dice)[host];
   }
 
   node(dice: Dice): ServiceNode {

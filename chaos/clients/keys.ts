@@ -63,7 +63,7 @@ async function send(
   const f = { [name]: { [variant]: [count, 1] }, ...all };
   const { outcome, status } = await telemetry(
     round,
-    node.http,
+    node.metrics,
     { k, f, m: { packets: 1 } },
     {},
     'packet of a key',

@@ -20,7 +20,7 @@ export async function sendMessages(round: Round, dice: Dice, name: string): Prom
     const outcome = await retryElsewhere(round, dice, async (node) =>
       dice.chance(0.4)
         ? grpcReport(round, node.grpc, 'usage', report)
-        : (await post(round, node.http, '/api/usage/stats', report)).outcome,
+        : (await post(round, node.metrics, '/api/usage/stats', report)).outcome,
     );
     settle(outcome);
     await pause(dice.between(20, 150));
@@ -39,7 +39,7 @@ export async function sendMetrics(round: Round, dice: Dice, name: string): Promi
     const outcome = await retryElsewhere(round, dice, async (node) =>
       dice.chance(0.4)
         ? grpcReport(round, node.grpc, 'metrics', report, headers)
-        : (await post(round, node.http, '/api/metrics', report, headers)).outcome,
+        : (await post(round, node.metrics, '/api/metrics', report, headers)).outcome,
     );
     settle(outcome);
     await pause(dice.between(50, 250));
@@ -57,7 +57,7 @@ export async function sendNamedPackets(round: Round, dice: Dice, name: string): 
       await retryElsewhere(
         round,
         dice,
-        async ({ http }) => (await telemetry(round, http, { f, m: { packets: 1 } }, headers)).outcome,
+        async ({ metrics }) => (await telemetry(round, metrics, { f, m: { packets: 1 } }, headers)).outcome,
       ),
     );
     await pause(dice.between(20, 150));

@@ -9,7 +9,7 @@ import type { Sender } from './totals.ts';
 export async function sendPackets(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   while (!round.isOver) {
-    await sendPacket(round, round.somewhere(dice), sender);
+    await sendPacket(round, round.somewhere(dice, 'metrics'), sender);
     await pause(dice.between(5, 60));
   }
 }

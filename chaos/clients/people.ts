@@ -8,7 +8,7 @@ import { Sender } from './totals.ts';
 export async function mintAndUse(round: Round, dice: Dice, name: string): Promise<void> {
   for (let number = 0; !round.isOver; number++) {
     const identity = `${round.shop.environment}-${name}-${number}`;
-    const i = await mint(round, round.somewhere(dice), identity);
+    const i = await mint(round, round.somewhere(dice, 'metrics'), identity);
     if (i !== undefined) await beSeen(round, dice, identity, i);
     await pause(dice.between(50, 250));
   }
@@ -32,7 +32,7 @@ async function beSeen(round: Round, dice: Dice, identity: string, i: string): Pr
   const send = async () => {
     const { count, settle } = sender.next();
     const f = { people: { on: [count, 1] }, ...all };
-    settle((await telemetry(round, round.node(dice).http, { i, f, m: { packets: 1 } })).outcome);
+    settle((await telemetry(round, round.node(dice).metrics, { i, f, m: { packets: 1 } })).outcome);
   };
   await Promise.all([send(), send()]);
 }

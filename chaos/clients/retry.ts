@@ -14,7 +14,7 @@ const mostTries = 5;
 export async function retryElsewhere(
   round: Round,
   dice: Dice,
-  send: (node: { readonly http: string; readonly grpc: string }) => Promise<Outcome>,
+  send: (node: typeof balanced) => Promise<Outcome>,
 ): Promise<Outcome> {
   let known: Outcome = 'refused';
   for (let tries = 0; tries < mostTries; tries++) {

@@ -74,7 +74,7 @@ const thawed: Fault = {
     );
     const both = isRefused ? [node] : [node, twin];
     const end = performance.now() + dice.between(500, 3_000);
-    if (!isRefused) await sendPacketsUntil(stage.round, twin.http, () => performance.now() > end);
+    if (!isRefused) await sendPacketsUntil(stage.round, twin.metrics, () => performance.now() > end);
     node.thaw();
     journal.note(`${node.name} is thawed; its copy was ${isRefused ? 'refused' : 'started'}`);
     if (!isRefused) await oneIsRefused(stage, both);
@@ -99,7 +99,7 @@ async function oneIsRefused({ round, node, journal }: Stage, all: readonly Servi
     return isOver;
   };
   const sent = all.map((each) =>
-    sendPacketsUntil(round, each.http, isLast, { isGivenUp: true, isKept: each !== node }),
+    sendPacketsUntil(round, each.metrics, isLast, { isGivenUp: true, isKept: each !== node }),
   );
   await Promise.all(sent);
   const isRefused = async () => {

@@ -66,7 +66,7 @@ async function startWithoutPostgres(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): P
   journal.note(`${node.name} starts without PostgreSQL after ${how}`);
   await node.start();
   const end = performance.now() + dice.between(1_000, 4_000);
-  const sent = sendPacketsUntil(round, node.http, () => performance.now() > end);
+  const sent = sendPacketsUntil(round, node.metrics, () => performance.now() > end);
   while (performance.now() < end) {
     for (const other of scene.nodes) if (other !== node) await watchReport(round, other);
     await pause(100);

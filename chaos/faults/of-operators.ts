@@ -51,7 +51,7 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   const end = performance.now() + noticedWithinMs;
   const isLast = ({ status }: Answer) => status === 503 || performance.now() > end;
-  await sendPacketsUntil(round, node.http, isLast, { isGivenUp: true });
+  await sendPacketsUntil(round, node.metrics, isLast, { isGivenUp: true });
   const reason = await node.whyNot('counting');
   journal.note(`${node.name} reports: ${reason}`);
   if (!reason?.startsWith('503 ')) journal.violation(`${node.name} was forgotten, and does not report it`);

@@ -5,8 +5,12 @@ import { join } from 'node:path';
 import { hub } from './network.ts';
 import type { ServiceNode } from './service-node.ts';
 
-/** The addresses of the service through the balancer. */
-export const balanced = { http: `${hub}:8080`, grpc: `${hub}:8081` };
+const http = `${hub}:8080`;
+
+/** The addresses of the service through the balancer, which recognises the metrics host by its paths. */
+export const balanced = { http, metrics: http, grpc: `${hub}:8081` };
+
+const backends = ['http', 'metrics', 'grpc'] as const;
 
 /** HAProxy before all nodes. It tries another node if a connection is refused, and never repeats a request. */
 export class Balancer {
@@ -28,11 +32,11 @@ export class Balancer {
 
   /** Sends no new requests to a node. */
   async withdraw(node: ServiceNode): Promise<void> {
-    for (const way of ['http', 'grpc']) await this.#command(`set server ${way}/${node.name} state maint`);
+    for (const each of backends) await this.#command(`set server ${each}/${node.name} state maint`);
   }
 
   async admit(node: ServiceNode): Promise<void> {
-    for (const way of ['http', 'grpc']) await this.#command(`set server ${way}/${node.name} state ready`);
+    for (const each of backends) await this.#command(`set server ${each}/${node.name} state ready`);
   }
 
   close(): void {
@@ -65,12 +69,18 @@ defaults
   option redispatch 1
 frontend http
   bind ${balanced.http}
+  use_backend metrics if { path_beg /api/frontend /api/usage /api/metrics }
   default_backend http
 backend http
   balance roundrobin
   option httpchk GET /healthz
   http-response set-header x-node %s
 ${servers((node) => `${node.http} ${check}`)}
+backend metrics
+  balance roundrobin
+  option httpchk GET /healthz
+  http-response set-header x-node %s
+${servers((node) => `${node.metrics} ${check}`)}
 frontend grpc
   bind ${balanced.grpc} proto h2
   default_backend grpc

@@ -23,6 +23,7 @@ export class ServiceNode {
   readonly address: string;
   readonly http: string;
   readonly grpc: string;
+  readonly metrics: string;
   readonly data: string;
   /** Its complete stderr. */
   readonly log: string;
@@ -40,6 +41,7 @@ export class ServiceNode {
     this.address = addressOf(name);
     this.http = `${this.address}:8080`;
     this.grpc = `${this.address}:8081`;
+    this.metrics = `${this.address}:8082`;
     this.clock = new SkewedClock(clockLibrary, join(folder, `${name}.clock`));
     this.#folder = folder;
     this.data = join(folder, name, 'data');
@@ -63,7 +65,7 @@ export class ServiceNode {
 
   /** Starts it, and waits until it is ready. @throws {Error} if it ends or stays silent instead */
   async start(more: readonly string[] = []): Promise<void> {
-    const listen = ['--listen', this.http, '--grpc-listen', this.grpc];
+    const listen = ['--listen', this.http, '--grpc-listen', this.grpc, '--metrics-listen', this.metrics];
     const args = ['serve', '--data', this.data, ...listen, ...this.#args, ...more];
     const [command, ...before] = at(this.name) as [string, ...string[]];
     const log = openSync(this.log, 'a');

@@ -2,7 +2,7 @@
  * A date and time with an offset from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. The offset may lack its
  * colon, as PHP formats it.
  */
-const pattern = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):?(\d\d))$/i;
+const pattern = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:?\d\d)$/i;
 
 /**
  * Parses an RFC 3339 time.
@@ -10,16 +10,45 @@ const pattern = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+
  *   after it.
  */
 export function parseTime(text: string): number | undefined {
-  const found = pattern.exec(text);
-  if (found === null) return undefined;
-  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as Six;
-  const [fraction = '', sign = '+', offsetHour = '00', offsetMinute = '00'] = found.slice(7);
+  if (!pattern.test(text)) return undefined;
+  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)];
+  const [hour, minute, second] = [digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19)];
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 60) return undefined;
-  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
-  const offset = (sign === '-' ? -60 : 60) * (Number(offsetHour) * 60 + Number(offsetMinute));
+  const offset = offsetOf(text);
+  if (offset === undefined) return undefined;
   const ms = Date.UTC(year + cycleYears, month - 1, day, hour, minute, second) - cycleMs;
-  return unixMs(ms / 1000 - offset, Number(fraction.slice(0, 9).padEnd(9, '0')));
+  return unixMs(ms / 1000 - offset, nanosOf(text));
+}
+
+/** The number in a part of a text, which has only digits. */
+function digits(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let at = from; at < to; at += 1) number = 10 * number + text.charCodeAt(at) - 48;
+  return number;
+}
+
+/** The nanoseconds in the fraction of a time, which begins at its 20th character. */
+function nanosOf(text: string): number {
+  if (text[19] !== '.') return 0;
+  let nanos = 0;
+  let unit = 100_000_000;
+  for (let at = 20; unit >= 1 && isDigit(text.charCodeAt(at)); at += 1, unit /= 10)
+    nanos += unit * (text.charCodeAt(at) - 48);
+  return nanos;
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57;
+
+/** The offset of a time from UTC in seconds; `undefined` if it is invalid. */
+function offsetOf(text: string): number | undefined {
+  const { length } = text;
+  if (!isDigit(text.charCodeAt(length - 1))) return 0;
+  const hasColon = text[length - 3] === ':';
+  const from = length - (hasColon ? 6 : 5);
+  const [hour, minute] = [digits(text, from + 1, from + 3), digits(text, length - 2, length)];
+  if (hour > 23 || minute > 59) return undefined;
+  return (text[from] === '-' ? -60 : 60) * (hour * 60 + minute);
 }
 
 /** A time in the formats of senders: the seconds and the zone are optional. */
@@ -35,13 +64,13 @@ export interface SentTime {
 
 /** Parses an RFC 3339 time, or an ISO 8601 time without seconds or zone. */
 export function parseSentTime(text: string): SentTime | undefined {
+  const whole = parseTime(text);
+  if (whole !== undefined) return { at: whole, hasZone: true };
   const [, minute, seconds = ':00', zone] = sentPattern.exec(text) ?? [];
   if (minute === undefined) return undefined;
   const at = parseTime(`${minute}${seconds}${zone ?? 'Z'}`);
   return at === undefined ? undefined : { at, hasZone: zone !== undefined };
 }
-
-type Six = [number, number, number, number, number, number];
 
 /**
  * Converts whole seconds and nanoseconds to Unix ms. It keeps microseconds, the resolution of a double, so the same time is the
@@ -64,5 +93,6 @@ const cycleYears = 400;
 const cycleMs = 146_097 * 86_400_000;
 
 function daysIn(year: number, month: number): number {
-  return new Date(Date.UTC(year + cycleYears, month, 0)).getUTCDate();
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }

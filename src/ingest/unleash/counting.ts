@@ -17,6 +17,7 @@ export interface UnleashSender {
   readonly holder: KeyHolder;
   /** The environment that the token stands for. */
   readonly environment: Environment;
+  readonly token: string;
 }
 
 /** Receives new names and senders. */
@@ -48,18 +49,13 @@ export class UnleashCounting {
   readonly #counters: number[] = [];
   readonly #gauges: number[] = [];
 
-  constructor(
-    parts: CountingParts,
-    head: Head,
-    { holder, environment }: UnleashSender,
-    token: string,
-    now: number,
-  ) {
+  constructor(parts: CountingParts, head: Head, sender: UnleashSender, now: number) {
+    const { holder, environment } = sender;
     this.#parts = parts;
     this.#head = head;
     this.#own = environment;
     this.#application = holder.application.id;
-    this.#environmentOf = environmentsOf(holder, environment, token);
+    this.#environmentOf = environmentsOf(sender);
     this.#now = now;
   }
 
@@ -98,14 +94,19 @@ export class UnleashCounting {
     const asker = this.#askerOf(appName, environment, sink);
     const rows = this.#rowsAt(bucket, checks);
     let opens = 0;
+    let last: string | undefined;
+    let variants: ReadonlyMap<string, number> | undefined;
     for (const { feature, variant, checks: sum, kind } of checks) {
       if (kind >= opensFlag) opens = opensFlag;
-      const ref = series.variant(feature, variant, sink);
+      const isFirst = feature !== last;
+      if (isFirst) variants = series.variantsOf(feature);
+      const ref = variants?.get(variant) ?? series.variant(feature, variant, sink);
       if (ref === undefined) {
         addNote(this.notes, 'name_dropped', ...path, ...(typeof path.at(-1) === 'string' ? [feature] : []));
         continue;
       }
-      asker.asked(feature, ref, series, sink);
+      if (isFirst) asker.asked(feature, ref, series, sink);
+      last = feature;
       rows.push(ref, (kind % opensFlag) + opens, sum);
       opens = 0;
     }
@@ -138,7 +139,7 @@ export class UnleashCounting {
     const addCumulative = (sent: SentBefore, rows: readonly number[]) =>
       batch.addCumulative({ ...sent, at: this.#now, bucket, measuredAt, rows });
     if (sent !== undefined && sent.repeats !== repeats.values) {
-      addCumulative(sent, [...this.#usages.flatMap(({ rows }) => rows), ...counters, ...gauges]);
+      addCumulative(sent, counters.concat(gauges, ...this.#usages.map(({ rows }) => rows)));
       return;
     }
     for (const { bucket, rows } of this.#usages) add(rows, bucket);
@@ -152,10 +153,10 @@ export class UnleashCounting {
  * Finds the environment of an entry that names one as Unleash does. The name in the token means the environment that the token
  * stands for. Any other is the name of an environment of the application.
  */
-function environmentsOf({ environments }: KeyHolder, own: Environment, token: string) {
-  const ownName = /^[^:]*:([^.]+)\./.exec(token)?.[1];
+function environmentsOf({ holder, environment: own, token }: UnleashSender) {
   return (name: string | undefined): Environment | undefined => {
-    if (name === undefined || name === ownName || name === own.name) return own;
-    return environmentNamed(environments, name);
+    if (name === undefined || name === own.name) return own;
+    const ownName = /^[^:]*:([^.]+)\./.exec(token)?.[1];
+    return name === ownName ? own : environmentNamed(holder.environments, name);
   };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { parseSentTime } from '../../runtime/rfc3339.ts';
 import { digestBytes, digestWords } from '../../storage/commit/records.ts';
 import type { CumulativeMessage } from '../../storage/lmdb/cumulative.ts';
@@ -106,6 +106,6 @@ function identityOf(
   seconds: number,
 ): Uint8Array {
   const text = JSON.stringify(['unleash', environment, ...names]);
-  const [a, b] = digestWords(createHash('sha256').update(text).digest());
+  const [a, b] = digestWords(hash('sha256', text, 'buffer'));
   return digestBytes(application, Math.max(0, Math.floor(seconds)), a, b);
 }

@@ -42,6 +42,8 @@ interface Received {
   readonly content: UnleashContent | undefined;
   /** The content of a large message. */
   readonly parts: readonly Uint8Array[];
+  /** Set once it is resolved. */
+  sender?: UnleashSender;
   /** Set once the parts are resolved. */
   counting?: UnleashCounting;
   /**
@@ -90,9 +92,12 @@ export function unleashHandler(
       const bytes = kind === 'bulk' || isOfPage ? digestOf(body, head.connection) : undefined;
       return { head, content: message, parts: [], bytes };
     },
-    resolve: (_, request) => resolve(request), // The key may have been deleted meanwhile.
+    resolve(message, request) {
+      message.sender = resolve(request); // The key may have been deleted meanwhile.
+      return message.sender;
+    },
     count(message, sender, request) {
-      message.counting ??= countingOf(deps, message, sender, request);
+      message.counting ??= countingOf(deps, message, sender);
       const sent = forPages ? undefined : { kind, request };
       const { durable, omission } = count(deps, message, message.counting, sender, sent);
       const origin = originOf(request);
@@ -107,7 +112,12 @@ export function unleashHandler(
     userAgent: (request) =>
       userAgentOf({ ...headersOf(request), platform: undefined }) ?? request.header('user-agent'),
     origin: (request) => request.header('origin'),
-    claimedSender: ({ head }, request) => ({ ...claimOf(request), instanceName: head.instance }),
+    claimedSender: ({ head, sender }, request) => ({
+      ...(sender === undefined
+        ? claimOf(request)
+        : { appKey: sender.token, environment: sender.holder.key.environment }),
+      instanceName: head.instance,
+    }),
     peek: (request) => claimOf(request),
   };
 }
@@ -122,8 +132,8 @@ function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Reques
       const message = { head: withHeaders(head, headersOf(request)), content: undefined, parts, bytes };
       return { message, entries };
     },
-    async prepare(message, sender, request, nextStep) {
-      message.counting = countingOf(deps, message, sender, request);
+    async prepare(message, sender, _, nextStep) {
+      message.counting = countingOf(deps, message, sender);
       for (const part of message.parts) {
         addPart(deps, message.counting, sender, unpackPart(part));
         await nextStep();
@@ -132,8 +142,8 @@ function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Reques
   };
 }
 
-function countingOf(deps: UnleashDeps, { head }: Received, sender: UnleashSender, request: Request) {
-  return new UnleashCounting(deps, head, sender, keyOf(request) ?? '', deps.clock.now());
+function countingOf(deps: UnleashDeps, { head }: Received, sender: UnleashSender) {
+  return new UnleashCounting(deps, head, sender, deps.clock.now());
 }
 
 /** Some versions of SDKs put `x-` before the names of their headers. */
@@ -181,10 +191,10 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
   const holder = token === undefined ? undefined : keys.findKey(token);
   const isLeaked = holder !== undefined && forPages && holder.key.type === 'Backend';
   if (isLeaked) keys.markLeaked(holder);
-  if (holder === undefined || isLeaked) throw unknownKey;
+  if (token === undefined || holder === undefined || isLeaked) throw unknownKey;
   const environment = holder.environments.get(holder.key.environment ?? '');
   if (environment === undefined) throw unknownEnvironment;
-  return { holder, environment };
+  return { holder, environment, token };
 }
 
 /** The hash of the bytes of a message, and of the connection that sends them. */
@@ -200,10 +210,11 @@ function count(
   deps: UnleashDeps,
   { head, content, bytes }: Received,
   counting: UnleashCounting,
-  { holder, environment }: UnleashSender,
+  sender: UnleashSender,
   sent: { readonly kind: UnleashKind; readonly request: Request } | undefined,
 ): { readonly durable: Promise<void>; readonly omission: string | undefined } {
   const { ledger } = deps;
+  const { environment, holder } = sender;
   const { application } = holder;
   const place = {
     ...source,
@@ -212,7 +223,6 @@ function count(
     application,
     environment,
   };
-  const sender = { holder, environment };
   const recognition = bytes && { identity: identityOfBytes(sender, bytes), repeats: true };
   let omission: string | undefined;
   const durable = countOnce(deps, recognition, place, (batch) => {

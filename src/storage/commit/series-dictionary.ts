@@ -85,6 +85,11 @@ export class EnvironmentSeries {
     return series.sort((a, b) => a.ordinal - b.ordinal);
   }
 
+  /** The series of a feature's known variants; `undefined` if the feature has none. */
+  variantsOf(feature: string): ReadonlyMap<string, number> | undefined {
+    return this.#features.get(feature);
+  }
+
   /** The series of a feature's variant. A new one is created and passed to `sink`. @returns `undefined` if a name is invalid */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     return this.#features.get(feature)?.get(variant) ?? this.#newVariant(feature, variant, sink);

@@ -68,6 +68,7 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   const sent = kind === 'metrics' ? body['bucket'] : undefined;
   const bucket = isFields(sent) ? sent : undefined;
   if (sent != null && bucket === undefined) addNote(notes, 'value_dropped', 'bucket');
+  const [start, stop] = [timeIn(bucket, 'start', notes, 'bucket'), timeIn(bucket, 'stop', notes, 'bucket')];
   return {
     appName: textOf(body['appName']),
     instance: textOf(body['instanceId']),
@@ -75,9 +76,9 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
     sdk: sdkOf(textOf(body['sdkVersion'])),
     platform: platformOf(body),
     start: startOf(bucket),
-    stop: timeOf(bucket?.['stop'], new Map(), []),
+    stop,
     interval: intervalOf(body),
-    usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, notes),
+    usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, start, stop, notes),
     ...(kind === 'register' ? { counters: [], gauges: [] } : impactValues(body['impactMetrics'], notes)),
     notes,
   };
@@ -101,12 +102,15 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The entries of a map. PHP encodes an empty one as a list. */
-function entriesOf(value: unknown, notes: Notes, path: Path): [string, unknown][] {
-  if (isFields(value)) return Object.entries(value);
+const noFields: Fields = {};
+
+/** The map in a field. PHP encodes an empty one as a list. */
+function mapIn(fields: Fields, field: string, notes: Notes, ...path: Path): Fields {
+  const value = fields[field];
+  if (isFields(value)) return value;
   if (value != null && !(Array.isArray(value) && value.length === 0))
-    addNote(notes, 'value_dropped', ...path);
-  return [];
+    addNote(notes, 'value_dropped', ...path, field);
+  return noFields;
 }
 
 function listOf(value: unknown, notes: Notes, path: Path): readonly unknown[] {
@@ -142,18 +146,20 @@ function intervalOf(body: Fields): number | undefined {
   return /\bgo\b/.test(textOf(body['sdkVersion']) ?? '') && interval < 1000 ? 1000 * interval : interval;
 }
 
-function bucketUsages(bucket: Fields | undefined, notes: Notes): readonly UnleashUsage[] {
+function bucketUsages(
+  bucket: Fields | undefined,
+  start: number | undefined,
+  stop: number | undefined,
+  notes: Notes,
+): readonly UnleashUsage[] {
   if (bucket === undefined) return [];
-  const [start, stop] = (['start', 'stop'] as const).map((field) =>
-    timeOf(bucket[field], notes, ['bucket', field]),
-  );
   const isReversed = start !== undefined && stop !== undefined && stop < start;
   if (isReversed) addNote(notes, 'time_moved', 'bucket', 'stop');
   const at = isReversed ? undefined : (stop ?? start);
   const checks: Checks[] = [];
   const path = ['bucket', 'toggles'];
-  for (const [flag, sent] of entriesOf(bucket['toggles'], notes, path))
-    addChecks(checks, flag, sent, notes, [...path, flag]);
+  const toggles = mapIn(bucket, 'toggles', notes, 'bucket');
+  for (const flag of Object.keys(toggles)) addChecks(checks, flag, toggles[flag], notes, path, flag);
   return [{ appName: undefined, environment: undefined, at, path, checks }];
 }
 
@@ -165,50 +171,64 @@ function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
       addNote(notes, 'name_dropped', ...path);
       return [];
     }
-    const at = timeOf(entry['timestamp'], notes, [...path, 'timestamp']);
+    const at = timeIn(entry, 'timestamp', notes, ...path);
     const [appName, environment] = [textOf(entry['appName']), textOf(entry['environment'])];
     const checks: Checks[] = [];
-    addChecks(checks, feature, entry, notes, path);
+    addChecks(checks, feature, entry, notes, ['metrics'], place);
     return [{ appName, environment, at, path, checks }];
   });
 }
 
-/** Unix ms of a time; `undefined` if it is missing or cannot be read. */
-function timeOf(sent: unknown, notes: Notes, path: Path): number | undefined {
+/** Unix ms of the time in a field; `undefined` if it is missing or cannot be read. */
+function timeIn(fields: Fields | undefined, field: string, notes: Notes, ...path: Path): number | undefined {
+  const sent = fields?.[field];
   if (sent == null) return undefined;
   const time = typeof sent === 'string' ? parseSentTime(sent) : undefined;
-  if (time === undefined) addNote(notes, 'value_dropped', ...path);
-  else if (!time.hasZone) addNote(notes, 'time_zone_missing', ...path);
+  if (time === undefined) addNote(notes, 'value_dropped', ...path, field);
+  else if (!time.hasZone) addNote(notes, 'time_zone_missing', ...path, field);
   return time?.at;
 }
 
-/** Adds the checks of a flag: all that found it enabled and disabled, and those of each variant, which are part of these. */
-function addChecks(all: Checks[], feature: string, sent: unknown, notes: Notes, path: Path): void {
+/**
+ * Adds the checks of a flag: all that found it enabled and disabled, and those of each variant, which are part of these.
+ * A message has many flags, so their paths are joined only for notes.
+ */
+function addChecks(
+  all: Checks[],
+  feature: string,
+  sent: unknown,
+  notes: Notes,
+  path: Path,
+  step: string | number,
+): void {
   if (!isFields(sent)) {
-    addNote(notes, 'value_dropped', ...path);
+    addNote(notes, 'value_dropped', ...path, step);
     return;
   }
-  let opens = opensFlag;
+  const first = all.length;
   const add = (variant: string, checks: number, kind: number) => {
-    if (checks === 0) return;
-    all.push({ feature, variant, checks, kind: kind + opens });
-    opens = 0;
+    if (checks > 0)
+      all.push({ feature, variant, checks, kind: all.length === first ? kind + opensFlag : kind });
   };
-  add('enabled', countOf(sent['yes'], notes, path, 'yes'), rowKind.yes);
-  add(noVariant, countOf(sent['no'], notes, path, 'no'), rowKind.no);
-  const inside = [...path, 'variants'];
-  for (const [variant, count] of entriesOf(sent['variants'], notes, inside))
-    if (variant !== noVariant) add(variant, countOf(count, notes, inside, variant), rowKind.variant);
+  const { yes = 0, no = 0 } = sent;
+  if (isCount(yes)) add('enabled', yes, rowKind.yes);
+  else if (yes !== null) addNote(notes, 'value_dropped', ...path, step, 'yes');
+  if (isCount(no)) add(noVariant, no, rowKind.no);
+  else if (no !== null) addNote(notes, 'value_dropped', ...path, step, 'no');
+  const ofVariants = sent['variants'];
+  const variants = isFields(ofVariants) ? ofVariants : mapIn(sent, 'variants', notes, ...path, step);
+  for (const variant of Object.keys(variants)) {
+    if (variant === noVariant) continue;
+    const count = variants[variant];
+    if (isCount(count)) add(variant, count, rowKind.variant);
+    else if (count != null) addNote(notes, 'value_dropped', ...path, step, 'variants', variant);
+  }
 }
 
 const maxCount = 2_147_483_647;
 
-/** A count; 0 for one that is missing or invalid. */
-function countOf(sent: unknown, notes: Notes, path: Path, field: string): number {
-  if (sent == null) return 0;
-  if (Number.isInteger(sent) && (sent as number) >= 0 && (sent as number) <= maxCount) return sent as number;
-  addNote(notes, 'value_dropped', ...path, field);
-  return 0;
+function isCount(sent: unknown): sent is number {
+  return Number.isInteger(sent) && (sent as number) >= 0 && (sent as number) <= maxCount;
 }
 
 /** Values of `impactMetrics`. Labels are ignored. Of a histogram, the count and the sum are counters. */

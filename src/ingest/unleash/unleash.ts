@@ -11,7 +11,7 @@ import { keyOf } from '../declared.ts';
 import type { AttributedSource, Ledger } from '../ledger/ledger.ts';
 import { identityOfBytes } from '../message-identity.ts';
 import { type Notes, recordNotes } from '../omissions.ts';
-import type { LongMessages, MessageHandler } from '../pipeline.ts';
+import type { ClaimedSender, LongMessages, MessageHandler } from '../pipeline.ts';
 import { allowOrigin, exposing } from '../telemetry/cors.ts';
 import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
 import {
@@ -70,11 +70,6 @@ export function unleashHandler(
     if (origin === undefined || sender.holder.allowsOrigin(origin)) return sender;
     throw originNotAllowed;
   };
-  const claimOf = (request: Request) => {
-    const token = keyOf(request);
-    const holder = token === undefined ? undefined : deps.keys.findKey(token);
-    return { appKey: token, environment: holder?.key.environment };
-  };
   const format: UnleashFormat = `unleash-${kind}`;
   return {
     ...source,
@@ -113,12 +108,10 @@ export function unleashHandler(
       userAgentOf({ ...headersOf(request), platform: undefined }) ?? request.header('user-agent'),
     origin: (request) => request.header('origin'),
     claimedSender: ({ head, sender }, request) => ({
-      ...(sender === undefined
-        ? claimOf(request)
-        : { appKey: sender.token, environment: sender.holder.key.environment }),
+      ...claimOf(deps, request, sender),
       instanceName: head.instance,
     }),
-    peek: (request) => claimOf(request),
+    peek: (request) => claimOf(deps, request),
   };
 }
 
@@ -195,6 +188,13 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
   const environment = holder.environments.get(holder.key.environment ?? '');
   if (environment === undefined) throw unknownEnvironment;
   return { holder, environment, token };
+}
+
+/** The claim of a request, without hashing its token again if the sender is known. */
+function claimOf({ keys }: UnleashDeps, request: Request, sender?: UnleashSender): ClaimedSender {
+  const token = sender === undefined ? keyOf(request) : sender.token;
+  const holder = sender?.holder ?? (token === undefined ? undefined : keys.findKey(token));
+  return { appKey: token, environment: holder?.key.environment };
 }
 
 /** The hash of the bytes of a message, and of the connection that sends them. */

@@ -1,10 +1,6 @@
 import type { Group } from '../http/endpoint.ts';
-import { health } from '../http/health.ts';
-import { describeHost } from '../http/openapi/describe.ts';
-import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
-import type { Json } from '../http/openapi/json-schema.ts';
 import { type GrpcWebDeps, grpcWeb } from '../ingest/grpc/web.ts';
-import { identities, securitySchemes } from '../ingest/identities/endpoint.ts';
+import { identities } from '../ingest/identities/endpoint.ts';
 import type { IdentityDeps } from '../ingest/identities/identities.ts';
 import { otlp } from '../ingest/otlp/endpoint.ts';
 import type { OtlpDeps } from '../ingest/otlp/handler.ts';
@@ -12,10 +8,10 @@ import { type ReportRouteDeps, reports } from '../ingest/reports/endpoints.ts';
 import { telemetry } from '../ingest/telemetry/endpoint.ts';
 import { type SnippetDeps, snippet } from '../ingest/telemetry/snippet.ts';
 import type { TelemetryDeps } from '../ingest/telemetry/telemetry.ts';
-import { unleashClients, unleashPages, unleashSecurity } from '../ingest/unleash/endpoints.ts';
+import { unleashClients, unleashPages } from '../ingest/unleash/endpoints.ts';
 import type { UnleashDeps } from '../ingest/unleash/unleash.ts';
 
-interface Limits {
+export interface Limits {
   /** Maximum length of a packet, inflated. */
   readonly maxBody: number;
   /** Maximum length of a report, inflated. */
@@ -66,55 +62,3 @@ export type MetricsHostDeps = TelemetryDeps &
   OtlpDeps &
   SnippetDeps &
   UnleashDeps;
-
-/** The settings of this deployment that the document shows. */
-export interface DocumentSettings extends Limits {
-  /** Public URL of the metrics host. */
-  readonly server: string;
-}
-
-/** The OpenAPI 3.1 document of the metrics host. */
-export function describeMetricsHost(settings: DocumentSettings): Json {
-  const { server } = settings;
-  const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };
-  const host = {
-    title: 'flagmeter: metrics host',
-    summary: 'Receives the telemetry of feature flags',
-    description: introduction(settings),
-    server,
-    securitySchemes: { ...securitySchemes, ...unleashSecurity },
-  };
-  return describeHost(host, [...metricsHost(settings), operations]);
-}
-
-export const metricsDocument: Group<DocumentSettings> = {
-  ...health,
-  endpoints: [documentEndpoint('/swagger/v2/swagger.json', describeMetricsHost)],
-};
-
-function introduction({ maxBody, maxReport, metricsPathPrefix }: Limits): string {
-  return `A 202 or 200 answer to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
-A refused request changes nothing.
-
-The maximum length is ${maxBody} bytes, and ${maxReport} for reports, after decompression: bodies may be sent with \`Content-Encoding: gzip\`.
-They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite. Names are 1 to 256 bytes long without control characters;
-\`__proto__\`, \`constructor\` and the like are ordinary names. If an object has a key twice, the last one counts.
-
-429 and 503 carry \`Retry-After\` in seconds. Refusals are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
-
-**Keys.** Frontend and Mobile keys are for browsers and apps, and are not secret. A Backend key is secret: it belongs on
-servers, never in a page, an app or a repository. This host does not accept tokens or client credentials of the management API.
-
-**gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by
-gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
-reflection for them, and accepts OTLP/gRPC as well; this document does not cover it.
-
-**OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
-\`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in it are counted.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
-}
-
-function prefixText(prefix: string): string {
-  return `
-
-**Path.** Pages can also use the prefix \`${prefix}\`: \`${prefix}/api/frontend/telemetry\` and \`${prefix}/snippet.js\`.`;
-}

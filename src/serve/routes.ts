@@ -37,13 +37,16 @@ import { SharedResults } from '../management/shared-results.ts';
 import { SharedSights } from '../management/shared-sights.ts';
 import { authority } from '../runtime/address.ts';
 import type { BoundListeners } from './bound-listeners.ts';
-import { type Core, otlpParts } from './core.ts';
+import type { Core } from './core.ts';
 import type { Host } from './listeners.ts';
-import { metricsDocument, metricsHost } from './metrics-host.ts';
+import { metricsDocument } from './metrics-document.ts';
 import { publicUrls } from './public-urls.ts';
 import type { ServiceStatus } from './service-status.ts';
 
-/** All routes by host, and what answers other paths. The listeners must be bound: their ports may be part of the public URLs. */
+/**
+ * All other routes than those of `metricsRoutes` by host, and what answers other paths. The listeners must be bound: their ports
+ * may be part of the public URLs.
+ */
 export function routesOf(
   parts: Core,
   bound: BoundListeners,
@@ -63,7 +66,7 @@ export function routesOf(
   const routes = {
     auth: authRoutes(parts, tokens),
     api: apiRoutes(parts, tokens, settings, status),
-    metrics: metricsRoutes(parts, urls.metrics),
+    metrics: routesFrom([metricsDocument], { ...parts.config, server: urls.metrics }),
   };
   return { routes, missing: missingPage(parts.bundle, settings) };
 }
@@ -174,22 +177,4 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
 /** Allows pages of public clients to use these routes. */
 function forClientPages({ directory, audience }: TokenDeps, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
-}
-
-function metricsRoutes(core: Core, server: string): readonly Route[] {
-  const { config, log, reportKinds, snippet } = core;
-  const { metricsOf } = core.directory;
-  const { maxBody } = config;
-  const onError = (error: unknown) => log.error('a call failed', { error });
-  return [
-    ...routesFrom(metricsHost(config), {
-      ...otlpParts(core),
-      reportKinds,
-      metricsOf,
-      snippet,
-      maxBody,
-      onError,
-    }),
-    ...routesFrom([metricsDocument], { ...config, server }),
-  ];
 }

@@ -2,29 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AuditExport } from '../accounts/audit-export.ts';
 import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import { TokenTotals } from '../auth/tokens/token-totals.ts';
-import { routesFrom } from '../http/endpoint.ts';
-import { exposition } from '../http/exposition.ts';
-import { health } from '../http/health.ts';
-import { isFromSameMachine } from '../http/proxies/client-address.ts';
-import { RequestIds } from '../http/request-ids.ts';
 import { RequestTotals } from '../http/request-totals.ts';
-import { createRouter, type RouterHooks } from '../http/router.ts';
-import { SlowRequests } from '../http/slow-requests.ts';
-import type { RequestTraces } from '../http/traced.ts';
-import type { Dispatch, Request } from '../http/types.ts';
 import { startWork } from './background.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config.ts';
-import { type Core, closeCore, debugLog, openCore, otlpParts, type ServiceDeps } from './core.ts';
+import { type Core, closeCore, openCore, otlpParts, type ServiceDeps } from './core.ts';
 import { FrontThreads } from './front/front-threads.ts';
 import type { LiveSettings } from './front/messages.ts';
-import type { Served } from './listeners.ts';
-import { type AllTotals, serviceMetrics } from './metrics.ts';
 import type { Collector } from './otlp/otlp.ts';
 import { warnOfUnknownTeams } from './provider-file.ts';
 import { publicUrls } from './public-urls.ts';
-import { readinessOf } from './readiness.ts';
-import { routesOf } from './routes.ts';
+import { routersOf } from './routers.ts';
 import { ServiceStatus } from './service-status.ts';
 
 export interface Service {
@@ -111,49 +99,4 @@ async function collectorOf(core: Core): Promise<Collector | undefined> {
   if (otlpEndpoint === undefined) return undefined;
   const { connectCollector } = await import('./otlp/otlp.ts');
   return connectCollector(core, otlpEndpoint);
-}
-
-/** The router of each listener, by the hosts that it serves. Routes need bound listeners: the issuer may depend on a port. */
-function routersOf(
-  core: Core,
-  bound: BoundListeners,
-  totals: AllTotals,
-  status: ServiceStatus,
-  traces: RequestTraces | undefined,
-): Map<readonly Served[], Dispatch> {
-  const { listeners } = bound;
-  const { routes, missing } = routesOf(core, bound, status, totals.tokens);
-  const hooks = { ...hooksOf(core), totals: totals.requests, ...(traces && { traces }) };
-  const healthRoutes = routesFrom([health], () => readinessOf(core));
-  // The service's metrics are for operators, and the metrics host may be open to everyone.
-  const host = core.config.opsListen === undefined ? 'api' : 'ops';
-  const exposed = {
-    metrics: serviceMetrics(core, totals, bound),
-    clock: core.clock,
-    settle: () => core.front.settle(),
-    mayRead: (request: Request) => host === 'ops' || isFromSameMachine(request, bound.trusted),
-  };
-  const forOperators = [...healthRoutes, ...routesFrom([exposition], exposed)];
-  return new Map(
-    listeners.map(({ hosts }) => {
-      const own = hosts.flatMap((each) => (each === 'ops' ? [] : routes[each]));
-      const operations = hosts.includes(host) ? forOperators : healthRoutes;
-      const notFound = hosts.includes('api') ? { notFound: missing } : {};
-      return [hosts, createRouter([...operations, ...own], { ...hooks, ...notFound })];
-    }),
-  );
-}
-
-function hooksOf(core: Core): RouterHooks {
-  const { log, clock, randomBytes } = core;
-  const debug = debugLog(core);
-  return {
-    ids: new RequestIds(randomBytes),
-    failed: (error, about) => log.error('a request failed', { ...about, error }),
-    clock,
-    slow: new SlowRequests(core.config.slowRequest, log, clock),
-    ...(debug && {
-      accessLog: { answered: (answered) => debug.debug('request', { ...answered }) },
-    }),
-  };
 }

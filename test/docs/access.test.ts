@@ -11,7 +11,8 @@ import { exposition } from '../../src/http/exposition.ts';
 import { health } from '../../src/http/health.ts';
 import { description } from '../../src/management/document.ts';
 import { managementApi } from '../../src/management/management-api.ts';
-import { metricsDocument, metricsHost } from '../../src/serve/metrics-host.ts';
+import { metricsDocument } from '../../src/serve/metrics-document.ts';
+import { metricsHost } from '../../src/serve/metrics-host.ts';
 
 const pages = consolePages({ script: '', style: '', pages: {}, files: [], docs: { pages: [], files: [] } });
 

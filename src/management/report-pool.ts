@@ -64,7 +64,35 @@ const exportBounds = {
 };
 
 /**
- * Resolves when the thread has opened its files: later, connections may have used up the descriptors.
+ * Starts the thread for the first report or export: many services make none for hours, and it takes 12 MB. If it cannot open the
+ * store, that report is refused, and the next one starts another thread.
+ * @param parameters of `startReportPool`
+ */
+export function openReportPool(
+  workerFile: string,
+  data: string,
+  failed: (error: unknown) => void,
+): ReportPool {
+  const delays = Histogram.shared();
+  let pool: Promise<ReportPool> | undefined;
+  const started = () => {
+    const stopped = (error: unknown) => {
+      pool = undefined;
+      failed(error);
+    };
+    pool ??= startReportPool(workerFile, data, stopped, delays);
+    return pool;
+  };
+  return {
+    delays,
+    make: async (...sent) => (await started()).make(...sent),
+    export: async (...sent) => (await started()).export(...sent),
+    close: async () => (await pool)?.close(),
+  };
+}
+
+/**
+ * Resolves when the thread has opened its files.
  * @param workerFile the compiled `manage/report-worker`
  * @param data the data directory
  * @param failed called if the thread cannot open the store; all later reports fail
@@ -73,9 +101,9 @@ export async function startReportPool(
   workerFile: string,
   data: string,
   failed: (error: unknown) => void,
+  delays = Histogram.shared(),
 ): Promise<ReportPool> {
   const queue = new FairQueue(bounds);
-  const delays = Histogram.shared();
   const pool = new Piscina({
     filename: workerFile,
     workerData: { data, delays: delays.memory } satisfies ReportWorkerStart,

@@ -21,7 +21,7 @@ import { openReportKinds } from '../ingest/reports/kinds.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { Senders } from '../ingest/senders.ts';
 import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
-import { type ReportPool, startReportPool } from '../management/report-pool.ts';
+import { openReportPool, type ReportPool } from '../management/report-pool.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { Log } from '../runtime/log.ts';
@@ -78,11 +78,9 @@ export async function openCore(given: CoreDeps) {
   );
   const intake = new Intake(usageStore.committers, health, clock, config, intakeOptions(parts));
   settledHere = () => intake.settled();
-  const failed = (error: unknown) => health.failed(error);
-  const [reports] = await Promise.all([
-    startReportPool(parts.workerFile('management/report-worker'), config.data, failed),
-    storage.ready?.(),
-  ]);
+  await storage.ready?.();
+  const failed = (error: unknown) => log.error('the report thread failed', { error });
+  const reports = openReportPool(parts.workerFile('management/report-worker'), config.data, failed);
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageStore, health, intake, laneOf });
   const instances = openInstances(parts, usageStore);

@@ -4,14 +4,14 @@ import { exitCodes, Failure } from './cli/failure.ts';
 import { UsageError } from './cli/flags.ts';
 import type { ReportName } from './cli/reports.ts';
 import type { Terminal } from './cli/terminal.ts';
-import { type CommandName, commandNamed } from './commands/command-table.ts';
-import { helpText, secondWords, unknownCommand } from './commands/help.ts';
+import { commandNamed } from './commands/command-named.ts';
+import type { CommandName } from './commands/command-table.ts';
 import type { ResourceName } from './contract/resources/resources.ts';
 import { readTextFile } from './runtime/text-file.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
-/** Each command is loaded when it is used, so that help and version do not load the server. */
+/** Each command is loaded when it is used, so that help and version do not load the server, nor the server all texts of help. */
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   demo: async () => (await import('./demo/demo.ts')).demo,
   serve: async () => (await import('./commands/serve.ts')).serve,
@@ -79,18 +79,19 @@ function reporting(name: ReportName): Promise<Run> {
 }
 
 /** The words that `--help` among the arguments of a command refers to. */
-function helped(name: CommandName, [word = '']: readonly string[]): readonly string[] {
+async function helped(name: CommandName, [word = '']: readonly string[]): Promise<readonly string[]> {
+  const { secondWords } = await import('./commands/help.ts');
   return secondWords(name).includes(word) ? [name, word] : [name];
 }
 
 async function run([word, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
-  if (word === undefined) throw new UsageError(helpText().trimEnd());
+  if (word === undefined) throw new UsageError((await import('./commands/help.ts')).helpText().trimEnd());
   if (word === '--help' || word === '-h') return (await commands.help())(argv, terminal);
   if (word === '--version' || word === '-v') return (await commands.version())(argv, terminal);
-  const name = commandNamed(word);
-  if (name === undefined) throw unknownCommand(word);
+  const name = commandNamed(commands, word);
+  if (name === undefined) throw (await import('./commands/help.ts')).unknownCommand(word);
   if (argv.includes('--help') || argv.includes('-h'))
-    return (await commands.help())(helped(name, argv), terminal);
+    return (await commands.help())(await helped(name, argv), terminal);
   return (await commands[name]())(argv, terminal);
 }
 

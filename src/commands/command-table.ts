@@ -155,12 +155,6 @@ export const commandGroups: readonly { readonly title: string; readonly names: r
   { title: 'Other', names: Object.keys(others) },
 ];
 
-/** The command of this name, which may be that of an earlier version. */
-export function commandNamed(name: string): CommandName | undefined {
-  if (name === 'engine') return 'postgres';
-  return isCommand(name) ? name : undefined;
-}
-
 /** Whether there is such a command. */
 export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(commandTable, name);

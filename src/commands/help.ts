@@ -6,7 +6,8 @@ import type { Terminal } from '../cli/terminal.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
 import { showSize } from '../runtime/size.ts';
-import { type CommandName, commandGroups, commandNamed, commandTable, isCommand } from './command-table.ts';
+import { commandNamed } from './command-named.ts';
+import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
 
 /** The error for an unknown command. */
 export function unknownCommand(name: string): UsageError {
@@ -22,7 +23,7 @@ export function help(argv: readonly string[], terminal: Terminal): number {
   const [first, word, ...surplus] = argv;
   if (surplus.length > 0)
     throw new UsageError(`Cannot use the argument '${surplus[0]}': help takes one command`);
-  const name = first === undefined ? undefined : commandNamed(first);
+  const name = first === undefined ? undefined : commandNamed(commandTable, first);
   if (first !== undefined && name === undefined) throw unknownCommand(first);
   if (name === undefined || word === undefined) terminal.out(helpText(name));
   else terminal.out(textOf([findCommand(name, word)]));

@@ -23,7 +23,6 @@ import { type AccountTables, openAccountTables } from '../storage/lmdb/accounts.
 import { willHave } from '../storage/lmdb/create-atomically.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { credentialsText } from './administrator.ts';
-import { checkServe } from './check-serve.ts';
 import { nextSteps } from './next-steps.ts';
 
 /**
@@ -33,11 +32,13 @@ import { nextSteps } from './next-steps.ts';
  * @throws {Error} when the data directory or an address cannot be used
  */
 export async function serve(argv: readonly string[], terminal: Terminal): Promise<number> {
-  if (argv.includes('--check'))
+  if (argv.includes('--check')) {
+    const { checkServe } = await import('./check-serve.ts');
     return checkServe(
       argv.filter((each) => each !== '--check'),
       terminal,
     );
+  }
   const load = () => loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   const config = load();
   const format = config.logFormat ?? (terminal.interactive ? 'text' : 'json');

@@ -2,8 +2,8 @@
  * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside, and
  * `dist/node/`, the same service for Node; also the package for OpenFeature, `clients/openfeature/dist`. `bun build.ts [--target linux-arm64]`.
  */
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
@@ -59,12 +59,8 @@ function readTarget(args: string[]): string {
   );
 }
 
-/** What the program finds beside its sources. The build puts it into the program in place of this name. */
-const data = {
-  FLAGMETER_COMMON_PASSWORDS: JSON.stringify(
-    readFileSync(join(root, 'src/accounts/common-passwords.br'), 'base64'),
-  ),
-};
+/** Files that are read when they are first needed. As text in a module they would take memory, and their bytecode as much room again. */
+const files = ['dist/console.bin', 'src/accounts/common-passwords.br'];
 
 /** What runs in browsers, each as JSON. The build puts it into the program in place of these names. */
 interface ForBrowsers {
@@ -73,8 +69,11 @@ interface ForBrowsers {
 }
 
 async function buildForBrowsers(inside: Set<string>): Promise<ForBrowsers> {
+  const { index, content } = await buildConsole(root, inside);
+  mkdirSync('dist', { recursive: true });
+  writeFileSync('dist/console.bin', content);
   return {
-    FLAGMETER_CONSOLE: JSON.stringify(await buildConsole(root, inside)),
+    FLAGMETER_CONSOLE: JSON.stringify(index),
     FLAGMETER_SNIPPET: JSON.stringify(await buildSnippet(root, inside)),
   };
 }
@@ -90,7 +89,9 @@ async function buildExecutable(
   const addon = await buildLmdb(target, target === here);
   const { metafile } = await build({
     metafile: true,
-    entrypoints: [...entrypoints, 'node_modules/piscina/dist/worker.js'],
+    entrypoints: [...entrypoints, 'node_modules/piscina/dist/worker.js', ...files],
+    loader: { '.bin': 'file', '.br': 'file' },
+    naming: { asset: '[name].[ext]' },
     target: 'bun',
     minify: { whitespace: true, syntax: true },
     // Compiled here, it need not be parsed at each start; for another platform it may not fit, and would only be large.
@@ -101,10 +102,10 @@ async function buildExecutable(
     external: ['uWebSockets.js'],
     define: {
       FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`),
+      FLAGMETER_FILES: JSON.stringify(embedded),
       // Else the bundler writes where the sources of dependencies are: two builds of one commit would differ.
       __dirname: JSON.stringify(embedded),
       __filename: JSON.stringify(`${embedded}module.js`),
-      ...data,
       ...forBrowsers,
     },
     plugins: [embedAddon(addon), embedPiscinaWorker, keepKeyDecoder, leaveOut],
@@ -148,8 +149,9 @@ async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
     naming: '[dir]/[name].[ext]',
     root: 'src',
     sourcemap: 'linked',
-    define: { ...data, ...forBrowsers },
+    define: { ...forBrowsers },
   });
+  for (const file of files) copyFileSync(file, join('dist/node', basename(file)));
   console.error('dist/node/ (node dist/node/main.js)');
 }
 

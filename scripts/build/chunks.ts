@@ -3,16 +3,24 @@ import { basename, extname } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { BuildArtifact } from 'bun';
 import { minifySync } from 'rolldown/utils';
-import type { BundledFile } from '../../src/console/host/files.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
 };
 
+/** A file of the console as it is sent. */
+export interface CompressedFile {
+  readonly name: string;
+  readonly type: string;
+  readonly gzip: Buffer;
+  /** Absent for images, which are compressed already. */
+  readonly brotli?: Buffer;
+}
+
 /** A file of a bundle. */
 export interface Chunk {
-  readonly file: BundledFile;
+  readonly file: CompressedFile;
   /** Gzipped. */
   readonly bytes: number;
 }
@@ -67,11 +75,11 @@ function compress(name: string, text: string): Chunk {
   return compressed(name, type, Buffer.from(text));
 }
 
-/** A file as it is embedded in the executable. */
+/** Compresses a file. */
 export function compressed(name: string, type: string, bytes: Buffer): Chunk {
   const gzip = gzipSync(bytes, { level: 9 });
-  const brotli = type.startsWith('image/') ? {} : { brotli: brotliCompressSync(bytes).toString('base64') };
-  return { file: { name, type, gzip: gzip.toString('base64'), ...brotli }, bytes: gzip.length };
+  const brotli = type.startsWith('image/') ? {} : { brotli: brotliCompressSync(bytes) };
+  return { file: { name, type, gzip, ...brotli }, bytes: gzip.length };
 }
 
 /** @throws {Error} if it is not a script */

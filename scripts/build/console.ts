@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildArtifact, BuildMetafile, BunPlugin } from 'bun';
-import type { ConsoleBundle } from '../../src/console/host/files.ts';
-import { type Chunk, finish, sizeOf } from './chunks.ts';
+import type { BundledFile, ConsoleIndex, Span } from '../../src/console/host/files.ts';
+import { type Chunk, type CompressedFile, finish, sizeOf } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';
 
@@ -51,11 +51,16 @@ const trimUplot: BunPlugin = {
   },
 };
 
+export interface BuiltConsole {
+  readonly index: ConsoleIndex;
+  readonly content: Buffer;
+}
+
 /**
  * @param inside receives the directories of the bundled npm packages
  * @throws {Error} if it does not compile or a page is too large
  */
-export async function buildConsole(root: string, inside: Set<string>): Promise<ConsoleBundle> {
+export async function buildConsole(root: string, inside: Set<string>): Promise<BuiltConsole> {
   const output = await Bun.build({
     metafile: true,
     entrypoints: [`${root}/src/console/main.tsx`],
@@ -82,13 +87,37 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<C
   const style = named('./main.css');
   report([...chunks.values()], style, pages);
   const docs = buildDocs(root, style.file.name, named('./theme.js').file.name);
-  return {
-    docs,
+  const content = new Content();
+  const index = {
+    docs: { pages: docs.pages.map(content.add), files: docs.files.map(content.add) },
     script: named('./main.js').file.name,
     style: style.file.name,
     pages: Object.fromEntries(pages.map(([page, of]) => [page, of.map(({ file }) => file.name)])),
-    files: [...chunks.values()].map(({ file }) => file),
+    files: [...chunks.values()].map(({ file }) => content.add(file)),
   };
+  return { index, content: content.bytes };
+}
+
+/** The bytes of all files, one after another. */
+class Content {
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+
+  readonly add = ({ gzip, brotli, ...file }: CompressedFile): BundledFile => ({
+    ...file,
+    gzip: this.#append(gzip),
+    ...(brotli && { brotli: this.#append(brotli) }),
+  });
+
+  #append(bytes: Buffer): Span {
+    this.#parts.push(bytes);
+    this.#length += bytes.length;
+    return [this.#length - bytes.length, this.#length];
+  }
 }
 
 /** The script of the docs. It is not a module, so that it runs before the page is drawn. */

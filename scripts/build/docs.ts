@@ -5,8 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { Marked, type Tokens } from 'marked';
-import type { BundledFile, DocsBundle } from '../../src/console/host/files.ts';
-import { compressed } from './chunks.ts';
+import { type CompressedFile, compressed } from './chunks.ts';
 import { type DocsEntry, docsPage, escaped } from './docs-page.ts';
 
 /** Documents outside `docs`, by the name of their page. */
@@ -40,12 +39,18 @@ interface Site {
   readonly script: string;
 }
 
+/** The docs before their files are put into the content of the bundle. */
+export interface CompressedDocs {
+  readonly pages: readonly CompressedFile[];
+  readonly files: readonly CompressedFile[];
+}
+
 /**
  * @param style name of the console's style sheet
  * @param script name of the script that applies the chosen theme
  * @throws {Error} if a link leads nowhere
  */
-export function buildDocs(root: string, style: string, script: string): DocsBundle {
+export function buildDocs(root: string, style: string, script: string): CompressedDocs {
   const site: Site = { root, addresses: addressesIn(root), contents: contentsOf(root), style, script };
   const documents = [...site.addresses].filter(([path]) => path.endsWith('.md') && path !== 'README.md');
   const rendered = documents.map(([path, address]) => render(site, path, address));
@@ -181,7 +186,7 @@ function upFrom(address: string): string {
   return address === '' ? './' : '../'.repeat(address.split('/').length);
 }
 
-function contentsPage(site: Site): BundledFile {
+function contentsPage(site: Site): CompressedFile {
   const rows = site.contents.map(
     ({ name, title, note }) =>
       `<li><a href="./docs/${name}">${escaped(title)}</a><span>${escaped(note)}</span></li>`,
@@ -196,7 +201,7 @@ function contentsPage(site: Site): BundledFile {
 }
 
 /** The files of each folder. */
-function listings(site: Site): readonly BundledFile[] {
+function listings(site: Site): readonly CompressedFile[] {
   const all = [...site.addresses];
   const inside = all.filter(([path]) => !isFile(site.root, path));
   return inside.map(([folder, address]) => {
@@ -213,12 +218,12 @@ function pageFile(
   title: string,
   body: string,
   sections: readonly { readonly title: string; readonly anchor: string }[],
-): BundledFile {
+): CompressedFile {
   const page = { contents, style, script, name: address, up: upFrom(address), title, body, sections };
   return compressed(address, 'text/html; charset=utf-8', Buffer.from(docsPage(page))).file;
 }
 
-function asIs(root: string, path: string, address: string): BundledFile {
+function asIs(root: string, path: string, address: string): CompressedFile {
   const type = mediaTypes[extname(path)] ?? 'text/plain; charset=utf-8';
   return compressed(address, type, readFileSync(join(root, path))).file;
 }

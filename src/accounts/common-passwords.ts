@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** The content of `common-passwords.br`, base64, set by the build. */
-declare const FLAGMETER_COMMON_PASSWORDS: string | undefined;
+/** Folder of `common-passwords.br` in the executable, set by the build. Otherwise it is next to this module. */
+declare const FLAGMETER_FILES: string | undefined;
 
 /**
  * Common passwords, in lower case and in order, each between two line breaks. These are the 43 940 of the million most common ones
@@ -14,9 +14,10 @@ declare const FLAGMETER_COMMON_PASSWORDS: string | undefined;
 const list = brotliDecompressSync(packed()).toString('latin1');
 
 function packed(): Buffer {
-  if (typeof FLAGMETER_COMMON_PASSWORDS === 'string')
-    return Buffer.from(FLAGMETER_COMMON_PASSWORDS, 'base64');
-  return readFileSync(new URL('./common-passwords.br', import.meta.url));
+  const name = 'common-passwords.br';
+  return readFileSync(
+    typeof FLAGMETER_FILES === 'string' ? `${FLAGMETER_FILES}${name}` : new URL(`./${name}`, import.meta.url),
+  );
 }
 
 /** Whether a password is in the list, ignoring case. */

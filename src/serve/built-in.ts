@@ -1,20 +1,35 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ConsoleBundle } from '../console/host/files.ts';
+import type { ConsoleIndex } from '../console/host/files.ts';
 import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 
 /** Path of the workers in the executable, set by the build. Otherwise they are beside this bundle. */
 declare const FLAGMETER_WORKERS: string | undefined;
 
-/** The console, set by the build. */
-declare const FLAGMETER_CONSOLE: ConsoleBundle;
+/** Folder of other files in the executable, set by the build. Otherwise they are next to this bundle. */
+declare const FLAGMETER_FILES: string | undefined;
+
+/** The console, set by the build. `console.bin` has its content. */
+declare const FLAGMETER_CONSOLE: ConsoleIndex;
 
 /** The sender for pages, set by the build. */
 declare const FLAGMETER_SNIPPET: SnippetFiles;
 
 /** The parts of the service that the build provides. */
 export function builtIn(): Pick<ServiceDeps, 'workerFile' | 'bundle' | 'snippet'> {
-  return { workerFile, bundle: FLAGMETER_CONSOLE, snippet: FLAGMETER_SNIPPET };
+  return { workerFile, bundle: { ...FLAGMETER_CONSOLE, content }, snippet: FLAGMETER_SNIPPET };
+}
+
+let read: Uint8Array | undefined;
+
+function content(): Uint8Array {
+  read ??= readFileSync(
+    typeof FLAGMETER_FILES === 'string'
+      ? `${FLAGMETER_FILES}console.bin`
+      : new URL('./console.bin', import.meta.url),
+  );
+  return read;
 }
 
 function workerFile(name: string): string {

@@ -14,7 +14,14 @@ import { managementApi } from '../../src/management/management-api.ts';
 import { metricsDocument } from '../../src/serve/metrics-document.ts';
 import { metricsHost } from '../../src/serve/metrics-host.ts';
 
-const pages = consolePages({ script: '', style: '', pages: {}, files: [], docs: { pages: [], files: [] } });
+const pages = consolePages({
+  script: '',
+  style: '',
+  pages: {},
+  files: [],
+  docs: { pages: [], files: [] },
+  content: () => new Uint8Array(),
+});
 
 const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
   ['Base', [...managementApi, tokenInvalidation, description, pages, consoleSession, exposition]],

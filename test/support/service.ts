@@ -22,9 +22,10 @@ export function workerFile(name: string): string {
 }
 
 /** The built console. */
-export const bundle: ConsoleBundle = JSON.parse(
-  readFileSync(new URL('../../dist/console.json', import.meta.url), 'utf8'),
-);
+export const bundle: ConsoleBundle = {
+  ...JSON.parse(readFileSync(new URL('../../dist/console.json', import.meta.url), 'utf8')),
+  content: () => readFileSync(new URL('../../dist/console.bin', import.meta.url)),
+};
 
 /** The sender for pages, as well. */
 export const snippet: SnippetFiles = JSON.parse(

@@ -25,7 +25,7 @@ export function docsEndpoints(bundle: ConsoleBundle): readonly Endpoint<ConsoleS
   const { pages, files } = bundle.docs;
   const single = pages.filter(({ name }) => !name.includes('/'));
   const deeper = [...files, ...pages.filter(({ name }) => name.includes('/'))];
-  const send = (file: BundledFile) => sender(file, headers);
+  const send = (file: BundledFile) => sender(bundle, file, headers);
   return [
     endpoint('/docs', (settings) => {
       const contents = single.find(({ name }) => name === '');

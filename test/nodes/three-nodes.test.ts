@@ -210,11 +210,11 @@ async function sendReport({ grpc }: Binary): Promise<void> {
 
 /** Exports as OpenTelemetry does. */
 async function sendExport(node: Binary, signal: 'logs' | 'metrics', request: object): Promise<void> {
-  expect((await send(node, { key: keys['Backend']! }, signal, request)).status).toBe(200);
+  expect((await send({ http: node.metrics }, { key: keys['Backend']! }, signal, request)).status).toBe(200);
 }
 
-async function mint({ http }: Binary, identity: string): Promise<string> {
-  const answer = await fetch(`http://${http}/api/frontend/identities`, {
+async function mint({ metrics }: Binary, identity: string): Promise<string> {
+  const answer = await fetch(`http://${metrics}/api/frontend/identities`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: keys['Backend']! },
     body: JSON.stringify({ identity }),

@@ -29,11 +29,11 @@ const quietBytes = 20_000;
 export const wear: Benchmark = {
   summary: 'disk writes, flushes and CPU per packet at fixed rates',
   usage:
-    '[--json] [--rates 100,1000,5000,20000] [--delays 0] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--days 9] [--small] [--binary dist/flagmeter]',
+    '[--json] [--rates 100,1000,5000,20000] [--delays N,N] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--days 9] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { siblings: 100, people: 100_000, connections: 256, seconds: 30, idle: 5, days: 9 };
     const small = { people: 50, connections: 8, seconds: 0.5, idle: 0.1, days: 3 };
-    const lists = { rates: args.includes('--small') ? fewRates : rates, delays: [0] };
+    const lists = { rates: args.includes('--small') ? fewRates : rates, delays: [] };
     const options = readOptions(args, defaults, small, lists);
     try {
       const runs = [...(await measureKind('plain', options)), ...(await measureKind('personal', options))];
@@ -51,7 +51,7 @@ export type WearOptions = Readonly<
 
 interface Options extends WearOptions {
   readonly rates: readonly number[];
-  /** Values of `--commit-delay`. */
+  /** Values of `--commit-delay`; the default if there are none. */
   readonly delays: readonly number[];
 }
 
@@ -93,7 +93,8 @@ export interface WearRun {
 async function measureKind(kind: Kind, options: Options): Promise<WearRun[]> {
   const subjects: Subject[] = [];
   const runs: WearRun[] = [];
-  for (const delay of options.delays) subjects.push(await prepareSubject(kind, delay, options));
+  for (const delay of options.delays.length > 0 ? options.delays : [undefined])
+    subjects.push(await prepareSubject(kind, delay, options));
   for (const rate of options.rates) {
     for (const subject of subjects) {
       const run = await measure(subject, kind, rate, options);
@@ -114,10 +115,15 @@ export function verifySubject({ service, packets, accepted, since }: Subject): P
 }
 
 /** Starts a service. Series and people are known to it, and segments of its journal exist. */
-export async function prepareSubject(kind: Kind, delay: number, options: WearOptions): Promise<Subject> {
+export async function prepareSubject(
+  kind: Kind,
+  delay: number | undefined,
+  options: WearOptions,
+): Promise<Subject> {
   const since = new Date();
   const { siblings, people, binary } = options;
-  const delayed = delay > 0 ? ['--commit-delay', String(delay), '--commit-siblings', String(siblings)] : [];
+  const delayed =
+    delay === undefined ? [] : ['--commit-delay', String(delay), '--commit-siblings', String(siblings)];
   const service = await startService(binary, delayed);
   const { http, accessToken, applicationId, key } = service;
   const path = `/api/v2/applications/${applicationId}`;

@@ -81,7 +81,7 @@ const wear: Group = {
   async measure(binaries, options) {
     const sides = await prepareSides(binaries, async (_, binary) => {
       const own: WearOptions = { ...wearOptions(options), binary };
-      return { own, subject: await prepareSubject('plain', 0, own) };
+      return { own, subject: await prepareSubject('plain', undefined, own) };
     });
     const rates = [];
     for (const rate of wearRates) {

@@ -17,7 +17,7 @@ const smallStage = 0.25;
 const others: Readonly<Record<Exclude<Dimension, 'threads'>, readonly number[]>> = {
   workers: [2],
   'batch-packets': [1_024, 16_384],
-  'commit-delay': [2, 5],
+  'commit-delay': [0, 5],
 };
 const usualConnections = [16, 64, 256];
 

@@ -26,7 +26,7 @@ describe('loadConfig', () => {
       otlpTraceOneIn: 100,
       plans: 'fixed',
       batchPackets: 4_096,
-      commitDelay: 0,
+      commitDelay: 2,
       commitSiblings: 100,
       queueHighPackets: 20_000,
       queueLowPackets: 10_000,

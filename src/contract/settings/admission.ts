@@ -57,8 +57,8 @@ export const admission = {
   batchPackets: whole('Admission', 'Maximum packets in a commit', { minimum: 1, default: 4_096 }),
   commitDelay: whole(
     'Admission',
-    'Maximum delay in ms of a commit that waits for more packets (0: none). It ends when --commit-siblings packets wait',
-    { value: 'MS', minimum: 0, maximum: 1_000, default: 0 },
+    'Maximum delay in ms of a commit that waits for more packets, while that does not slow senders down (0: none). It ends when --commit-siblings packets wait',
+    { value: 'MS', minimum: 0, maximum: 1_000, default: 2 },
   ),
   commitSiblings: whole('Admission', 'Number of waiting packets that ends the delay of a commit', {
     minimum: 1,

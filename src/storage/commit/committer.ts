@@ -29,7 +29,7 @@ export interface Committer {
 }
 
 export interface JournalFigures {
-  /** Bytes on disk that are not yet in the store, or at least not the people in them. */
+  /** Data on disk that is not yet in the store, or at least not the people in it. Read for each packet. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
   /** Time that calls waited for the folding thread, in seconds. */
   readonly foldDelays: Histogram;

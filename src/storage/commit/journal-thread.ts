@@ -42,6 +42,11 @@ export class JournalThread {
     return this.#state.tail;
   }
 
+  /** Bytes that are not completely folded. Costs a few nanoseconds. */
+  get unfoldedBytes(): number {
+    return this.#state.unfoldedBytes;
+  }
+
   /** Sets the last frame of the journal, before the first batch. */
   begin(last: number): void {
     this.#state.publish({ sequence: last, bytes: 0, segment: 0, used: 0 });

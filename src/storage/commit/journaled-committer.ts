@@ -47,6 +47,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   #noSegment = false;
   #noFold = false;
   replay = { frames: 0, seconds: 0 };
+  readonly unfolded: JournalFigures['unfolded'];
   readonly people: UnfoldedPeople | undefined;
   readonly producers: readonly ProducerMemory[];
   readonly #deps: JournaledCommitterDeps;
@@ -73,15 +74,19 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.foldDelays = deps.folding.delays;
     this.producers = deps.journal.producers;
     this.#folded = { prompt: this.#durable, people: this.#durable };
+    const frames = () => this.#durable.sequence - this.#folded.people.sequence;
+    this.unfolded = {
+      get frames() {
+        return frames();
+      },
+      get bytes() {
+        return deps.journal.unfoldedBytes;
+      },
+    };
   }
 
   get journal(): JournalFigures {
     return this;
-  }
-
-  get unfolded(): JournalFigures['unfolded'] {
-    const [{ people }, durable] = [this.#folded, this.#durable];
-    return { frames: durable.sequence - people.sequence, bytes: durable.bytes - people.bytes };
   }
 
   /** The last frame on disk, whichever thread appended it. */

@@ -14,6 +14,7 @@ import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import { Batch, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
+import { DelayTrial } from './delay-trial.ts';
 import { LedgerTotals } from './ledger-totals.ts';
 import type { QueueMonitor, Waiting } from './queue-monitor.ts';
 import { RecordArrays } from './record-buffer.ts';
@@ -64,7 +65,7 @@ const enoughPackets = 128;
 
 /**
  * The queue of one aggregate worker, with group commit: the next batch fills while a commit is in flight. The speed of the disk
- * determines the size of the batches. A timer plays a part only if `--commit-delay` is set.
+ * determines the size of the batches. With `--commit-delay`, a commit is also delayed while that pays: see `DelayTrial`.
  */
 export class Lane {
   readonly #committer: Committer;
@@ -85,6 +86,7 @@ export class Lane {
   /** Entries of failed batches that later batches depend on. The next batch includes them. */
   #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
+  readonly #trial = new DelayTrial();
   /** Ledger counts for packets that belong to no batch. The next batch includes them. */
   readonly ledger = new LedgerTotals();
 
@@ -134,7 +136,7 @@ export class Lane {
     const before = batch.bytes;
     fill(batch);
     const held = packetBytes + bytes + batch.bytes - before;
-    this.#monitor.join(waiting, application, held, this.#time.monotonic());
+    this.#monitor.join(waiting, application, held);
     this.#lastOf.set(application, queued);
     return batch;
   }
@@ -213,7 +215,7 @@ export class Lane {
       setImmediate(resolve);
     });
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      if (this.#limits.commitDelay > 0) await this.#delay(next);
+      if (this.#limits.commitDelay > 0 && this.#trial.isDelayed) await this.#delay(next);
       this.#queue.shift();
       await this.#send(next);
     }
@@ -227,7 +229,7 @@ export class Lane {
     if (ms <= 0 || batch.packets >= commitSiblings || this.#queue.length > 1 || isAwaited) return;
     await new Promise<void>((resolve) => {
       this.#endDelay = resolve;
-      this.#time.after(ms, resolve);
+      this.#time.after(Math.ceil(ms), resolve); // Bun drops the fraction.
     });
   }
 
@@ -245,7 +247,9 @@ export class Lane {
       if (envelope.series.length > 0) this.#listener.durable?.(envelope.series);
       this.#unkept = nothingUnkept;
       this.#monitor.leave(waiting);
-      this.#listener.committed(batch.packets, this.#time.monotonic() - began);
+      const now = this.#time.monotonic();
+      this.#trial.committed(batch.packets, now);
+      this.#listener.committed(batch.packets, now - began);
       batch.settle.kept();
     } catch (error) {
       const { series, senders } = this.#unkept;

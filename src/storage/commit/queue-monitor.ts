@@ -118,9 +118,9 @@ export class QueueMonitor {
     return group;
   }
 
-  join(group: Waiting, application: number, bytes: number, now: number): void {
+  join(group: Waiting, application: number, bytes: number): void {
     if (application !== this.#lastApplication) {
-      if (this.#lastApplication !== -1) this.#mixedAt = now;
+      if (this.#lastApplication !== -1) this.#mixedAt = group.since;
       this.#lastApplication = application;
     }
     addTo(group.shares, application, 1, bytes);

@@ -10,7 +10,7 @@ const marks = {
 
 function fill(monitor: QueueMonitor, packets: number, bytes: number, now = 0, application = 1) {
   const group = monitor.open(now);
-  for (let packet = 0; packet < packets; packet += 1) monitor.join(group, application, bytes, now);
+  for (let packet = 0; packet < packets; packet += 1) monitor.join(group, application, bytes);
   return group;
 }
 

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { DelayTrial } from '../../../src/storage/commit/delay-trial.ts';
+
+const delayMs = 2;
+const commitMs = 0.3;
+
+/** Runs commits for some milliseconds. @param next the packets of a commit, and its duration @returns packets and commits by phase */
+function run(trial: DelayTrial, ms: number, next: (isDelayed: boolean) => { packets: number; ms: number }) {
+  const sums = { packets: 0, commits: 0, delayed: 0 };
+  for (let now = 0; now < ms; ) {
+    const { isDelayed } = trial;
+    const commit = next(isDelayed);
+    now += commit.ms;
+    trial.committed(commit.packets, now);
+    sums.packets += commit.packets;
+    sums.commits += 1;
+    if (isDelayed) sums.delayed += 1;
+  }
+  return sums;
+}
+
+/** Senders that each wait for their answer. */
+const waiting = (senders: number) => (isDelayed: boolean) => ({
+  packets: senders,
+  ms: commitMs + (isDelayed ? delayMs : 0),
+});
+
+/** Senders that do not wait: packets arrive at a constant rate per millisecond. */
+function independent(rate: number) {
+  let arrived = 0;
+  return (isDelayed: boolean) => {
+    const ms = Math.max(commitMs + (isDelayed ? delayMs : 0), 1 / rate);
+    arrived += ms * rate;
+    const packets = Math.floor(arrived + 1e-9);
+    arrived -= packets;
+    return { packets, ms };
+  };
+}
+
+test.each([1, 2, 8, 32])('%d senders that wait for their answers lose at most 2 %% by delays', (senders) => {
+  const trial = new DelayTrial();
+  run(trial, 20_000, waiting(senders));
+  const { packets } = run(trial, 20_000, waiting(senders));
+  expect(packets).toBeGreaterThan((0.98 * senders * 20_000) / commitMs);
+});
+
+test.each([1, 5, 20])('at %d independent packets a millisecond, most commits are delayed', (rate) => {
+  const { packets, commits } = run(new DelayTrial(), 20_000, independent(rate));
+  expect(packets / commits).toBeGreaterThan(2 * Math.max(1, rate * commitMs));
+});
+
+test('commits are not delayed if no others join', () => {
+  const { commits, delayed } = run(new DelayTrial(), 200_000, independent(0.1));
+  expect(delayed).toBeLessThan(commits / 50);
+});
+
+test('delays stop when the senders begin to wait for their answers', () => {
+  const trial = new DelayTrial();
+  run(trial, 10_000, independent(1));
+  run(trial, 5_000, waiting(8));
+  const { packets } = run(trial, 20_000, waiting(8));
+  expect(packets).toBeGreaterThan((0.95 * 8 * 20_000) / commitMs);
+});

@@ -1,3 +1,4 @@
+import { sharedHeaders } from './shared-headers.ts';
 import type { Pieces, Reply } from './types.ts';
 
 export interface Answer<Status extends number = number, Body = unknown, Header extends string = never> {
@@ -29,9 +30,11 @@ export function jsonBytes<Value>(value: Value): JsonBytes<Value> {
   return new TextEncoder().encode(JSON.stringify(value)) as JsonBytes<Value>;
 }
 
+const noHeaders = {};
+
 /** 200 with a value. */
 export function ok<Body>(body: Body | JsonBytes<Body>): Answer<200, Body> {
-  return { status: 200, body, headers: {} };
+  return { status: 200, body, headers: noHeaders };
 }
 
 /** 201 with the created object and its location. */
@@ -41,21 +44,21 @@ export function created<Body>(location: string, body: Body): Answer<201, Body, '
 
 export const noContent: Answer<204, undefined> = { status: 204, body: undefined, headers: {} };
 
-/** The reply for an answer. @param more headers of every answer of the host */
-export function replyWith(
-  { status, body, headers }: Answer,
-  more: Readonly<Record<string, string>> = {},
-): Reply {
-  if (body === undefined) return { status, headers: { ...more, ...headers } };
-  if (body instanceof Written) {
-    const { type, content } = body;
-    const isWhole = typeof content === 'string' || content instanceof Uint8Array;
-    const written = isWhole ? { body: content } : { pieces: content };
-    return { status, headers: { 'content-type': type, ...more, ...headers }, ...written };
-  }
-  return {
-    status,
-    headers: { 'content-type': 'application/json', ...more, ...headers },
-    body: body instanceof Uint8Array ? body : JSON.stringify(body),
+/** Makes replies of answers. @param more headers of every answer of the host */
+export function repliesWith(more: Readonly<Record<string, string>>): (answer: Answer) => Reply {
+  const ofJson = sharedHeaders({ 'content-type': 'application/json', ...more });
+  return ({ status, body, headers }) => {
+    if (body === undefined) return { status, headers: { ...more, ...headers } };
+    if (body instanceof Written) {
+      const { type, content } = body;
+      const isWhole = typeof content === 'string' || content instanceof Uint8Array;
+      const written = isWhole ? { body: content } : { pieces: content };
+      return { status, headers: { 'content-type': type, ...more, ...headers }, ...written };
+    }
+    return {
+      status,
+      headers: headers === noHeaders ? ofJson : { ...ofJson, ...headers },
+      body: body instanceof Uint8Array ? body : JSON.stringify(body),
+    };
   };
 }

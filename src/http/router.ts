@@ -5,6 +5,7 @@ import { percentDecode } from './form-text.ts';
 import { problem } from './problem.ts';
 import { type RequestIds, requestIdHeader } from './request-ids.ts';
 import { RequestTotals, type RouteTotals } from './request-totals.ts';
+import { withRequestId } from './shared-headers.ts';
 import type { Answered, SlowRequests } from './slow-requests.ts';
 import { type RequestTraces, traced } from './traced.ts';
 import {
@@ -127,7 +128,7 @@ function watched(reply: Reply, pieces: Pieces, failed: (error: unknown) => void)
 }
 
 function named(reply: Reply, requestId: string): Reply {
-  return { ...reply, headers: { ...reply.headers, [requestIdHeader]: requestId } };
+  return { ...reply, headers: withRequestId(reply.headers, requestId) };
 }
 
 function answeredWith(

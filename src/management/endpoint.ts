@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Challenged } from '../auth/tokens/bearer.ts';
-import { type Answer, noContent, replyWith } from '../http/answer.ts';
+import { type Answer, noContent, repliesWith } from '../http/answer.ts';
 import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';
 import { problem } from '../http/problem.ts';
@@ -58,7 +58,7 @@ export type Call<
   readonly fresh: Freshness | undefined;
 };
 
-const notCached = { 'cache-control': 'no-store' };
+const replyWith = repliesWith({ 'cache-control': 'no-store' });
 
 /**
  * Declares an endpoint. The order of the checks leaks nothing: 401 with a challenge, 429, 404 if the resource does not
@@ -86,20 +86,20 @@ export function endpoint<
     bind: (deps) =>
       authenticated(deps, (request, params, claims) => {
         const admitted = admit(deps, declaration.access, claims, request, params);
-        const call = { ...admitted, request, params, query: readQuery?.(request.query) };
-        const answerWith = (more: object) =>
-          reply(handle({ ...call, ...more } as unknown as Parameters<typeof handle>[0], deps));
+        const query = readQuery?.(request.query);
+        const answerWith = (body: unknown, fresh?: Freshness) => {
+          const call = { ...admitted, request, params, query, body, fresh };
+          return reply(handle(call as unknown as Parameters<typeof handle>[0], deps));
+        };
         const answer = (body?: unknown) =>
-          counted ? freshly(deps, counted, answerWith) : answerWith({ body });
+          counted ? freshly(deps, counted, ({ fresh }) => answerWith(body, fresh)) : answerWith(body);
         return readBody === undefined ? answer() : readBody(request).then(answer);
       }),
   };
 }
 
 function reply(answer: Answer | Promise<Answer> | Promise<void>): Reply | Promise<Reply> {
-  return answer instanceof Promise
-    ? answer.then((late) => replyWith(late ?? noContent, notCached))
-    : replyWith(answer, notCached);
+  return answer instanceof Promise ? answer.then((late) => replyWith(late ?? noContent)) : replyWith(answer);
 }
 
 /** Synchronous for known tokens, which most are. */

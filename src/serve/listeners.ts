@@ -20,10 +20,11 @@ export interface HostListener {
   readonly shared?: ListenOptions;
 }
 
-/** The paths of packets and reports. */
+/** The paths that programs call most: packets, reports, instance ids, tokens, and the list of applications. */
 function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
+  const packets = [telemetryPath, '/api/frontend/identities', '/api/usage/stats', '/api/metrics'];
   const prefixed = `${metricsPathPrefix}${telemetryPath}`;
-  return [...new Set([telemetryPath, prefixed, '/api/usage/stats', '/api/metrics'])];
+  return [...new Set([...packets, prefixed, '/connect/token', '/api/v2/applications'])];
 }
 
 /** Whether an address of HTTP is also that of gRPC, which makes it one port. Any two free ports differ. */

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { oneOf, text } from '../../contract/shapes/fields.ts';
 import type { DeclaredAnswer, Headers } from '../../http/endpoint.ts';
 import { NotCached } from '../../http/openapi/headers.ts';
+import { sharedHeaders } from '../../http/shared-headers.ts';
 import type { Reply } from '../../http/types.ts';
 
 /**
@@ -27,11 +28,11 @@ export type OAuthErrorCode =
 export type OAuthRefusals = Readonly<Partial<Record<OAuthErrorCode, string>>>;
 
 /** Answers of the token endpoint must not be cached (RFC 6749 §5.1). */
-export const uncached = {
+export const uncached = sharedHeaders({
   'content-type': 'application/json',
   'cache-control': 'no-store',
   pragma: 'no-cache',
-} as const;
+});
 
 /** A refused token request. The description is shown to the client and contains no secrets. */
 export class OAuthError extends Error {

@@ -1,5 +1,7 @@
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
+import { requestIdHeader } from '../request-ids.ts';
+import { commonHeaders } from '../shared-headers.ts';
 import { cipherSuites, readTls } from '../tls.ts';
 import type { HttpEngine, ListenOptions, Pieces, Reply } from '../types.ts';
 import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared } from './bun-request.ts';
@@ -83,14 +85,25 @@ async function stop(server: Server, graceMs: number): Promise<void> {
 
 /** @param closing tells the client that the connection will be closed */
 function respond(request: BunRequest, answer: Reply, life: Life, closing = life.closing): Response {
-  if (answer.isReused && !closing && request.refused === undefined)
-    return new Response(answer.body as Uint8Array<ArrayBuffer>, life.kept.of(answer));
+  if (!closing && request.refused === undefined) {
+    if (answer.isReused) return new Response(answer.body as Uint8Array<ArrayBuffer>, life.kept.of(answer));
+    const common = commonHeaders(answer.headers);
+    if (common !== undefined && answer.cookies === undefined && answer.pieces === undefined)
+      return respondWith(answer, life.kept.headersOf(common));
+  }
   const reply = withHeaders(answer, life.every);
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
   if (reply.pieces !== undefined) return respondInPieces(request, reply, reply.pieces, closing);
   const sent = closing ? withHeaders(reply, { connection: 'close' }) : reply;
   const headers = sent.cookies === undefined ? sent.headers : withCookies(sent);
   return new Response(sent.body as Uint8Array<ArrayBuffer>, { status: sent.status, headers } as ResponseInit);
+}
+
+/** Bun copies `Headers` in less than half the time of an object. @param headers of many replies, without the request id */
+function respondWith({ status, headers, body }: Reply, common: Headers): Response {
+  const response = new Response(body as Uint8Array<ArrayBuffer>, { status, headers: common });
+  response.headers.set(requestIdHeader, headers![requestIdHeader]!);
+  return response;
 }
 
 /** Bun pulls a chunk when the socket has room, and closes a connection that is idle for its timeout. */

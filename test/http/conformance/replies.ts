@@ -48,10 +48,26 @@ export function replies({ open, ask, start }: Target): void {
     });
   });
 
+  describe.concurrent('a reply with shared headers', () => {
+    it('has them, and the id of its own request', async () => {
+      const client = await open();
+      for (const id of ['first', 'second']) {
+        client.write(get(`/shared?${id}`));
+        const { status, headers, body } = await client.read();
+        expect([status, body.toString()]).toEqual([203, id]);
+        expect(headers.get('content-type')).toBe('text/plain');
+        expect(headers.get('x-shared')).toBe('yes');
+        expect(headers.get('x-request-id')).toBe(id);
+        expect(headers.get('x-content-type-options')).toBe('nosniff');
+      }
+    });
+  });
+
   describe.concurrent('the headers of every reply', () => {
     it.each([
       ['an empty reply', get('/accept')],
       ['a reply that answers many requests', get('/reused')],
+      ['a reply with shared headers', get('/shared?id')],
       ['a body', post('/echo', 'x')],
       ['a path without a route', get('/nowhere')],
       ['another method', 'PATCH /echo HTTP/1.1\r\nHost: x\r\n\r\n'],

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readBody } from '../../../src/http/body.ts';
 import { parseQuery } from '../../../src/http/form-text.ts';
 import { createRouter } from '../../../src/http/router.ts';
+import { sharedHeaders, withRequestId } from '../../../src/http/shared-headers.ts';
 import { ClientGone, type Dispatch, type Reply, type Request, type Route } from '../../../src/http/types.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 
@@ -20,6 +21,8 @@ const reused: Reply = {
   body: 'again',
   isReused: true,
 };
+
+const shared = sharedHeaders({ 'content-type': 'text/plain', 'x-shared': 'yes' });
 
 /** Shared budget for the bodies in flight. */
 export const budgetBytes = 20_000;
@@ -102,6 +105,11 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     { method: 'POST', path: '/accept', handle: (request) => echo(request).then(() => ({ status: 202 })) },
     { method: 'GET', path: '/accept', handle: () => ({ status: 202 }) },
     { method: 'GET', path: '/reused', handle: () => reused },
+    {
+      method: 'GET',
+      path: '/shared',
+      handle: ({ query }) => ({ status: 203, headers: withRequestId(shared, query), body: query }),
+    },
     {
       method: 'GET',
       path: '/text',

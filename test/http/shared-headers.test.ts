@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { commonHeaders, sharedHeaders, withRequestId } from '../../src/http/shared-headers.ts';
+
+const shared = sharedHeaders({ 'content-type': 'text/plain' });
+
+test('shared headers with a request id reveal the shared ones', () => {
+  const headers = withRequestId(shared, 'id');
+  expect({ ...headers }).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id' });
+  expect(commonHeaders(headers)).toBe(shared);
+});
+
+test('a copy of them with more headers is ordinary, so that none of these is lost', () => {
+  const headers = { ...withRequestId(shared, 'id'), vary: 'Origin' };
+  expect(headers).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id', vary: 'Origin' });
+  expect(commonHeaders(headers)).toBeUndefined();
+});
+
+test('other headers with a request id are ordinary', () => {
+  expect(withRequestId({ allow: 'GET' }, 'id')).toEqual({ allow: 'GET', 'x-request-id': 'id' });
+  expect(withRequestId(undefined, 'id')).toEqual({ 'x-request-id': 'id' });
+  expect(commonHeaders(withRequestId({ ...shared }, 'id'))).toBeUndefined();
+  expect(commonHeaders(shared)).toBeUndefined();
+  expect(commonHeaders(undefined)).toBeUndefined();
+});
+
+test('shared headers cannot be changed', () => {
+  expect(Object.isFrozen(shared)).toBe(true);
+});

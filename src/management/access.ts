@@ -196,9 +196,8 @@ export function admit(
   takeRate(deps, claims);
   if (claims.sub === claims.client_id) deps.directory.markApiKeyUsed(claims.sub);
   const callerIn = (accounts: Accounts) => callerOf(accounts, claims);
-  const check = (accounts: Accounts) => checkAccess(access, accounts, callerIn(accounts), params);
-  const found = check(deps.directory);
   const caller = callerIn(deps.directory);
+  const found = checkAccess(access, deps.directory, caller, params);
   const checkRecent = () => checkRecentSignIn(deps, claims);
   if (access.recent === true) checkRecent();
   if (request.method === 'GET' || request.method === 'HEAD') {
@@ -210,7 +209,7 @@ export function admit(
     address: request.remoteAddress,
     check(draft) {
       if (!deps.isStillValid(claims, draft)) throw new Unauthorized(true);
-      check(draft);
+      checkAccess(access, draft, callerIn(draft), params);
     },
   });
   return { ...found, caller, callerIn, checkRecent, directory };

@@ -118,7 +118,18 @@ export const applications: Group<ManageDeps> = {
   ],
 };
 
+/** Shown applications, cached by record: a record never changes. Formatting times would take longer than everything else here. */
+const shown = new WeakMap<StoredApplication, Shown<Application>>();
+
 function show(application: StoredApplication): Shown<Application> {
+  const known = shown.get(application);
+  if (known !== undefined) return known;
+  const made = makeShown(application);
+  shown.set(application, made);
+  return made;
+}
+
+function makeShown(application: StoredApplication): Shown<Application> {
   const { id, name, teamId, allowedOrigins, acceptClientIdentities, rate, burst } = application;
   return {
     id,

@@ -46,7 +46,7 @@ export function callerOf(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
   { sub: id, client_id: clientId, sid: session }: Claims,
 ): Caller {
-  if (id === clientId) return apiKeyCaller(apiKeys, id);
+  if (id === clientId) return new ApiKeyCaller(apiKeys, id);
   const now = () =>
     teamsThrough(users.get(id) ?? { teams: [], primaryTeam: '' }, findClient({ clients }, clientId));
   return {
@@ -66,24 +66,33 @@ export function callerOf(
 }
 
 /** An API key, whose scopes include a role in its team, or none. */
-function apiKeyCaller(apiKeys: Accounts['apiKeys'], id: string): Caller {
-  return {
-    id,
-    session: undefined,
-    roleIn(teamId) {
-      const apiKey = apiKeys.get(id);
-      return apiKey?.teamId === teamId ? roleOf(scopesOf(apiKey)) : undefined;
-    },
-    get teams() {
-      return apiKeys.get(id) ? [apiKeys.get(id)!.teamId] : [];
-    },
-    get primaryTeam() {
-      return apiKeys.get(id)?.teamId ?? '';
-    },
-    get apiKey() {
-      return apiKeys.get(id);
-    },
-  };
+class ApiKeyCaller implements Caller {
+  readonly id: string;
+  readonly session = undefined;
+  readonly #apiKeys: Accounts['apiKeys'];
+
+  constructor(apiKeys: Accounts['apiKeys'], id: string) {
+    this.id = id;
+    this.#apiKeys = apiKeys;
+  }
+
+  get apiKey(): ApiKey | undefined {
+    return this.#apiKeys.get(this.id);
+  }
+
+  get teams(): readonly string[] {
+    const { apiKey } = this;
+    return apiKey ? [apiKey.teamId] : [];
+  }
+
+  get primaryTeam(): string {
+    return this.apiKey?.teamId ?? '';
+  }
+
+  roleIn(teamId: string): Role | undefined {
+    const { apiKey } = this;
+    return apiKey?.teamId === teamId ? roleOf(scopesOf(apiKey)) : undefined;
+  }
 }
 
 /** Whether a caller may reach an application of one of their teams. An API key may be bound to others. */

@@ -103,14 +103,17 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
 ): Endpoint<ClientEndpointDeps & Deps> {
   const { credential = secretOrPublic, who, forms, choose = () => forms[0]! } = declaration;
 
-  async function handle(deps: ClientEndpointDeps & Deps, request: Request): Promise<Reply> {
-    const form = await readForm(request);
+  async function answerTo(deps: ClientEndpointDeps & Deps, form: Form, request: Request): Promise<Reply> {
     const authorization = request.header('authorization');
     try {
       const chosen = choose(form);
       const identified = chosen.identify?.(deps, authorization, form);
       if (identified !== undefined) takeRate(deps, identified, request);
-      const client = identified ?? (await authenticated(deps, form, request));
+      const client =
+        identified ??
+        (form.has('client_assertion')
+          ? await authenticateByKey(deps, authorization, form, request)
+          : authenticateBySecret(deps, authorization, form, request));
       return reply(await chosen.answer(client, form, request, deps));
     } catch (error) {
       const claimed = () => claimedId(authorization, form) || claimedByAssertion(form);
@@ -124,37 +127,52 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
     path,
     access: { credential, who },
     operation: describe(declaration),
-    bind: (deps) => (request) => handle(deps, request).catch(refuse),
+    bind: (deps) => async (request) => {
+      try {
+        return await answerTo(deps, await readForm(request), request);
+      } catch (error) {
+        return refuse(error);
+      }
+    },
   };
 }
 
 /**
- * The client, by its secret or its assertion.
+ * The client, by its assertion.
  * @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down`
  */
-async function authenticated(
+async function authenticateByKey(
   deps: ClientEndpointDeps,
+  authorization: string | undefined,
   form: Form,
   request: Request,
 ): Promise<AuthenticatedClient> {
-  const authorization = request.header('authorization');
-  const asserted = form.has('client_assertion')
-    ? await authenticateByAssertion(deps, authorization, form)
-    : undefined;
-  const client = asserted?.client ?? authenticateClient(deps.directory, authorization, form);
+  const asserted = await authenticateByAssertion(deps, authorization, form);
+  takeRate(deps, asserted.client, request);
+  await useOnce(deps, asserted);
+  return marked(deps, asserted.client);
+}
+
+/** The client, by its secret, or a public client by its id. @throws {OAuthError} as above */
+function authenticateBySecret(
+  deps: ClientEndpointDeps,
+  authorization: string | undefined,
+  form: Form,
+  request: Request,
+): AuthenticatedClient {
+  const client = authenticateClient(deps.directory, authorization, form);
   takeRate(deps, client, request);
-  if (asserted !== undefined) await useOnce(deps, asserted);
-  if (client.kind === 'api-key') deps.directory.markApiKeyUsed(client.id);
+  return marked(deps, client);
+}
+
+function marked({ directory }: ClientEndpointDeps, client: AuthenticatedClient): AuthenticatedClient {
+  if (client.kind === 'api-key') directory.markApiKeyUsed(client.id);
   return client;
 }
 
 /** @throws {OAuthError} `slow_down` */
-function takeRate(
-  { rates, clock }: ClientEndpointDeps,
-  client: AuthenticatedClient,
-  { remoteAddress }: Request,
-): void {
-  rates.take(rateKeyOf(client, remoteAddress), clock.monotonic());
+function takeRate({ rates, clock }: ClientEndpointDeps, client: AuthenticatedClient, request: Request): void {
+  rates.take(rateKeyOf(client, request), clock.monotonic());
 }
 
 const secretOrPublic = 'Client id and secret, or a signed assertion; a public client sends only its id';

@@ -20,7 +20,7 @@ export type Form = ReadonlyMap<string, string>;
  */
 export async function readForm(request: Request): Promise<Form> {
   if (!isForm(request)) {
-    throw new OAuthError('invalid_request', 'Send the parameters as application/x-www-form-urlencoded');
+    throw new OAuthError('invalid_request', `Send the parameters as ${formType}`);
   }
   try {
     return parseForm(decodeText(await readBody(request, longestForm)));
@@ -30,10 +30,14 @@ export async function readForm(request: Request): Promise<Form> {
   }
 }
 
+const formType = 'application/x-www-form-urlencoded';
+
 /** Whether a request has the content type of a form. */
 export function isForm(request: Request): boolean {
-  const [type = ''] = (request.header('content-type') ?? '').split(';', 1);
-  return type.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+  const sent = request.header('content-type') ?? '';
+  if (sent === formType) return true;
+  const [type = ''] = sent.split(';', 1);
+  return type.trim().toLowerCase() === formType;
 }
 
 /** @throws {OAuthError} `invalid_request` */

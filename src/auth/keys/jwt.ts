@@ -1,5 +1,4 @@
 import { sign } from 'node:crypto';
-import { promisify } from 'node:util';
 import {
   decodeJwt,
   decodeProtectedHeader,
@@ -11,21 +10,24 @@ import {
 } from 'jose';
 import type { SigningKeys, TokenType } from './signing-keys.ts';
 
-/** Signs on a thread of the runtime's pool. */
-const signAside = promisify(sign);
 const encoder = new TextEncoder();
 
 /**
  * Signs claims with the current key: a JWS in its compact form (RFC 7515 §3.1). jose's `SignJWT` costs twice as much: it copies
  * and checks the claims, which are typed here, and encodes the header anew for each token.
  */
-export async function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPayload): Promise<string> {
+export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPayload): Promise<string> {
   const { alg, privateKey, headers } = current;
   const input = `${headers[typ]}.${base64url(Buffer.from(JSON.stringify(claims)))}`;
   // Ed25519 has its own digest (RFC 8037 §3.1). JWS has no ASN.1 around an ECDSA signature (RFC 7518 §3.4).
   const hash = alg === 'EdDSA' ? null : 'sha256';
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
-  return `${input}.${base64url(await signAside(hash, encoder.encode(input), key))}`;
+  return new Promise((resolve, reject) => {
+    // With a callback, the runtime signs on a thread of its pool.
+    sign(hash, encoder.encode(input), key, (error, signature) =>
+      error ? reject(error) : resolve(`${input}.${base64url(signature)}`),
+    );
+  });
 }
 
 /** The required claims. jose checks none of them by default. */

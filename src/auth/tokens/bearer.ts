@@ -74,5 +74,9 @@ export function createBearer(
 
 /** The token in a request's `Authorization: Bearer` header; `undefined` if missing or malformed. */
 export function bearerToken(request: Request): string | undefined {
-  return /^bearer +([^ ]+) *$/i.exec(request.header('authorization') ?? '')?.[1];
+  const value = request.header('authorization') ?? '';
+  const [scheme] = /^bearer +/i.exec(value) ?? [];
+  if (scheme === undefined) return undefined;
+  const token = value.slice(scheme.length).trimEnd();
+  return token === '' || token.includes(' ') ? undefined : token;
 }

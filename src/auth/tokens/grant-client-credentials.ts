@@ -43,6 +43,7 @@ function apiKeyOf(client: AuthenticatedClient): ApiKey {
  * @throws {OAuthError} `invalid_scope`
  */
 export function checkScope(asked: string | undefined, serviceScope: string): string {
+  if (asked === `openid ${serviceScope}`) return asked;
   const scopes = new Set((asked ?? '').split(' ').filter((scope) => scope !== ''));
   if (scopes.size === 2 && scopes.has('openid') && scopes.has(serviceScope)) return `openid ${serviceScope}`;
   throw new OAuthError('invalid_scope', `scope must be: openid ${serviceScope}`);

@@ -51,7 +51,9 @@ test('a public client is counted per network, because anyone can send its id', (
   const client = { id: 'c', kind: 'sign-in', client: { secretHash: null } } as Parameters<
     typeof rateKeyOf
   >[0];
-  const keys = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2'].map((at) => rateKeyOf(client, at));
+  const keys = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2'].map((at) =>
+    rateKeyOf(client, { remoteAddress: at }),
+  );
   expect(new Set(keys).size).toBe(3);
   expect(holderKeyOf({ sub: 'c', client_id: 'c' })).toBe('c');
   expect(holderKeyOf({ sub: 'u', client_id: 'c' })).not.toBe(holderKeyOf({ sub: 'v', client_id: 'c' }));

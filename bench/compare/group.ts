@@ -2,6 +2,8 @@ import type { Row } from './row.ts';
 
 /** Settings of all groups. */
 export interface CompareOptions {
+  /** True for short runs with few connections, whose figures mean nothing. */
+  readonly small: boolean;
   readonly rounds: number;
   /** Length of a run, and of the load before the first one. */
   readonly seconds: number;
@@ -21,7 +23,7 @@ export interface Group {
 }
 
 /** Expected duration of a run with its pause, and of starting both executables on fresh stores. */
-export const runSeconds = ({ seconds }: Pick<CompareOptions, 'seconds'>): number => seconds * 1.2 + 0.5;
+export const runSeconds = (seconds: number): number => seconds + 0.3;
 export const startSeconds = 2.5;
 
 /** Differences of the medians that matter: of speed and costs, and of latencies. */

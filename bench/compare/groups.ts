@@ -17,7 +17,7 @@ const { cost, p50, p99 } = tolerances;
 
 /** Start to ready on a store in use, and the executable. */
 const start: Group = {
-  seconds: ({ rounds }) => startSeconds + 2 * rounds * 1,
+  seconds: ({ rounds }) => startSeconds + 2 * runSeconds(0.3) * rounds,
   async measure(binaries, { rounds }) {
     const sides = await prepareSides(binaries, async (_, binary) => ({
       binary,
@@ -41,7 +41,7 @@ const start: Group = {
 
 /** Resident memory of fresh services. */
 const memory: Group = {
-  seconds: ({ rounds, packets }) => 2 * rounds * (2.5 + packets / 40_000),
+  seconds: ({ rounds, packets }) => 2 * rounds * (2 + packets / 50_000),
   async measure(binaries, { rounds, packets }) {
     const sides = await prepareSides(binaries, async (_, binary) => binary);
     const resident = await sampleSides(rounds, sides, (binary) =>
@@ -77,7 +77,7 @@ const wearOptions = ({ seconds }: CompareOptions) => ({
 /** Disk and CPU of packets at fixed rates. */
 const wear: Group = {
   seconds: (options) =>
-    startSeconds + 2 * options.rounds * wearRates.length * (runSeconds(wearOptions(options)) + 0.5),
+    startSeconds + 2 * options.rounds * wearRates.length * (runSeconds(wearOptions(options).seconds) + 0.7),
   async measure(binaries, options) {
     const sides = await prepareSides(binaries, async (_, binary) => {
       const own: WearOptions = { ...wearOptions(options), binary };
@@ -116,16 +116,16 @@ const onePortFigures: readonly Figure<OnePortRun>[] = [
 const onePort: Group = {
   seconds: ({ rounds, seconds, warmup }) =>
     startSeconds +
-    4 * runSeconds({ seconds: warmup }) +
-    4 * onePortConnections.length * rounds * runSeconds({ seconds }),
-  async measure(binaries, { rounds, seconds, warmup }) {
+    4 * runSeconds(warmup) +
+    4 * onePortConnections.length * rounds * runSeconds(seconds * 1.2),
+  async measure(binaries, { small, rounds, seconds, warmup }) {
     const sides = await prepareSides(binaries, async (name, binary) => {
       const listeners = await startListeners(name, binary, { connections: 64, seconds });
       for (const target of listeners.targets) await driveAccepted(target, { seconds: warmup });
       return listeners;
     });
     const sections = [];
-    for (const connections of onePortConnections) {
+    for (const connections of small ? [4] : onePortConnections) {
       const runs = await sampleSides(rounds, sides, async ({ targets }) => {
         // A round of one executable has both listeners, in turn, because its figure is their ratio.
         const [[http], [one]] = (await inTurn(
@@ -151,17 +151,17 @@ export const groups: ReadonlyMap<string, Group> = new Map([
   ['start', start],
   ['memory', memory],
   ['token', loadGroup('token', issuing)],
-  ['verify', loadGroup('verify', calls)],
-  ['mint', loadGroup('mint', identities)],
+  ['verify', loadGroup('verify', calls, [{ connections: 64, floor: true, half: false }])],
+  ['mint', loadGroup('mint', identities, [{ connections: 256, floor: true, half: false }])],
   ['grpc', loadGroup('grpc', reports)],
   ['unleash', loadGroup('unleash', messages)],
   [
     'ingest',
     loadGroup('ingest', packets, [
-      { connections: 256 },
-      { connections: 64 },
-      { connections: 8, alone: true },
-      { connections: 1, alone: true },
+      { connections: 256, floor: true, half: false },
+      { connections: 64, floor: true, half: true },
+      { connections: 8, floor: false, half: false },
+      { connections: 1, floor: false, half: false },
     ]),
   ],
   ['one-port', onePort],

@@ -8,8 +8,10 @@ import { prepareSides, type Side, type Sides, sampleSides } from './sides.ts';
 /** A number of connections to measure with. */
 interface Section {
   readonly connections: number;
-  /** Without the floor, and without half of the peak: few connections do not reach a limit. */
-  readonly alone?: boolean;
+  /** True if the floor is driven as well. */
+  readonly floor: boolean;
+  /** True if latencies are measured at half of the peak, too. */
+  readonly half: boolean;
 }
 
 /** A run, and the run of the floor in the same round. */
@@ -23,17 +25,19 @@ type Subject = Awaited<ReturnType<typeof beginTrial>>;
 export function loadGroup<Own extends string>(
   name: string,
   comparison: Comparison<Own>,
-  sections: readonly Section[] = [{ connections: comparison.defaults.connections }],
+  sections: readonly Section[] = [{ connections: comparison.defaults.connections, floor: true, half: true }],
 ): Group {
+  const runs = sections.reduce((sum, { floor, half }) => sum + 2 + Number(floor) + 2 * Number(half), 0);
   return {
     seconds: (options) =>
       startSeconds +
-      3 * runSeconds({ seconds: options.warmup }) +
-      sections.reduce((sum, { alone }) => sum + options.rounds * (alone ? 2 : 5) * runSeconds(options), 0),
+      3 * runSeconds(options.warmup) +
+      options.rounds * runs * runSeconds(options.seconds * 1.2),
     async measure(binaries, options) {
       const { seconds, warmup } = options;
+      const base = options.small ? comparison.small : comparison.defaults;
       const sides = await prepareSides(binaries, async (side, binary) => {
-        const subject = await beginTrial(side, comparison, binary, { ...comparison.defaults, seconds });
+        const subject = await beginTrial(side, comparison, binary, { ...base, seconds });
         await driveAccepted(subject.target, { seconds: warmup });
         return subject;
       });
@@ -41,8 +45,12 @@ export function loadGroup<Own extends string>(
       const floor = subject && (await startFloors(comparison, subject.trial))[0];
       await floor?.drive({ seconds: warmup });
       const rows: (() => Row[])[] = [];
-      for (const section of sections)
-        rows.push(await measureSection(name, comparison.unit, section, sides, floor, options));
+      for (const section of sections) {
+        const connections = Math.min(section.connections, base.connections);
+        rows.push(
+          await measureSection(name, comparison.unit, { ...section, connections }, sides, floor, options),
+        );
+      }
       for (const side of sides) await side.attempt(({ trial }) => trial.verify());
       return rows.flatMap((each) => each());
     },
@@ -53,25 +61,25 @@ export function loadGroup<Own extends string>(
 async function measureSection(
   group: string,
   unit: string,
-  { connections, alone = false }: Section,
+  { connections, floor: withFloor, half: withHalf }: Section,
   sides: Sides<Subject>,
   floor: Target | undefined,
   { rounds }: CompareOptions,
 ): Promise<() => Row[]> {
-  const full = await driveSides(rounds, sides, alone ? undefined : floor, { connections });
+  const full = await driveSides(rounds, sides, withFloor ? floor : undefined, { connections });
   const peaks = sides.flatMap((side, at) => {
     const runs = side.available(full[at]!);
     return runs.length > 0 ? [median(runs.map(({ rps }) => rps))] : [];
   });
   const rate = Math.max(1, Math.min(...peaks) / 2);
-  const half = alone
-    ? undefined
-    : await sampleSides(rounds, sides, ({ target }) => driveAccepted(target, { connections, rate }));
+  const half = withHalf
+    ? await sampleSides(rounds, sides, ({ target }) => driveAccepted(target, { connections, rate }))
+    : undefined;
   const place = `${group}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`;
   const kept = <Each>(each: readonly (readonly (Each | undefined)[])[]) =>
     sides.map((side, at) => side.available(each[at]!)) as [Each[], Each[]];
   return () => [
-    ...rowsOf(place, fullFigures(unit, !alone), kept(full)),
+    ...rowsOf(place, fullFigures(unit, withFloor), kept(full)),
     ...(half === undefined ? [] : rowsOf(place, halfFigures, kept(half))),
   ];
 }
@@ -92,13 +100,18 @@ async function driveSides(
   return [previous!.map(beside), current!.map(beside)];
 }
 
-/** Drives a target. @throws {Error} if it does not accept the requests */
+/** A new server on a busy machine may not answer anything during a short run. */
+const mostAttempts = 10;
+
+/** Drives a target until it answers. @throws {Error} unless it accepts every request */
 export async function driveAccepted(target: Target, open: Open): Promise<Run> {
-  const run = await drive(target, open);
-  const refused = Object.values(run.errors).reduce((sum, each) => sum + each, 0);
-  if (run.requests === 0 || refused > run.requests / 100)
-    throw new Error(`requests are not accepted: ${JSON.stringify(run.errors)}`);
-  return run;
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    const run = await drive(target, open);
+    if (Object.keys(run.errors).length > 0)
+      throw new Error(`requests are not accepted: ${JSON.stringify(run.errors)}`);
+    if (run.requests > 0) return run;
+  }
+  throw new Error('requests are not answered');
 }
 
 const { cost, p50, p99 } = tolerances;

@@ -9,6 +9,7 @@ import type { MethodTotals } from './call-totals.ts';
 import { messageFrame } from './frames.ts';
 import { timeoutMs } from './metadata.ts';
 import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
+import type { Trailers } from './trailers.ts';
 import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './watched-stream.ts';
 
 export interface Method {
@@ -31,6 +32,7 @@ interface CallDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Counts the call, once. */
   readonly row: MethodTotals;
+  readonly trailers: Trailers;
   readonly slow?: SlowRequests;
   readonly now: number;
 }
@@ -142,6 +144,11 @@ export class Call implements WatchedStream {
     }
   }
 
+  /** Called by `Trailers`. */
+  sendTrailers(): void {
+    if (!this.closed) this.#stream.sendTrailers(this.#trailers);
+  }
+
   endLate(): void {
     this.refuse(new ApiError('deadline_exceeded', 'The message was not complete in time'));
   }
@@ -183,7 +190,7 @@ export class Call implements WatchedStream {
 
   #respond(): void {
     if (this.#stream.headersSent) return;
-    this.#stream.on('wantTrailers', () => this.#stream.sendTrailers(this.#trailers));
+    this.#stream.on('wantTrailers', () => this.#deps.trailers.add(this));
     this.#stream.respond(responseHeaders, trailersFollow);
   }
 

@@ -9,6 +9,7 @@ import type { CallTotals } from './call-totals.ts';
 import type { GrpcGuard } from './guard.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { codeOf } from './status.ts';
+import { Trailers } from './trailers.ts';
 
 /** The HTTP side of the listener. */
 export interface HttpSide {
@@ -36,7 +37,8 @@ const grpcType = /^application\/grpc(?:[+;]|$)/i;
 
 /** Answers the streams of a connection: calls of gRPC by their methods, and all others by the routes of HTTP. */
 export function streamServer(methods: readonly Method[], deps: StreamServerDeps): Serve {
-  const { guard, totals, http, ...more } = deps;
+  const { guard, totals, http, ...rest } = deps;
+  const more = { ...rest, trailers: new Trailers() };
   const methodAt = new Map(methods.map((method) => [method.path, { method, row: totals.row(method.path) }]));
   return (stream, headers, connection) => {
     stream.on('error', ignore); // The 'close' event follows.

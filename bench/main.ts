@@ -109,5 +109,7 @@ function fail(message: string, code: number): void {
   process.exitCode = code;
 }
 
+// The servers are stopped, and their data is removed, when the process exits.
 process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
 await main(process.argv.slice(2));

@@ -102,12 +102,17 @@ describe('the rows of a group', () => {
   const run = (disk: number | null) => ({ disk });
 
   it.each([
-    ['that neither side reports', [[run(null)], [run(null)]], 0],
-    ['that is always 0', [[run(0)], [run(0)]], 0],
-    ['that one side reports', [[run(null)], [run(2)]], 1],
-    ['of sides that are both unavailable', [[], []], 1],
-  ] as const)('with a figure %s', (_, samples, count) => {
-    expect(rowsOf('wear', figures, samples)).toHaveLength(count);
+    ['that neither side reports', [[run(null)], [run(null)]]],
+    ['that is always 0', [[run(0)], [run(0)]]],
+  ] as const)('omit a figure %s', (_, samples) => {
+    expect(rowsOf('wear', figures, samples)).toEqual([]);
+  });
+
+  it.each([
+    ['that one side reports', [[run(null)], [run(2)]], [2]],
+    ['of sides that are both unavailable', [[], []], []],
+  ] as const)('keep a figure %s', (_, samples, current) => {
+    expect(rowsOf('wear', figures, samples)).toMatchObject([{ group: 'wear', previous: [], current }]);
   });
 });
 
@@ -203,7 +208,10 @@ describe('the comparison', () => {
     expect(stderr).toContain(said);
   });
 
-  it('stops its servers and removes their data on Ctrl-C', async () => {
+  it.each([
+    ['Ctrl-C', 'SIGINT', 130],
+    ['SIGTERM', 'SIGTERM', 143],
+  ] as const)('stops its servers and removes their data on %s', async (_, signal, expected) => {
     const folder = freshDirectory();
     const args = [...command, '--against', binaryPath, '--only', 'token'];
     const child = spawn(bun, args, {
@@ -212,9 +220,9 @@ describe('the comparison', () => {
     });
     await printed(child, 'previous: ');
     expect(processesWith(folder)).not.toEqual([]);
-    child.kill('SIGINT');
+    child.kill(signal);
     const code = await new Promise((ended) => child.once('close', ended));
-    expect(code).toBe(130);
+    expect(code).toBe(expected);
     await expect.poll(() => processesWith(folder)).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.startsWith('flagmeter-'))).toEqual([]);
   });

@@ -6,6 +6,11 @@ import { TokenBucket } from './token-bucket.ts';
  */
 export class KeyedLimits {
   readonly #buckets = new Map<string, TokenBucket>();
+  /**
+   * The keys from the least recently used one on. A new iterator would pass all removed keys at each eviction, of which a full map
+   * has thousands.
+   */
+  #oldest = this.#buckets.keys();
   #rate = 0;
   #burst = 0;
   readonly #max: number;
@@ -22,6 +27,7 @@ export class KeyedLimits {
     this.#rate = rate;
     this.#burst = burst;
     this.#buckets.clear();
+    this.#oldest = this.#buckets.keys();
   }
 
   get size(): number {
@@ -48,7 +54,7 @@ export class KeyedLimits {
     // Moved to the end: a Map keeps insertion order.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    if (this.#buckets.size > this.#max) this.#buckets.delete(this.#buckets.keys().next().value as string);
+    if (this.#buckets.size > this.#max) this.#buckets.delete(this.#oldest.next().value as string);
     return bucket;
   }
 }

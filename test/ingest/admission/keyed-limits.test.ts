@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { KeyedLimits } from '../../../src/ingest/admission/keyed-limits.ts';
 
@@ -23,4 +24,28 @@ test('limits memory for any number of keys, and keeps the bucket of the key in u
     expect(limits.take('busy', 0)).toBeGreaterThan(0);
   }
   expect(limits.size).toBe(3);
+});
+
+test('keeps the most recently used keys, also after the limits have changed', () => {
+  const max = 4;
+  const uses = fc.array(fc.oneof(fc.nat(9), fc.constant('changed' as const)), { maxLength: 200 });
+  fc.assert(
+    fc.property(uses, (all) => {
+      const limits = new KeyedLimits(1, 1, max);
+      let rate = 1;
+      let kept: string[] = [];
+      for (const use of all) {
+        if (use === 'changed') {
+          rate += 1;
+          limits.set(rate, 1);
+          kept = [];
+          continue;
+        }
+        const key = `key ${use}`;
+        expect(limits.take(key, 0) > 0).toBe(kept.includes(key));
+        kept = [...kept.filter((each) => each !== key), key].slice(-max);
+        expect(limits.size).toBe(kept.length);
+      }
+    }),
+  );
 });

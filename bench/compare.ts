@@ -12,11 +12,11 @@ import { json, markdown } from './compare/table.ts';
 export const compare: Benchmark = {
   summary: 'every figure of two executables in alternating rounds: faster, slower, within noise',
   usage:
-    '--against EXECUTABLE [--only start,token] [--json] [--out DIR] [--rounds 5] [--seconds 1] [--warmup 3] [--packets 150000] [--small] [--binary dist/flagmeter]',
+    '--against EXECUTABLE [--only start,token] [--json] [--out DIR] [--rounds 5] [--seconds 1] [--warmup 3] [--packets 100000] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const options = readOptions(
       args,
-      { rounds: 5, seconds: 1, warmup: 3, packets: 150_000 },
+      { rounds: 5, seconds: 1, warmup: 3, packets: 100_000 },
       { rounds: 1, seconds: 0.25, warmup: 0.25, packets: 2_000 },
       {},
       ['against', 'only', 'out'],
@@ -68,7 +68,10 @@ async function measureGroups(
   for (const [at, { name, group }] of chosen.entries()) {
     note(`${name} (${at + 1} of ${chosen.length}) …`);
     try {
-      rows.push(...(await group.measure(binaries, options)));
+      const measured = await group.measure(binaries, options);
+      rows.push(...measured);
+      // A run that is interrupted has shown the completed groups.
+      if (chosen.length > 1) note(markdown(measured));
     } finally {
       cleanUp();
     }
@@ -84,7 +87,7 @@ function print(
 ): void {
   const { rounds, seconds } = options;
   const object = `${JSON.stringify({ previous, current, rounds, seconds, rows: json(rows) })}\n`;
-  const text = `new: ${current}\nprevious: ${previous}\n\n${markdown(rows)}\nMedians of ${rounds} rounds, with the least and the greatest.\n`;
+  const text = `new: ${current}\nprevious: ${previous}\n\n${markdown(rows)}\nRounds: ${rounds}. Cells are medians, with the least and the greatest round.\n`;
   process.stdout.write(options.json ? object : text);
   if (options.out === undefined) return;
   writeFileSync(join(options.out, 'compare.json'), object);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import type { Terminal } from '../cli/terminal.ts';
@@ -7,6 +6,7 @@ import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { logConsole } from '../runtime/console-log.ts';
 import { createLog, type Log, type LogLevel } from '../runtime/log.ts';
+import { randomBytes } from '../runtime/random-bytes.ts';
 import { shareLogFormat } from '../runtime/worker-log.ts';
 import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
 import { builtIn } from '../serve/built-in.ts';

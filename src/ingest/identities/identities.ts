@@ -5,6 +5,7 @@ import { contentTypeCheck, decodeText, parseJson, readBody } from '../../http/bo
 import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import { type FaultRows, shapeError } from '../../http/shape-error.ts';
+import { sharedHeaders } from '../../http/shared-headers.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { compiled } from '../../runtime/compiled.ts';
 import { keyOf } from '../declared.ts';
@@ -75,7 +76,7 @@ export function mintHandler(
   };
 }
 
-const answerHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+const answerHeaders = sharedHeaders({ 'content-type': 'application/json', 'cache-control': 'no-store' });
 
 /** The refusals of senders, with their details. */
 export const senderRefusals = {

@@ -1,8 +1,19 @@
-import { type IdentityTables, putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.ts';
+import {
+  type HashedMint,
+  type IdentityTables,
+  putHashedMint,
+  putHashedUse,
+  removeIdentity,
+} from '../lmdb/instances.ts';
+import { prefixedKey } from '../lmdb/key-prefix.ts';
 import type { Envelope } from './envelope.ts';
 
 type Key = string;
 type Table = IdentityTables['identities'];
+
+/** A record, a mint that is not applied to the record below it yet, or `undefined` for a removed record. */
+type Change = Buffer | HashedMint | undefined;
+type Layer = Map<Key, Change>;
 
 /**
  * People with their instance ids, including the journal: the store's records, overlaid with committed changes that are not
@@ -21,11 +32,16 @@ export class UnfoldedPeople implements IdentityTables {
   add({ mints, uses, forgotten }: Pick<Envelope, 'mints' | 'uses' | 'forgotten'>): void {
     if (mints.length + uses.length + forgotten.length === 0) return;
     this.identities.resetReadTxn(); // Otherwise reads would use an old snapshot of the store.
-    for (const mint of mints) putHashedMint(this, mint);
+    for (const mint of mints) this.#addMint(mint);
     for (const use of uses) putHashedUse(this, use);
     for (const { application, digest } of forgotten) {
       removeIdentity(this, application, Buffer.from(digest, 'hex'));
     }
+  }
+
+  /** Most mints are folded before anything reads their person, so a person's first one is only noted. */
+  #addMint(mint: HashedMint): void {
+    if (!this.identities.note(mint)) putHashedMint(this, mint);
   }
 
   /** Starts a fold. @returns a function that ends it once the store has everything added before */
@@ -38,20 +54,18 @@ export class UnfoldedPeople implements IdentityTables {
   }
 }
 
-/** A table overlaid with changes, in layers. `undefined` stands for a removed record. */
+/** A table overlaid with changes, in layers. */
 class LayeredTable implements Table {
   readonly #base: Table;
   /** The newest is last. */
-  readonly #layers: Map<Key, Buffer | undefined>[] = [new Map()];
+  readonly #layers: Layer[] = [new Map()];
 
   constructor(base: Table) {
     this.#base = base;
   }
 
   get(key: Buffer): Buffer | undefined {
-    const name = key.toString('latin1');
-    const layer = this.#layers.findLast((each) => each.has(name));
-    return layer === undefined ? this.#base.get(key) : layer.get(name);
+    return this.#read(key, key.toString('latin1'), this.#layers.length - 1);
   }
 
   putSync(key: Buffer, value: Buffer): boolean {
@@ -61,6 +75,15 @@ class LayeredTable implements Table {
 
   removeSync(key: Buffer): boolean {
     this.#layers.at(-1)!.set(key.toString('latin1'), undefined);
+    return true;
+  }
+
+  /** Notes a mint, to apply it when its record is read. @returns false if the record has changed since the last fold began */
+  note(mint: HashedMint): boolean {
+    const layer = this.#layers.at(-1)!;
+    const name = prefixedKey(mint.application, mint.digest).toString('latin1');
+    if (layer.has(name)) return false;
+    layer.set(name, mint);
     return true;
   }
 
@@ -76,5 +99,34 @@ class LayeredTable implements Table {
 
   drop(count: number): void {
     this.#layers.splice(0, count);
+  }
+
+  /** The record of the store with the changes up to a layer. */
+  #read(key: Buffer, name: Key, top: number): Buffer | undefined {
+    for (let at = top; at >= 0; at -= 1) {
+      const layer = this.#layers[at]!;
+      if (!layer.has(name)) continue;
+      const change = layer.get(name);
+      return change === undefined || Buffer.isBuffer(change) ? change : this.#apply(change, key, name, at);
+    }
+    return this.#base.get(key);
+  }
+
+  /** Applies a noted mint to the record below it, which may include the mint already: a fold may have just written it. */
+  #apply(mint: HashedMint, key: Buffer, name: Key, at: number): Buffer | undefined {
+    const layer = this.#layers[at]!;
+    let record = this.#read(key, name, at - 1);
+    const below: Table = {
+      get: () => record,
+      putSync: (_, value) => {
+        record = value;
+        return true;
+      },
+      removeSync: () => true,
+      resetReadTxn: () => {},
+    };
+    putHashedMint({ identities: below, identityDays: { ...below, putSync: () => true } }, mint);
+    layer.set(name, record);
+    return record;
   }
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { keysIn, prefixedKey, prefixKey } from './key-prefix.ts';
 import type { Table } from './lmdb.ts';
 import type { UsageTables } from './usage.ts';
@@ -266,7 +266,7 @@ function putIdentity(store: IdentityTables, key: Buffer, identity: Identity): vo
 
 /** The stored part of an id. */
 export function hashOf(instanceId: string): Buffer {
-  return createHash('sha256').update(instanceId).digest();
+  return hash('sha256', instanceId, 'buffer');
 }
 
 function keyOfInstance(application: number, instanceId: string): Buffer | undefined {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
 import { buildConsole } from './scripts/build/console.ts';
-import { checkCompiledCode, notePackages } from './scripts/build/contents.ts';
+import { checkCompiledCode, modulesByFile, notePackages } from './scripts/build/contents.ts';
 import { buildLmdb } from './scripts/build/lmdb.ts';
 import { buildOpenFeature } from './scripts/build/openfeature.ts';
 import { findRuntime } from './scripts/build/runtime.ts';
@@ -124,6 +124,7 @@ async function buildExecutable(
   const inside = new Set(['node_modules/lmdb']);
   notePackages(metafile, inside);
   checkCompiledCode(metafile);
+  writeFileSync(`${outfile}.modules.json`, JSON.stringify(modulesByFile(metafile)));
   return inside;
 }
 

@@ -12,6 +12,17 @@ export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Se
   }
 }
 
+/** The modules in each file of a bundle, with their bytes. Tests find what a start loads with it. */
+export function modulesByFile(
+  metafile: Bun.BuildMetafile | undefined,
+): Readonly<Record<string, Readonly<Record<string, number>>>> {
+  const files = Object.entries(metafile?.outputs ?? {}).map(([name, { inputs }]) => [
+    name.replace(/^\.\//, ''),
+    Object.fromEntries(Object.entries(inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
+  ]);
+  return Object.fromEntries(files);
+}
+
 /** The modules that may compile code at run time: it refers to its own names and to globals only. */
 const compilers = [
   'msgpackr/struct.js',

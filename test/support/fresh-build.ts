@@ -8,7 +8,14 @@ const inputs = [
   ...['src', 'types', 'package.json'].map((name) => `clients/openfeature/${name}`),
 ];
 const outputs = [
-  ...['dist/flagmeter', 'dist/console.json', 'dist/console.bin', 'dist/snippet.json', 'dist/node/main.js'],
+  ...[
+    'dist/flagmeter',
+    'dist/flagmeter.modules.json',
+    'dist/console.json',
+    'dist/console.bin',
+    'dist/snippet.json',
+    'dist/node/main.js',
+  ],
   'clients/openfeature/dist/web.js',
 ];
 const inRoot = (name: string) => join(root, name);

@@ -1,4 +1,3 @@
-import { argon2id, argon2Verify } from 'hash-wasm';
 import { passwordLength } from '../contract/passwords.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { hashSecret, type RandomBytes } from './secrets.ts';
@@ -45,7 +44,9 @@ export function isPassword(password: string): boolean {
  */
 export function hashPassword(password: string, randomBytes: RandomBytes): Promise<string> {
   if (!isPassword(password)) throw new RangeError(`Cannot hash the password: must be 1–${maxBytes} bytes`);
-  return argon2id({ password, salt: randomBytes(16), ...cost, outputType: 'encoded' });
+  return import('hash-wasm').then(({ argon2id }) =>
+    argon2id({ password, salt: randomBytes(16), ...cost, outputType: 'encoded' }),
+  );
 }
 
 /** Whether a password matches a PHC string of `hashPassword`. */
@@ -54,8 +55,9 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /** Bun verifies the same strings in half the time; Node has no argon2. Hashing needs a salt that is passed in. */
-function verifyHash(password: string, hash: string): boolean | Promise<boolean> {
-  return globalThis.Bun?.password.verifySync(password, hash) ?? argon2Verify({ password, hash });
+async function verifyHash(password: string, hash: string): Promise<boolean> {
+  const matches = globalThis.Bun?.password.verifySync(password, hash);
+  return matches ?? (await import('hash-wasm')).argon2Verify({ password, hash });
 }
 
 /** A password that a person can read and type: groups of five characters, with 25 random bits each. */

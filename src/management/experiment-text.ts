@@ -6,12 +6,13 @@ import { dayText } from './split-text.ts';
 import type { Compared } from './statistics/compare.ts';
 
 const dayMs = 86_400_000;
-const whole = new Intl.NumberFormat('en');
-const size = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 });
+/** Creating an `Intl.NumberFormat` for the first time takes milliseconds. */
+const whole = (value: number) => value.toLocaleString('en');
+const size = (value: number) => value.toLocaleString('en', { maximumSignificantDigits: 2 });
 
 /** How a difference of a metric is written. */
 function shownBy(metric: string): (size: number) => string {
-  return metric === 'used' || metric === 'viewed' ? points : (each) => size.format(each);
+  return metric === 'used' || metric === 'viewed' ? points : size;
 }
 
 interface Progress {
@@ -29,7 +30,7 @@ export function progressText(experiment: Experiment, { now, users }: Progress): 
     to === null ? `day ${day}` : day > to - from ? 'the last day is over' : `day ${day} of ${to - from}`;
   if (experiment.users === null || users === undefined) return ofDays;
   const part = Math.min(100, Math.floor((100 * users) / experiment.users));
-  return `${ofDays}, ${part}% of ${whole.format(experiment.users)} users per variant`;
+  return `${ofDays}, ${part}% of ${whole(experiment.users)} users per variant`;
 }
 
 type Outcome = readonly [outcome: ExperimentFigures['outcome'], text: string];

@@ -1,4 +1,4 @@
-import { format } from 'node:util';
+import util from 'node:util';
 import type { Log } from './log.ts';
 
 /**
@@ -11,7 +11,7 @@ export function logConsole(log: Log, target: Console = console): () => void {
   const into =
     (level: keyof Log) =>
     (...said: unknown[]) =>
-      log[level]('console output of a library', { text: format(...said) });
+      log[level]('console output of a library', { text: util.format(...said) }); // Read late: Bun loads its formatter then.
   const own = { error: into('error'), warn: into('warn'), info: into('info'), log: into('info') };
   Object.assign(target, { ...own, debug: into('debug') });
   return () => void Object.assign(target, { error, warn, info, log: print, debug });

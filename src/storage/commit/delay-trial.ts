@@ -1,33 +1,36 @@
 /** Packets of a phase. The rates of two phases of random arrivals then differ by a tenth. */
 const phasePackets = 256;
-/** Commits of a phase with delays, which a single sender that waits for its answers ends sooner. */
+/** Commits of a phase with delays, which end it sooner if each has few packets. */
 const phaseCommits = 64;
-/** Packets that were expected in a phase with delays when it ends early, if fewer than half of them have arrived. */
-const enoughExpected = 32;
 /** Rate of packets with delays, in relation to the rate without, below which senders wait for their answers. */
-const leastRate = 0.8;
+const leastRate = 0.75;
 /** Packets per commit that are worth a delay. */
 const leastGain = 1.5;
 /** Phases with delays between two without, which measure the rate anew. */
 const delayedPhases = 16;
-/** Maximum number of phases without delays after a failed trial. */
-const maxPause = 256;
+/** Interval between commits after which a phase starts again, ms: the senders paused, or the disk did. */
+const idleMs = 100;
+/** Time without delays after a failed trial, ms: doubled by each further one. The trials then cost a sender less than a hundredth. */
+const pauseMs = { first: 100, most: 2000 };
 
 /**
  * Decides whether the commits of a lane are delayed for more packets. Many senders that do not wait for each other gain by a delay.
  * A sender that sends its next packet after the last answer only loses. So phases with delays alternate with short ones without.
- * If packets arrive more slowly with delays, or no others join, then the next trial is later each time.
+ * If packets arrive more slowly with delays, or no others join, then the next trial is later.
  */
 export class DelayTrial {
   #isDelayed = true;
   /** Packets per millisecond of the last phase without delays. */
   #rate = 0;
-  #pause = 1;
-  /** Phases until the delays begin or are interrupted. */
+  #pauseMs = pauseMs.first;
+  /** Minimum duration of the current phase without delays, ms. */
+  #leastMs = 0;
+  /** Phases until the delays are interrupted. */
   #left = 1;
   #packets = 0;
   #commits = 0;
-  #since = Number.NaN;
+  #since = 0;
+  #lastAt = Number.NEGATIVE_INFINITY;
 
   get isDelayed(): boolean {
     return this.#isDelayed;
@@ -35,35 +38,47 @@ export class DelayTrial {
 
   /** Counts a commit that ended at `now`, monotonic ms. */
   committed(packets: number, now: number): void {
-    if (Number.isNaN(this.#since)) this.#since = now;
+    const isIdle = now - this.#lastAt > idleMs;
+    this.#lastAt = now;
+    if (isIdle) {
+      this.#start(now);
+      return;
+    }
     this.#packets += packets;
     this.#commits += 1;
     const ms = now - this.#since;
-    if (!this.#isDelayed) {
-      if (this.#packets < phasePackets) return;
-      this.#rate = this.#packets / ms;
-      this.#left -= 1;
-      if (this.#left === 0) this.#delay(true, delayedPhases);
-    } else {
-      const expected = this.#rate * ms;
-      const isHopeless = expected >= enoughExpected && this.#packets < expected / 2;
-      if (!isHopeless && this.#packets < phasePackets && this.#commits < phaseCommits) return;
-      this.#judge(this.#packets >= leastRate * expected && this.#packets >= leastGain * this.#commits);
-    }
+    if (this.#isDelayed ? !this.#isJudged(ms) : this.#packets < phasePackets || ms < this.#leastMs) return;
+    if (this.#isDelayed) this.#judge(ms);
+    else this.#begin(ms);
+    this.#start(now);
+  }
+
+  #start(now: number): void {
     this.#packets = 0;
     this.#commits = 0;
     this.#since = now;
   }
 
-  #judge(pays: boolean): void {
-    this.#pause = pays ? 1 : Math.min(2 * this.#pause, maxPause);
-    this.#left -= 1;
-    if (!pays) this.#delay(false, this.#pause);
-    else if (this.#left === 0) this.#delay(false, 1);
+  /** True if a phase with delays is over, or clearly fails before its end. */
+  #isJudged(ms: number): boolean {
+    if (this.#packets >= phasePackets || this.#commits >= phaseCommits) return true;
+    const expected = this.#rate * ms;
+    const isSlow = this.#commits >= 4 && expected >= phasePackets / 8 && this.#packets < expected / 2;
+    return isSlow || (this.#commits >= phaseCommits / 4 && this.#packets < leastGain * this.#commits * 0.8);
   }
 
-  #delay(isDelayed: boolean, phases: number): void {
-    this.#isDelayed = isDelayed;
-    this.#left = phases;
+  #judge(ms: number): void {
+    this.#left -= 1;
+    const pays = this.#packets >= Math.max(leastRate * this.#rate * ms, leastGain * this.#commits);
+    if (pays && this.#left > 0) return;
+    this.#isDelayed = false;
+    this.#leastMs = pays ? 0 : this.#pauseMs;
+    this.#pauseMs = pays ? pauseMs.first : Math.min(2 * this.#pauseMs, pauseMs.most);
+  }
+
+  #begin(ms: number): void {
+    this.#rate = this.#packets / ms;
+    this.#isDelayed = true;
+    this.#left = delayedPhases;
   }
 }

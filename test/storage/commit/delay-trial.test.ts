@@ -5,9 +5,14 @@ const delayMs = 2;
 const commitMs = 0.3;
 
 /** Runs commits for some milliseconds. @param next the packets of a commit, and its duration @returns packets and commits by phase */
-function run(trial: DelayTrial, ms: number, next: (isDelayed: boolean) => { packets: number; ms: number }) {
+function run(
+  trial: DelayTrial,
+  ms: number,
+  next: (isDelayed: boolean) => { packets: number; ms: number },
+  from = 0,
+) {
   const sums = { packets: 0, commits: 0, delayed: 0 };
-  for (let now = 0; now < ms; ) {
+  for (let now = from; now < from + ms; ) {
     const { isDelayed } = trial;
     const commit = next(isDelayed);
     now += commit.ms;
@@ -51,7 +56,7 @@ test.each([1, 5, 20])('at %d independent packets a millisecond, most commits are
 
 test('commits are not delayed if no others join', () => {
   const { commits, delayed } = run(new DelayTrial(), 200_000, independent(0.1));
-  expect(delayed).toBeLessThan(commits / 50);
+  expect(delayed).toBeLessThan(commits / 10);
 });
 
 test('delays stop when the senders begin to wait for their answers', () => {
@@ -60,4 +65,20 @@ test('delays stop when the senders begin to wait for their answers', () => {
   run(trial, 5_000, waiting(8));
   const { packets } = run(trial, 20_000, waiting(8));
   expect(packets).toBeGreaterThan((0.95 * 8 * 20_000) / commitMs);
+});
+
+test('delays resume within seconds after a stall of the disk', () => {
+  const trial = new DelayTrial();
+  const next = independent(1);
+  run(trial, 5_000, next);
+  run(trial, 2_000, (isDelayed) => ({ packets: next(isDelayed).packets, ms: 300 }));
+  const { packets, commits } = run(trial, 10_000, next);
+  expect(packets / commits).toBeGreaterThan(1.8);
+});
+
+test('pauses of senders do not count as time in which no packets arrive', () => {
+  const trial = new DelayTrial();
+  let last = 0;
+  for (let burst = 0; burst < 20; burst += 1) last = run(trial, 500, waiting(8), burst * 3_000).packets;
+  expect(last).toBeGreaterThan((0.9 * 8 * 500) / commitMs);
 });

@@ -186,7 +186,7 @@ describe('the comparison', () => {
       '--small',
     );
     expect(stderr).toContain('NOT AVAILABLE in the previous executable');
-    expect(stdout).toMatch(/memory: idle, MiB \| not available \| \d+ \| {2}\| not available/);
+    expect(stdout).toMatch(/memory: idle, MiB \| not available \| [\d.]+ \| {2}\| not available/);
     expect(code).toBe(0);
   });
 

@@ -65,7 +65,7 @@ export function compare(message: Known, last: Known): [Addition, Known] {
   if (patience > 0 && later >= patience && includes(own, known, repeated)) {
     const subtracted = !isWhole && includes(own, known, [counter]) ? [...repeated, counter] : repeated;
     const rows = difference(message.rows, own, known, subtracted);
-    if (isWhole || flagsOf(rows).every(hasItsChecks)) return [{ rows, note: 'repeated' }, message];
+    if (isWhole || haveTheirChecks(rows)) return [{ rows, note: 'repeated' }, message];
   }
   // The network, or another machine, can deliver two messages in reverse order.
   if (patience > 0 && -later >= patience && includes(known, own, repeated))
@@ -73,16 +73,17 @@ export function compare(message: Known, last: Known): [Addition, Known] {
   return [{ rows: message.rows, note: 'possible_repeat' }, message];
 }
 
-/** Visits the counts and values in rows: the checks of each variant, and what they leave of a flag's checks (see `withoutVariant`). */
+/**
+ * Visits the counts and values in rows: the checks of each variant, and what they leave of a flag's checks (see `withoutVariant`).
+ * Allocates nothing, because it runs for every message.
+ */
 export function eachAdded(
   rows: readonly number[],
   visit: { count(ref: number, checks: number): void; measurement(ref: number, value: number): void },
 ): void {
-  for (const { yes, no, variants } of flagsOf(rows)) {
-    for (const [ref, checks] of variants) if (checks > 0) visit.count(ref, checks);
-    const { enabled, disabled } = withoutVariant(yes[1], no[1], servedBy(variants));
-    if (enabled > 0) visit.count(yes[0], enabled);
-    if (disabled > 0) visit.count(no[0], disabled);
+  for (let from = 0, end = 0; from < rows.length; from = end) {
+    end = endOfFlag(rows, from);
+    addFlag(rows, from, end, visit);
   }
   for (let at = 0; at < rows.length; at += rowWidth)
     if (kindOf(rows[at + 1]!) >= rowKind.counter) visit.measurement(rows[at]!, rows[at + 2]!);
@@ -90,35 +91,52 @@ export function eachAdded(
 
 const kindOf = (kind: number) => kind % opensFlag;
 
-type SeriesAmount = readonly [ref: number, amount: number];
-
-interface Flag {
-  yes: SeriesAmount;
-  no: SeriesAmount;
-  readonly variants: SeriesAmount[];
+/** The end of the rows of a flag, the first of which is at `from`. */
+function endOfFlag(rows: readonly number[], from: number): number {
+  let end = from + rowWidth;
+  while (end < rows.length && rows[end + 1]! < opensFlag) end += rowWidth;
+  return end;
 }
 
-const noChecks: SeriesAmount = [0, 0];
-
-function flagsOf(rows: readonly number[]): readonly Flag[] {
-  const flags: Flag[] = [];
-  for (let at = 0; at < rows.length; at += rowWidth) {
-    const kind = rows[at + 1]!;
-    if (kind >= opensFlag || flags.length === 0) flags.push({ yes: noChecks, no: noChecks, variants: [] });
-    const flag = flags.at(-1)!;
-    const amount = [rows[at]!, rows[at + 2]!] as const;
-    if (kindOf(kind) === rowKind.yes) flag.yes = amount;
-    else if (kindOf(kind) === rowKind.no) flag.no = amount;
-    else if (kindOf(kind) === rowKind.variant) flag.variants.push(amount);
+function addFlag(
+  rows: readonly number[],
+  from: number,
+  end: number,
+  visit: { count(ref: number, checks: number): void },
+): void {
+  const [yes, no] = [lastOf(rows, from, end, rowKind.yes), lastOf(rows, from, end, rowKind.no)];
+  let served = 0;
+  for (let at = from; at < end; at += rowWidth) {
+    if (kindOf(rows[at + 1]!) !== rowKind.variant) continue;
+    const checks = rows[at + 2]!;
+    served += checks;
+    if (checks > 0) visit.count(rows[at]!, checks);
   }
-  return flags;
+  const { enabled, disabled } = withoutVariant(amountAt(rows, yes), amountAt(rows, no), served);
+  if (enabled > 0) visit.count(rows[yes]!, enabled);
+  if (disabled > 0) visit.count(rows[no]!, disabled);
 }
 
-const servedBy = (variants: readonly SeriesAmount[]) => variants.reduce((sum, [, checks]) => sum + checks, 0);
+/** The position of the last row of a kind, or -1. */
+function lastOf(rows: readonly number[], from: number, end: number, kind: number): number {
+  let last = -1;
+  for (let at = from; at < end; at += rowWidth) if (kindOf(rows[at + 1]!) === kind) last = at;
+  return last;
+}
 
-/** True if the flag has at least as many checks as its variants. */
-function hasItsChecks({ yes, no, variants }: Flag): boolean {
-  return servedBy(variants) <= yes[1] + no[1];
+const amountAt = (rows: readonly number[], at: number) => (at < 0 ? 0 : rows[at + 2]!);
+
+/** True if each flag has at least as many checks as its variants. */
+function haveTheirChecks(rows: readonly number[]): boolean {
+  for (let from = 0, end = 0; from < rows.length; from = end) {
+    end = endOfFlag(rows, from);
+    let served = 0;
+    for (let at = from; at < end; at += rowWidth)
+      if (kindOf(rows[at + 1]!) === rowKind.variant) served += rows[at + 2]!;
+    const yes = amountAt(rows, lastOf(rows, from, end, rowKind.yes));
+    if (served > yes + amountAt(rows, lastOf(rows, from, end, rowKind.no))) return false;
+  }
+  return true;
 }
 
 /** Amounts by kind and series. Several names over a limit have the same series. */

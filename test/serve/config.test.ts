@@ -27,7 +27,7 @@ describe('loadConfig', () => {
       plans: 'fixed',
       batchPackets: 4_096,
       commitDelay: 2,
-      commitSiblings: 100,
+      commitSiblings: 10,
       queueHighPackets: 20_000,
       queueLowPackets: 10_000,
       bodyBudget: 64 * 1024 * 1024,

@@ -63,7 +63,7 @@ export const admission = {
   commitSiblings: whole('Admission', 'Number of waiting packets that ends the delay of a commit', {
     minimum: 1,
     maximum: 1_000_000,
-    default: 100,
+    default: 10,
   }),
   queueHighPackets: whole('Admission', 'Number of waiting packets from which packets are refused with 503', {
     minimum: 1,

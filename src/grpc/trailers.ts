@@ -3,7 +3,7 @@ interface Ending {
   sendTrailers(): void;
 }
 
-/** Number of calls whose trailers are sent at once, however many follow in the same turn of the event loop. */
+/** Maximum number of calls whose trailers are sent together. */
 const most = 64;
 
 /**

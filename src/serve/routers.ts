@@ -21,17 +21,17 @@ import type { ServiceStatus } from './service-status.ts';
 export type Routers = ReadonlyMap<readonly Served[], Dispatch>;
 
 /**
- * Creates the router of each listener. Packets, reports, health and metrics are routed from the start. All other routes are
- * loaded for the first request to one of them: their modules are most of the code, and counting needs none of it. Routes need
+ * Creates the router of each listener. Packets, reports, health and metrics are routed from the start. The first other request, also
+ * one to an unknown path, loads the other routes. Their modules are most of the code, and counting needs none of it. Routes need
  * bound listeners, because the issuer may depend on a port.
  */
-export function routersOf(
+export async function routersOf(
   core: Core,
   bound: BoundListeners,
   totals: AllTotals,
   status: ServiceStatus,
   traces: RequestTraces | undefined,
-): Routers {
+): Promise<Routers> {
   const { listeners } = bound;
   const metrics = metricsRoutes(core);
   const hooks = { ...hooksOf(core), totals: totals.requests, ...(traces && { traces }) };
@@ -56,6 +56,8 @@ export function routersOf(
     );
     return loaded;
   };
+  // Node reads modules from files, and remembers a failed attempt.
+  if (process.versions['bun'] === undefined) await load();
   const failed = (error: unknown) => {
     loading = undefined;
     core.log.error('loading the routes failed', { error });

@@ -44,7 +44,7 @@ import { publicUrls } from './public-urls.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /**
- * All other routes than those of `metricsRoutes` by host, and what answers other paths. The listeners must be bound: their ports
+ * Routes by host, except those of `metricsRoutes`, and the handler of unknown paths. The listeners must be bound: their ports
  * may be part of the public URLs.
  */
 export function routesOf(

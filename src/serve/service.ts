@@ -49,7 +49,8 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   try {
     collector = await collectorOf(core);
     await front.begin(core, totals.requests);
-    bound.serve(routersOf(core, bound, totals, status, collector?.traces), core.reportKinds, otlpParts(core));
+    const routers = await routersOf(core, bound, totals, status, collector?.traces);
+    bound.serve(routers, core.reportKinds, otlpParts(core));
     if (front.count > 0) bound.handOver(front);
   } catch (error) {
     await front.close();

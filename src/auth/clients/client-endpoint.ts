@@ -153,7 +153,7 @@ async function authenticateByKey(
   return marked(deps, asserted.client);
 }
 
-/** The client, by its secret, or a public client by its id. @throws {OAuthError} as above */
+/** The client, by its secret, or a public client by its id. @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down` */
 function authenticateBySecret(
   deps: ClientEndpointDeps,
   authorization: string | undefined,

@@ -42,7 +42,7 @@ export class ClientRates {
 export function rateKeyOf(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
   const isPublic =
     client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
-  // The address costs a system call.
+  // Reading the address is a system call, so only public clients pay for it.
   return isPublic ? `${client.id} ${networkOf(request.remoteAddress)}` : client.id;
 }
 

@@ -77,6 +77,6 @@ export function bearerToken(request: Request): string | undefined {
   const value = request.header('authorization') ?? '';
   const [scheme] = /^bearer +/i.exec(value) ?? [];
   if (scheme === undefined) return undefined;
-  const token = value.slice(scheme.length).trimEnd();
+  const token = value.slice(scheme.length).replace(/ +$/, '');
   return token === '' || token.includes(' ') ? undefined : token;
 }

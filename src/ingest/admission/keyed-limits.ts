@@ -1,16 +1,11 @@
 import { TokenBucket } from './token-bucket.ts';
 
 /**
- * A token bucket per key. Senders choose the keys, so at most `max` buckets are kept. The least recently used one is evicted:
- * it is the likeliest to be full again.
+ * A token bucket per key. Senders choose the keys, so at most `max` buckets are kept. The least recently used ones are evicted:
+ * they are the likeliest to be full again.
  */
 export class KeyedLimits {
   readonly #buckets = new Map<string, TokenBucket>();
-  /**
-   * The keys from the least recently used one on. A new iterator would pass all removed keys at each eviction, of which a full map
-   * has thousands.
-   */
-  #oldest = this.#buckets.keys();
   #rate = 0;
   #burst = 0;
   readonly #max: number;
@@ -27,7 +22,6 @@ export class KeyedLimits {
     this.#rate = rate;
     this.#burst = burst;
     this.#buckets.clear();
-    this.#oldest = this.#buckets.keys();
   }
 
   get size(): number {
@@ -54,7 +48,17 @@ export class KeyedLimits {
     // Moved to the end: a Map keeps insertion order.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    if (this.#buckets.size > this.#max) this.#buckets.delete(this.#oldest.next().value as string);
+    if (this.#buckets.size > this.#max) this.#evict();
     return bucket;
+  }
+
+  /** A new iterator skips all removed keys, of which a full map has thousands, so one eviction frees a hundredth of the map. */
+  #evict(): void {
+    let left = Math.ceil(this.#max / 100);
+    for (const key of this.#buckets.keys()) {
+      this.#buckets.delete(key);
+      left -= 1;
+      if (left === 0) return;
+    }
   }
 }

@@ -15,7 +15,7 @@ const pauseMs = { first: 100, most: 2000 };
 
 /**
  * Decides whether the commits of a lane are delayed for more packets. Many senders that do not wait for each other gain by a delay.
- * A sender that sends its next packet after the last answer only loses. So phases with delays alternate with short ones without.
+ * A sender that sends its next packet after the last answer only gets slower. So phases with delays alternate with short ones without.
  * If packets arrive more slowly with delays, or no others join, then the next trial is later.
  */
 export class DelayTrial {

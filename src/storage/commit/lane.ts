@@ -136,7 +136,7 @@ export class Lane {
     const before = batch.bytes;
     fill(batch);
     const held = packetBytes + bytes + batch.bytes - before;
-    this.#monitor.join(waiting, application, held);
+    this.#monitor.join(waiting, application, held, this.#time);
     this.#lastOf.set(application, queued);
     return batch;
   }

@@ -1,3 +1,5 @@
+import type { Clock } from '../../runtime/clock.ts';
+
 /**
  * The queue closes when one measure reaches its high mark. It reopens when every measure is at its low mark, or when only batches
  * in commit are left: the disk must not idle while packets are refused.
@@ -118,9 +120,10 @@ export class QueueMonitor {
     return group;
   }
 
-  join(group: Waiting, application: number, bytes: number): void {
+  /** @param clock read only if the application is another one than that of the last packet */
+  join(group: Waiting, application: number, bytes: number, clock: Pick<Clock, 'monotonic'>): void {
     if (application !== this.#lastApplication) {
-      if (this.#lastApplication !== -1) this.#mixedAt = group.since;
+      if (this.#lastApplication !== -1) this.#mixedAt = clock.monotonic();
       this.#lastApplication = application;
     }
     addTo(group.shares, application, 1, bytes);

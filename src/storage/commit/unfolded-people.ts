@@ -11,7 +11,7 @@ import type { Envelope } from './envelope.ts';
 type Key = string;
 type Table = IdentityTables['identities'];
 
-/** A record, a mint that is not applied to the record below it yet, or `undefined` for a removed record. */
+/** A record, a mint that is not yet applied to the record below it, or `undefined` for a removed record. */
 type Change = Buffer | HashedMint | undefined;
 type Layer = Map<Key, Change>;
 

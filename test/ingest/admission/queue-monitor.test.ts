@@ -10,7 +10,8 @@ const marks = {
 
 function fill(monitor: QueueMonitor, packets: number, bytes: number, now = 0, application = 1) {
   const group = monitor.open(now);
-  for (let packet = 0; packet < packets; packet += 1) monitor.join(group, application, bytes);
+  for (let packet = 0; packet < packets; packet += 1)
+    monitor.join(group, application, bytes, { monotonic: () => now });
   return group;
 }
 

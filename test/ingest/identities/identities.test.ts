@@ -198,7 +198,7 @@ test.each<[string, Partial<IdentityDeps>, string]>([
 function fullMonitor(): QueueMonitor {
   const mark = { high: 1, low: 0 };
   const monitor = new QueueMonitor({ packets: mark, bytes: mark, age: mark });
-  monitor.join(monitor.open(0), 1, 1);
+  monitor.join(monitor.open(0), 1, 1, { monotonic: () => 0 });
   return monitor;
 }
 

@@ -1,9 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Pieces } from '../../../src/http/types.ts';
-import { openReportPool, startReportPool } from '../../../src/management/report-pool.ts';
+import { startReportPool } from '../../../src/management/report-pool.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
@@ -101,30 +101,4 @@ test('a start waits for the thread to open the store, reports a failure, and rep
   const task = { environment, ...range, format: 'json' } as never;
   await expect(pool.make('team', 'usage', task)).rejects.toMatchObject({ code: 'store_unavailable' });
   await pool.close();
-});
-
-test('a thread starts for the first report, and another one after a failed start', async () => {
-  const folder = temporaryDirectory();
-  const file = join(folder, 'worker.mjs');
-  const started = join(folder, 'started');
-  const real = pathToFileURL(workerFile('management/report-worker')).href;
-  writeFileSync(
-    file,
-    `import { existsSync, writeFileSync } from 'node:fs';
-const isFirst = !existsSync(${JSON.stringify(started)});
-writeFileSync(${JSON.stringify(started)}, '');
-if (isFirst) throw new Error('Too many open files');
-const real = await import(${JSON.stringify(real)});
-export const { opened, make, chunk, stopExport, close } = real;
-`,
-  );
-  const failures: unknown[] = [];
-  const pool = openReportPool(file, await filled(), (error) => void failures.push(error));
-  onTestFinished(() => pool.close());
-  const begin = () => pool.export('team', 'usage', { environment, range, only: undefined }, 'csv');
-  expect(existsSync(started)).toBe(false);
-  await expect(begin()).rejects.toMatchObject({ code: 'store_unavailable' });
-  expect(failures.map(String)).toEqual([expect.stringContaining('Too many open files')]);
-  expect(await linesOf(await begin())).toBe(rows + 1);
-  expect(failures).toHaveLength(1);
 });

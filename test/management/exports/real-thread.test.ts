@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Pieces } from '../../../src/http/types.ts';
-import { startReportPool } from '../../../src/management/report-pool.ts';
+import { openReportPool, startReportPool } from '../../../src/management/report-pool.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
@@ -101,4 +101,21 @@ test('a start waits for the thread to open the store, reports a failure, and rep
   const task = { environment, ...range, format: 'json' } as never;
   await expect(pool.make('team', 'usage', task)).rejects.toMatchObject({ code: 'store_unavailable' });
   await pool.close();
+});
+
+test('the thread of an opened pool starts before the first report, while descriptors are free', async () => {
+  const folder = temporaryDirectory();
+  const [file, started] = [join(folder, 'worker.mjs'), join(folder, 'started')];
+  const real = pathToFileURL(workerFile('management/report-worker')).href;
+  writeFileSync(
+    file,
+    `import { writeFileSync } from 'node:fs';
+writeFileSync(${JSON.stringify(started)}, '');
+const real = await import(${JSON.stringify(real)});
+export const { opened, make, chunk, stopExport, close } = real;
+`,
+  );
+  const pool = openReportPool(file, await filled(), (error) => expect.fail(String(error)));
+  onTestFinished(() => pool.close());
+  await expect.poll(() => existsSync(started)).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { sharedHeaders } from './shared-headers.ts';
+import { sharedHeaders } from './reused-headers.ts';
 import type { Pieces, Reply } from './types.ts';
 
 export interface Answer<Status extends number = number, Body = unknown, Header extends string = never> {

@@ -5,7 +5,7 @@ import { percentDecode } from './form-text.ts';
 import { problem } from './problem.ts';
 import { type RequestIds, requestIdHeader } from './request-ids.ts';
 import { RequestTotals, type RouteTotals } from './request-totals.ts';
-import { withRequestId } from './shared-headers.ts';
+import { withRequestId } from './reused-headers.ts';
 import type { Answered, SlowRequests } from './slow-requests.ts';
 import { type RequestTraces, traced } from './traced.ts';
 import {

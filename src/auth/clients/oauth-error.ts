@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { oneOf, text } from '../../contract/shapes/fields.ts';
 import type { DeclaredAnswer, Headers } from '../../http/endpoint.ts';
 import { NotCached } from '../../http/openapi/headers.ts';
-import { sharedHeaders } from '../../http/shared-headers.ts';
+import { sharedHeaders } from '../../http/reused-headers.ts';
 import type { Reply } from '../../http/types.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
 import { requestIdHeader } from '../request-ids.ts';
-import { commonHeaders } from '../shared-headers.ts';
+import { commonHeaders } from '../reused-headers.ts';
 import { cipherSuites, readTls } from '../tls.ts';
 import type { HttpEngine, ListenOptions, Pieces, Reply } from '../types.ts';
 import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared } from './bun-request.ts';

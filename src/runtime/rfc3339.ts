@@ -11,8 +11,12 @@ const pattern = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:?\d\d)$/
  */
 export function parseTime(text: string): number | undefined {
   if (!pattern.test(text)) return undefined;
-  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)];
-  const [hour, minute, second] = [digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19)];
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 7);
+  const day = digits(text, 8, 10);
+  const hour = digits(text, 11, 13);
+  const minute = digits(text, 14, 16);
+  const second = digits(text, 17, 19);
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   const offset = offsetOf(text);
@@ -46,7 +50,8 @@ function offsetOf(text: string): number | undefined {
   if (!isDigit(text.charCodeAt(length - 1))) return 0;
   const hasColon = text[length - 3] === ':';
   const from = length - (hasColon ? 6 : 5);
-  const [hour, minute] = [digits(text, from + 1, from + 3), digits(text, length - 2, length)];
+  const hour = digits(text, from + 1, from + 3);
+  const minute = digits(text, length - 2, length);
   if (hour > 23 || minute > 59) return undefined;
   return (text[from] === '-' ? -60 : 60) * (hour * 60 + minute);
 }

@@ -18,7 +18,7 @@ export class Receiver {
   readonly #listener: Answering;
   readonly #open = new Map<number, ForwardedRequest>();
 
-  /** @param listener the one that the thread has joined */
+  /** @param listener the listener of the main thread whose address the front-end thread shares */
   constructor(port: MessagePort, listener: Answering) {
     this.#port = port;
     this.#listener = listener;

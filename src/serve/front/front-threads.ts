@@ -85,7 +85,7 @@ export class FrontThreads {
 
   /**
    * Starts the threads, which load their modules. They listen from `begin` on.
-   * @param listener the one of the main thread that the threads join. Without it, no thread is started
+   * @param listener the main thread's listener whose address the threads share; no thread is started without it
    */
   constructor({ config, workerFile, log, fatal }: FrontDeps, listener: ListenOptions | undefined) {
     const count = listener === undefined ? 0 : config.threads;

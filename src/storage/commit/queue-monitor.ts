@@ -120,7 +120,7 @@ export class QueueMonitor {
     return group;
   }
 
-  /** @param clock read only if the application is another one than that of the last packet */
+  /** @param clock read only if the last packet belongs to another application */
   join(group: Waiting, application: number, bytes: number, clock: Pick<Clock, 'monotonic'>): void {
     if (application !== this.#lastApplication) {
       if (this.#lastApplication !== -1) this.#mixedAt = clock.monotonic();

@@ -104,7 +104,8 @@ function addFlag(
   end: number,
   visit: { count(ref: number, checks: number): void },
 ): void {
-  const [yes, no] = [lastOf(rows, from, end, rowKind.yes), lastOf(rows, from, end, rowKind.no)];
+  const yes = lastOf(rows, from, end, rowKind.yes);
+  const no = lastOf(rows, from, end, rowKind.no);
   let served = 0;
   for (let at = from; at < end; at += rowWidth) {
     if (kindOf(rows[at + 1]!) !== rowKind.variant) continue;

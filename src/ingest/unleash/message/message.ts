@@ -68,7 +68,8 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   const sent = kind === 'metrics' ? body['bucket'] : undefined;
   const bucket = isFields(sent) ? sent : undefined;
   if (sent != null && bucket === undefined) addNote(notes, 'value_dropped', 'bucket');
-  const [start, stop] = [timeIn(bucket, 'start', notes, 'bucket'), timeIn(bucket, 'stop', notes, 'bucket')];
+  const start = timeIn(bucket, 'start', notes, 'bucket');
+  const stop = timeIn(bucket, 'stop', notes, 'bucket');
   return {
     appName: textOf(body['appName']),
     instance: textOf(body['instanceId']),

@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { BodyDeadlines } from '../../src/http/engines/limits.ts';
 
 /** A body that receives this many bytes each second. @returns the second in which it misses its deadline */
-function givenUpAfter(bytesPerSecond: number, seconds = 2_000): number | undefined {
+function givenUpAfter(bytesPerSecond: number, isRefused = false, seconds = 2_000): number | undefined {
   const deadlines = new BodyDeadlines();
   let given: number | undefined;
   let second = 0;
-  const body = { received: 0, giveUp: () => (given ??= second) };
+  const body = { received: 0, isRefused, giveUp: () => (given ??= second) };
   deadlines.begin(body);
   for (second = 1; second <= seconds && given === undefined; second += 1) {
     body.received += bytesPerSecond;
@@ -23,6 +23,25 @@ test.each([
   ['4 kB a second', 4_000, undefined],
 ])('a body that receives %s misses its deadline in time', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond)).toBe(second);
+});
+
+test.each([
+  ['nothing', 0, 6],
+  ['1 KiB a second', 1_024, 11],
+  ['4 kB a second', 4_000, undefined],
+])('a refused body that receives %s is given up earlier', (_, bytesPerSecond, second) => {
+  expect(givenUpAfter(bytesPerSecond, true)).toBe(second);
+});
+
+test('a refused body is given up soon after a burst', () => {
+  const deadlines = new BodyDeadlines();
+  const body = { received: 10_000_000, isRefused: true, giveUp: vi.fn() };
+  deadlines.begin(body);
+  for (let second = 0; second < 5; second += 1) deadlines.tick();
+  expect(body.giveUp).not.toHaveBeenCalled();
+  for (let second = 0; second < 6; second += 1) deadlines.tick();
+  expect(body.giveUp).toHaveBeenCalledOnce();
+  deadlines.close();
 });
 
 test('a complete body misses no deadline', () => {

@@ -79,7 +79,6 @@ export class BunRequest implements Request {
   async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();
-    this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
     let giveUp = () => {};
     const tooLong = new Promise<never>((_, reject) => {
       giveUp = () => reject(tooSlow());
@@ -101,7 +100,9 @@ export class BunRequest implements Request {
     }
   }
 
+  /** The body, whose time `BodyDeadlines` limits instead of Bun. */
   #reader(): BodyReader | undefined {
+    this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
     return this.#raw.body?.getReader() as BodyReader | undefined;
   }
 }

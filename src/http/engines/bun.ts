@@ -32,6 +32,7 @@ export const bunEngine: HttpEngine = {
 
 /** Inputs of an answer besides its reply. */
 interface Life {
+  readonly deadlines: BodyDeadlines;
   readonly closing: boolean;
   readonly every: EveryReply;
   readonly kept: KeptReplies;
@@ -92,7 +93,7 @@ function respond(request: BunRequest, answer: Reply, life: Life, closing = life.
       return respondWith(answer, life.kept.headersOf(common));
   }
   const reply = withHeaders(answer, life.every);
-  if (request.refused !== undefined) return respondAndClose(reply, request.refused);
+  if (request.refused !== undefined) return respondAndClose(reply, request.refused, life.deadlines);
   if (reply.pieces !== undefined) return respondInPieces(request, reply, reply.pieces, closing);
   const sent = closing ? withHeaders(reply, { connection: 'close' }) : reply;
   const headers = sent.cookies === undefined ? sent.headers : withCookies(sent);
@@ -138,11 +139,11 @@ function withCookies({ headers, cookies = [] }: Reply): Headers {
 }
 
 /** Sends the whole reply at once, and ends it when the client has stopped sending. Closing then does not reset the connection. */
-function respondAndClose(reply: Reply, rest: BodyReader): Response {
+function respondAndClose(reply: Reply, rest: BodyReader, deadlines: BodyDeadlines): Response {
   const { status, body } = reply;
   const headers = withCookies(reply);
   headers.set('connection', 'close');
-  const drained = drain(rest);
+  const drained = drain(rest, deadlines);
   const stream = new ReadableStream({
     start: (controller) => body && controller.enqueue(typeof body === 'string' ? Buffer.from(body) : body),
     pull: (controller) => drained.then(() => controller.close()),
@@ -150,18 +151,20 @@ function respondAndClose(reply: Reply, rest: BodyReader): Response {
   return new Response(stream, { status, headers });
 }
 
-async function drain(rest: BodyReader): Promise<void> {
+async function drain(rest: BodyReader, deadlines: BodyDeadlines): Promise<void> {
   const stop = () => void rest.cancel().catch(() => {});
-  const late = setTimeout(stop, linger.milliseconds);
+  const arriving = { received: 0, isRefused: true, giveUp: stop };
+  deadlines.begin(arriving);
   try {
     for (let length = 0; length <= linger.bytes; ) {
       const { done, value } = await rest.read();
       if (done) break;
       length += value.length;
+      arriving.received += value.length;
     }
   } catch {
     // The client disconnected.
   }
-  clearTimeout(late);
+  deadlines.end(arriving);
   stop();
 }

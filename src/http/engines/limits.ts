@@ -11,10 +11,10 @@ export const maxHead = 16 * 1024;
 export const briefBody = 64 * 1024;
 
 /**
- * Time and bytes for which a client may keep sending after a 413 before its connection is closed. Closing at once would reset
- * the connection, and a client that is still writing could lose the reply (RFC 9112 §9.6).
+ * Silence and bytes after which the connection of a refused body is closed. Closing it while the client is writing would reset
+ * it, and the client could lose the reply (RFC 9112 §9.6).
  */
-export const linger = { milliseconds: 1_000, bytes: 16 * 1024 * 1024 };
+export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
 /** The refusal of a body over the limit. */
 export function tooLarge(limit: number): ApiError {
@@ -28,6 +28,8 @@ export function tooSlow(): ApiError {
 
 export interface Arriving {
   received: number;
+  /** True if the body was refused, and its rest is discarded. */
+  readonly isRefused?: boolean;
   /** Called once, when the body misses its deadline. */
   giveUp(): void;
 }
@@ -37,8 +39,8 @@ const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
 /** Time allowed for a body of which this many bytes have arrived, s. */
-export function secondsAllowed(received: number): number {
-  return graceSeconds + received / bytesPerSecond;
+export function secondsAllowed(received: number, grace = graceSeconds): number {
+  return grace + received / bytesPerSecond;
 }
 
 /** Limits the total time of a body. A client that trickles bytes must not hold memory indefinitely. */
@@ -67,7 +69,10 @@ export class BodyDeadlines {
   tick(): void {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {
-      if (this.#seconds - begun <= secondsAllowed(body.received)) continue;
+      const seconds = this.#seconds - begun;
+      // Many clients stop sending after a refusal. The bytes that they sent until then must not prolong the wait.
+      if (body.isRefused) body.received = Math.min(body.received, seconds * bytesPerSecond);
+      if (seconds <= secondsAllowed(body.received, body.isRefused ? linger.seconds : graceSeconds)) continue;
       this.#arriving.delete(body);
       body.giveUp();
     }

@@ -36,7 +36,7 @@ export class UwsExchange implements Request, Arriving {
   received = 0;
   #bytesInIdleTime = 0;
   /** Set while the client of a refused body may keep sending. */
-  #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
+  #draining: (Arriving & { bytes: number }) | undefined;
   /** Ends the wait for a client that does not read. */
   #released = () => {};
   /** Whether `#res` must no longer be used. */
@@ -218,13 +218,17 @@ export class UwsExchange implements Request, Arriving {
    */
   #replyAndDrain(reply: Reply): void {
     this.#res.cork(() => this.#res.writeStatus(wholeReply(reply)));
-    this.#draining = { bytes: 0, late: setTimeout(() => this.#close(), linger.milliseconds) };
+    this.#draining = { bytes: 0, received: 0, isRefused: true, giveUp: () => this.#close() };
+    this.#server.deadlines.begin(this.#draining);
     if (this.#inbox.complete) this.#closeSoon();
   }
 
   #drain(bytes: number, last: boolean): void {
-    this.#draining!.bytes += bytes;
-    if (last || this.#draining!.bytes > linger.bytes) this.#closeSoon();
+    const draining = this.#draining!;
+    draining.bytes += bytes;
+    draining.received += bytes;
+    if (last || draining.bytes > linger.bytes) this.#closeSoon();
+    else this.#keepAlive(bytes);
   }
 
   /** Closes after uWebSockets.js has written the data of this turn. */
@@ -245,7 +249,7 @@ export class UwsExchange implements Request, Arriving {
     if (this.#over) return;
     this.#over = true;
     this.#server.deadlines.end(this);
-    clearTimeout(this.#draining?.late);
+    if (this.#draining !== undefined) this.#server.deadlines.end(this.#draining);
     this.#released();
     this.#server.finished();
   }

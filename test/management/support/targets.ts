@@ -136,7 +136,13 @@ async function makeRoom({ send, asAdmin }: World, list: string, from = 40): Prom
   const answer = await send(asAdmin, 'GET', `${list}?limit=200`);
   const { items } = (await answer.json()) as { items: readonly { id: string }[] };
   if (items.length < from) return;
-  for (const { id } of items) await send(asAdmin, 'DELETE', `${list}/${id}`);
+  await Promise.all(items.map(({ id }) => send(asAdmin, 'DELETE', `${list}/${id}`)));
+}
+
+/** Deletes the objects of a route whose number is limited, before many more of them are created at the same time. */
+export async function makeRoomFor(world: World, route: string): Promise<void> {
+  if (route.includes('/webhooks')) await makeRoom(world, `/api/v2/teams/${world.home.teamId}/webhooks`, 1);
+  if (route.includes('/identity-providers')) await makeRoom(world, '/api/v2/identity-providers', 1);
 }
 
 /** Creates an object as the Admin. @returns a field of the answer */

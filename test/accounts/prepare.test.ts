@@ -31,6 +31,7 @@ test('prepares a store with credentials that work', async () => {
   const directory = openDirectory(new EmbeddedAccountStore(store, testHealth()), wanted);
   const [user] = directory.users.values();
   expect(user).toMatchObject({ email: 'admin@example.com', role: 'Admin', teams: [made.teamId] });
+  expect(user?.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   expect(await verifyPassword(made.adminPassword, user?.passwordHash ?? '')).toBe(true);
   expect(verifyClient(directory, made.clientId, made.clientSecret, wanted.clock.now())).toMatchObject({
     teamId: made.teamId,

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { auditEntries } from '../../src/accounts/audit-log.ts';
-import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { noteEnd, noteReuse } from '../../src/auth/sessions.ts';
 import { signIn } from '../../src/auth/sign-in/sign-in.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { openAuthFixture } from './fixture.ts';
 
 /** A user of two teams, and a function that signs them in to a built-in client. */
@@ -12,13 +13,13 @@ async function open() {
   const { settings, store, directory, team } = await openAuthFixture();
   const other = await createTeam(directory, 'Other');
   const { randomBytes } = settings;
-  const passwordHash = await hashPassword('open sesame', randomBytes);
+  const passwordHash = await cheapHash('open sesame', randomBytes);
   const teams = [other.id, team.id];
   const email = 'ada@example.com';
   const user = await createUser(directory, { email, name: 'Ada', role: 'User', teams, passwordHash });
   const passwords = {
     checkRoom: () => {},
-    hash: hashPassword,
+    hash: cheapHash,
     verify: verifyPassword,
     close: async () => {},
   };

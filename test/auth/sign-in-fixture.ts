@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createClient } from '../../src/accounts/clients.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
-import { hashPassword, temporary } from '../../src/accounts/passwords.ts';
+import { temporary } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
@@ -9,6 +9,7 @@ import { createUser } from '../../src/accounts/users.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 import { freshDirectory, manage, token } from '../support/binary.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
 import { encode, type Page, type Parameters, TestBrowser } from './test-browser.ts';
 
@@ -72,14 +73,20 @@ async function prepareData(data: string, clock: TestClock) {
   const store = openAccountTables(data);
   const admin = { email: 'Ada@Example.com', password: 'the analytical engine' };
   const outsider = { email: 'outsider@example.com', password: 'correct horse battery' };
-  const wanted = { adminEmail: admin.email, adminPassword: admin.password, clock, randomBytes };
+  const wanted = {
+    adminEmail: admin.email,
+    adminPassword: admin.password,
+    clock,
+    randomBytes,
+    hash: cheapHash,
+  };
   const credentials = await prepareStore(store, wanted);
   const directory = openDirectory(new EmbeddedAccountStore(store, testHealth()), { clock, randomBytes });
   const { id } = await createTeam(directory, 'Others');
-  const passwordHash = await hashPassword(outsider.password, randomBytes);
+  const passwordHash = await cheapHash(outsider.password, randomBytes);
   await createUser(directory, { email: outsider.email, name: 'S', role: 'User', teams: [id], passwordHash });
   const newcomer = { email: 'newcomer@example.com', password: 'temporary words' };
-  const newcomers = await hashPassword(newcomer.password, randomBytes);
+  const newcomers = await cheapHash(newcomer.password, randomBytes);
   const wantedNewcomer = { email: newcomer.email, name: 'N', role: 'User', teams: [id] } as const;
   await createUser(directory, { ...wantedNewcomer, passwordHash: newcomers, ...temporary(newcomers) });
   const { teamId } = credentials;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AccountDraft } from '../../src/accounts/account-draft.ts';
-import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createConsoleCallers } from '../../src/auth/console/caller.ts';
 import { endSessionsOf } from '../../src/auth/sessions.ts';
@@ -33,6 +33,7 @@ import { views } from '../../src/management/views.ts';
 import { loadConfig } from '../../src/serve/config.ts';
 import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { send } from './support/documented-send.ts';
 
 export const dayMs = 24 * 3_600_000;
@@ -74,7 +75,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   };
   const passwords = {
     checkRoom: () => {},
-    hash: hashPassword,
+    hash: cheapHash,
     verify: verifyPassword,
     close: async () => {},
   };

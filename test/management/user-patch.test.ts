@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { hashPassword, noPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
+import { noPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
 import { startSession } from '../../src/auth/sessions.ts';
 import { isOnList } from '../../src/auth/tokens/invalidation.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
 
 type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';
@@ -53,8 +54,7 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['tom', 'eve', { name: 'Eva' }, 403, 'not_in_team'],
 ];
 
-/** Hashed once, because it takes long. */
-const oldPassword = hashPassword('old password', randomBytes);
+const oldPassword = cheapHash('old password', randomBytes);
 
 /** The password of Ada and Eve is `old password`. */
 async function open() {

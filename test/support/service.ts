@@ -14,6 +14,7 @@ import { type Service, startService } from '../../src/serve/service.ts';
 import type { Storage } from '../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
+import { cheapHash } from './cheap-hash.ts';
 import { freePorts } from './free-ports.ts';
 
 /** A built worker, because a worker thread of Node cannot load TypeScript. */
@@ -77,7 +78,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   const accounts = options.accounts ?? openAccountTables(data);
   const credentials =
     options.credentials ??
-    (await prepareStore(accounts, { adminEmail: 'admin@localhost', adminPassword, clock, randomBytes }));
+    (await prepareStore(accounts, {
+      adminEmail: 'admin@localhost',
+      adminPassword,
+      clock,
+      randomBytes,
+      hash: cheapHash,
+    }));
   const lines: string[] = [];
   const log = createLog('debug', (line) => void lines.push(line), clock);
   const fatal = (reason: string) => {

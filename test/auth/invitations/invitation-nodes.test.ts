@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { draftLink, newLink, withdrawLink } from '../../../src/accounts/invitations.ts';
-import { hashPassword } from '../../../src/accounts/passwords.ts';
 import { acceptInvitation } from '../../../src/auth/invitations/accept-invitation.ts';
 import { renewBrowser } from '../../../src/auth/sign-in/browser.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
@@ -12,6 +11,7 @@ import {
   openNode,
   sharedServer,
 } from '../../accounts/store/postgres-fixture.ts';
+import { cheapHash } from '../../support/cheap-hash.ts';
 import { needing } from '../../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
@@ -29,7 +29,7 @@ const passwords = {
   verify: async () => false,
   close: async () => {},
 };
-const hashed = hashPassword(password, randomBytes);
+const hashed = cheapHash(password, randomBytes);
 
 /** The user of both nodes, as a node knows them. */
 const userOn = ({ directory, user }: SessionFixture): User => directory.users.get(user.id)!;

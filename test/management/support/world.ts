@@ -16,6 +16,7 @@ import type { Storage } from '../../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
 import { freshDirectory, token } from '../../support/binary.ts';
+import { cheapHash } from '../../support/cheap-hash.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 
 const issuer = 'https://auth.example';
@@ -78,7 +79,7 @@ export async function openWorld(
 ): Promise<World> {
   const data = `${freshDirectory()}/data`;
   const store = openAccountTables(data);
-  const prepared = { adminEmail: 'first@localhost', clock: systemClock, randomBytes };
+  const prepared = { adminEmail: 'first@localhost', clock: systemClock, randomBytes, hash: cheapHash };
   const credentials = await prepareStore(store, prepared);
   const health = { ready: true, failed: () => {} };
   const directory = openDirectory(new EmbeddedAccountStore(store, health), prepared);

@@ -4,8 +4,8 @@
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { launchChromium, phone } from '../test/browser/support/chromium.ts';
+import { type BrowserContextOptions, chromium as browsers, type Page } from 'playwright-core';
+import { chromiumOptions, phone } from '../test/browser/support/chromium.ts';
 import { signIn } from '../test/browser/support/console.ts';
 import { cleanUp, manage, token } from '../test/support/binary.ts';
 import { type Demo, startDemo, stopDemos } from '../test/support/demo.ts';
@@ -44,7 +44,7 @@ const pictures: readonly Picture[] = [
 const [folder = 'docs/images'] = process.argv.slice(2);
 
 const demo = await startDemo(['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--seed', '1']);
-const chromium = await launchChromium();
+const chromium = await browsers.launch(chromiumOptions);
 try {
   const applications = await applicationsOf(demo);
   mkdirSync(folder, { recursive: true });

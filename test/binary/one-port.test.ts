@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/http/bind-failure.ts';
-import { launchChromium } from '../browser/support/chromium.ts';
+import { connectChromium } from '../browser/support/chromium.ts';
 import {
   type Binary,
   cleanUp,
@@ -158,24 +158,27 @@ describe('one port with TLS', () => {
     before += 5;
   });
 
-  needing('chromium').test('serves the console and packets to Chromium over HTTP/2', async () => {
-    const chromium = await launchChromium();
-    const page = await (await chromium.newContext({ ignoreHTTPSErrors: true })).newPage();
-    await page.goto(`${url()}/`);
-    await page.locator('input[name=password]').waitFor();
-    await page.goto(`${url()}/healthz`);
-    const status = await page.evaluate(
-      ([to, body]) => fetch(to!, { method: 'POST', body: body! }).then((answer) => answer.status),
-      [path, shop.pagePacket],
-    );
-    expect(status).toBe(202);
-    before += 1;
-    const protocols = await page.evaluate(
-      `['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type)).map((each) => each.nextHopProtocol)`,
-    );
-    expect(new Set(protocols as string[])).toEqual(new Set(['h2']));
-    await chromium.close();
-  });
+  needing('chromium-headless-shell').test(
+    'serves the console and packets to Chromium over HTTP/2',
+    async () => {
+      const chromium = await connectChromium();
+      const page = await (await chromium.newContext({ ignoreHTTPSErrors: true })).newPage();
+      await page.goto(`${url()}/`);
+      await page.locator('input[name=password]').waitFor();
+      await page.goto(`${url()}/healthz`);
+      const status = await page.evaluate(
+        ([to, body]) => fetch(to!, { method: 'POST', body: body! }).then((answer) => answer.status),
+        [path, shop.pagePacket],
+      );
+      expect(status).toBe(202);
+      before += 1;
+      const protocols = await page.evaluate(
+        `['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type)).map((each) => each.nextHopProtocol)`,
+      );
+      expect(new Set(protocols as string[])).toEqual(new Set(['h2']));
+      await chromium.close();
+    },
+  );
 
   test('has counted each once after a restart', async () => {
     await stop(service);

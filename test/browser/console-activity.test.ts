@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { phone } from './support/chromium.ts';
+import { contentOf, phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 const minuteMs = 60_000;
 
@@ -103,7 +102,5 @@ test('filters the audit log by application and thing, shows values before and af
 async function saved(page: Page, button: string): Promise<readonly string[]> {
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: button }).click();
-  return readFileSync(await (await downloading).path(), 'utf8')
-    .trim()
-    .split('\r\n');
+  return (await contentOf(await downloading)).toString().trim().split('\r\n');
 }

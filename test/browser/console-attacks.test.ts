@@ -6,7 +6,7 @@ import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { type Console, openConsole } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 /** What pages of other origins can do to someone who is signed in to the console, in a real browser. */
 

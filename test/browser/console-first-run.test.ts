@@ -9,7 +9,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 const run = promisify(execFile);
 

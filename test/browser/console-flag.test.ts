@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
+import { contentOf } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 const hourMs = 3_600_000;
 
@@ -126,7 +126,7 @@ describe('a flag', () => {
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: 'CSV' }).click(),
     ]);
-    const csv = await readFile(await download.path(), 'utf8');
+    const csv = (await contentOf(download)).toString();
     expect(csv).toMatch(/^\ufeffTime,off,on,What happened\r\n/);
     expect(csv.match(/Z,5,20,/g)!.length).toBeGreaterThanOrEqual(22);
   });

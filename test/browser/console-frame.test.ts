@@ -5,7 +5,7 @@ import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender } from './support/console.ts';
 import { cutTexts, widthOf } from './support/looks.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 const narrowest = { width: 320, height: 600 };
 

@@ -5,7 +5,7 @@ import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let console: Console;
 let shop: string;

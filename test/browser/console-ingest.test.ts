@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { phone } from './support/chromium.ts';
+import { contentOf, phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 let console_: Console;
 let shop: Sender;
@@ -111,7 +110,7 @@ test('the address contains the filters, and the CSV file the filtered rows', asy
     .locator('section', { has: page.getByRole('heading', { name: 'Senders' }) })
     .getByRole('button', { name: 'CSV' })
     .click();
-  const csv = readFileSync(await (await downloading).path(), 'utf8').replace('\ufeff', '');
+  const csv = (await contentOf(await downloading)).toString().replace('\ufeff', '');
   const [head, row, ...more] = csv.split('\r\n');
   expect(head).toBe('Sender,Type,Environment,Outcome,Reason,Count,Last');
   expect(row).toMatch(/^sender of https:\/\/copy.example,Packets,Production,refused,origin_not_allowed,3,2/);

@@ -6,7 +6,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 const [flags, days] = [2000, 90];
 /** Far fewer than there are. */

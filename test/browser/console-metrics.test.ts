@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { phone } from './support/chromium.ts';
+import { contentOf, phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 let console_: Console;
 let shop: Sender;
@@ -82,7 +81,7 @@ test('draws a metric of a flag by variant, with its own address and CSV file', a
   await detail.getByRole('button', { name: /^Download/ }).click();
   const downloading = page.waitForEvent('download');
   await detail.getByRole('menuitem', { name: 'CSV' }).click();
-  const csv = readFileSync(await (await downloading).path(), 'utf8').replace('\ufeff', '');
+  const csv = (await contentOf(await downloading)).toString().replace('\ufeff', '');
   const lines = csv.trim().split('\r\n');
   expect(lines).toHaveLength(25);
   expect(lines[0]).toMatch(/^Time,(on,off|off,on)(,What happened)?$/);

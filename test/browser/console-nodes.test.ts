@@ -6,7 +6,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-needing('chromium', 'postgresql').describe('on several machines', () => {
+needing('chromium-headless-shell', 'postgresql').describe('on several machines', () => {
   let database: Postgres;
   let postgresUrl: string;
   let console_: Console;

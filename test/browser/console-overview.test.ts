@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
+import { contentOf } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 /** Whole UTC days, both included. */
 interface Days {
@@ -193,7 +193,7 @@ describe('downloads and links', () => {
       page.getByRole('button', { name: 'CSV' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('flags-Production.csv');
-    const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+    const lines = (await contentOf(download)).toString().split('\r\n');
     expect(lines[0]).toBe('\ufeffFlag,Trend,Checks,Change,Used,Viewed,Users,Variants,Last seen,State');
     expect(lines.find((line) => line.startsWith('checkout'))).toMatch(/,300,2,90,60,15,on: 180; off: 120,/);
     expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);

@@ -8,7 +8,7 @@ import { runBinary } from '../support/run-binary.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 

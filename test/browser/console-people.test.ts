@@ -7,7 +7,7 @@ import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 let console_: Console;
 let shop: Sender;

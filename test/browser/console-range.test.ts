@@ -3,7 +3,7 @@ import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 let console_: Console;
 let shop: Sender;

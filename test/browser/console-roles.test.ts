@@ -6,7 +6,7 @@ import { addOldSessions, type OldSessions } from '../support/old-session.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, signInFirst, type Visit } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let console: Console;
 let old: OldSessions;

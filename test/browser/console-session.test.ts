@@ -6,7 +6,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, signInFirst, type Visit } from './support/console.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 let console: Console;
 let start: string;

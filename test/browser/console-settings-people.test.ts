@@ -1,13 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp, createKey, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { phone } from './support/chromium.ts';
+import { contentOf, phone } from './support/chromium.ts';
 import { acceptLink, type Console, openConsole, signIn, signInFirst, type Visit } from './support/console.ts';
 import { cutTexts, widthOf } from './support/looks.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let console: Console;
 
@@ -195,7 +194,7 @@ test('the audit log is filtered, read in pages, and saved as CSV', async () => {
   await expect.poll(() => rows.count()).toBe(55);
   const saving = page.waitForEvent('download');
   await page.getByRole('button', { name: 'CSV' }).click();
-  const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
+  const lines = (await contentOf(await saving)).toString().trim().split('\r\n');
   expect(lines).toHaveLength(56);
   expect(lines[1]).toMatch(
     /^\d{4}-\d\d-\d\dT.*,First API key,key\.created,Mobile,type: none → Mobile,127\.0\.0\.1,+$/,

@@ -4,7 +4,7 @@ import { cleanUp, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { type Console, openConsole, signIn } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let console: Console;
 

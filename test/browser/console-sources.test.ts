@@ -16,7 +16,7 @@ import { type Console, openConsole, openSender, type VisitOptions } from './supp
 import { widthOf } from './support/looks.ts';
 import { startPageServer } from './support/pages.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 const run = promisify(execFile);
 
@@ -61,7 +61,7 @@ function bucket(flag: string): string {
   return JSON.stringify({ ...sender, bucket: { start: at, stop: at, toggles } });
 }
 
-needing('chromium', 'nginx').test(
+needing('chromium-headless-shell', 'nginx').test(
   'Unleash: adopts the refused token, and its rule passes the first bucket on',
   async () => {
     const { page, packet } = await connect('unleash');
@@ -147,7 +147,7 @@ async function linesOf(page: Page, name: string): Promise<string> {
 
 const counted = (page: Page) => page.getByRole('list', { name: 'Counted flags' }).textContent();
 
-needing('chromium', openFeatureSdks).test(
+needing('chromium-headless-shell', openFeatureSdks).test(
   'OpenFeature: its lines count on a server and on a page',
   async () => {
     const { page, context } = await connect('openfeature');
@@ -185,7 +185,7 @@ const runWith = (variables: string, path: string) =>
 
 const sourcesModules = { why: skippedWorkspaces.get('test/sources') };
 
-needing('chromium', sourcesModules).test(
+needing('chromium-headless-shell', sourcesModules).test(
   'OpenTelemetry: its variables and lines count as events and in sums',
   async () => {
     const { page } = await connect('opentelemetry');

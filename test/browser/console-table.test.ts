@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
+import { contentOf } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let console: Console;
 let shop: Sender;
@@ -194,7 +194,7 @@ test('a chart is saved as an image on a light ground, also from the dark theme',
     page.getByRole('menuitem', { name: 'PNG' }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/^Checks.*\.png$/);
-  const png = await readFile(await download.path());
+  const png = await contentOf(download);
   expect(png.subarray(1, 4).toString()).toBe('PNG');
   expect(png.readUInt32BE(16)).toBe(1008);
   expect(await page.locator('.chart-picture').count()).toBe(0);

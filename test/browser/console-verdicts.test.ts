@@ -6,7 +6,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 const token = `default:production.${'f'.repeat(56)}`;

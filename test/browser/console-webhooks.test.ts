@@ -6,7 +6,7 @@ import { openReceiver, verified } from '../webhooks/receiver.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 let console: Console;
 

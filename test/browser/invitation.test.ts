@@ -6,7 +6,7 @@ import { phone } from './support/chromium.ts';
 import { acceptLink, type Console, openConsole } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let console: Console;
 

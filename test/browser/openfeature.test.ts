@@ -16,10 +16,10 @@ import { countsOf, createEnvironment, type Owner } from '../support/environment.
 import { needing } from '../support/needing.ts';
 import { buildWebApp, openFeatureSdks } from '../support/openfeature.ts';
 import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
-import { launchChromium } from './support/chromium.ts';
+import { connectChromium } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 
-const { describe, test } = needing('chromium', openFeatureSdks);
+const { describe, test } = needing('chromium-headless-shell', openFeatureSdks);
 
 describe("the web SDK with flagmeter's hook", () => {
   const data = `${freshDirectory()}/data`;
@@ -32,7 +32,7 @@ describe("the web SDK with flagmeter's hook", () => {
   const hosts: UnreliableHost[] = [];
 
   beforeAll(async () => {
-    browser = await launchChromium();
+    browser = await connectChromium();
     pages = await startPageServer();
     const html = `<!doctype html><title>A shop</title><script type="module">${await buildWebApp()}</script>`;
     pages.put('/', { html });

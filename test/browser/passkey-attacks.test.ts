@@ -10,7 +10,7 @@ import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { type Console, openConsole } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let shop: Console;
 /** An empty page of another site, on any host name. */

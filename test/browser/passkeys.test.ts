@@ -10,7 +10,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let shop: Console;
 

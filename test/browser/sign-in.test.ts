@@ -15,10 +15,10 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { type CallbackServer, startCallbackServer } from './support/callback-server.ts';
-import { launchChromium, phone } from './support/chromium.ts';
+import { connectChromium, phone } from './support/chromium.ts';
 import { coloursOf, contrast, styleOf, widthOf } from './support/looks.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let chromium: Browser;
 let service: Binary;
@@ -27,7 +27,7 @@ let credentials: Credentials;
 beforeAll(async () => {
   const data = `${freshDirectory()}/data`;
   credentials = await prepare(data);
-  [chromium, service] = await Promise.all([launchChromium(), startBinary({ data })]);
+  [chromium, service] = await Promise.all([connectChromium(), startBinary({ data })]);
 });
 
 afterAll(async () => {

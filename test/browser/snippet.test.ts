@@ -14,17 +14,17 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { snippet } from '../support/service.ts';
-import { launchChromium } from './support/chromium.ts';
+import { connectChromium } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 import { openWithSnippet } from './support/snippet-page.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let browser: Browser;
 let pages: PageServer;
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await connectChromium();
   pages = await startPageServer();
 });
 afterAll(async () => {

@@ -12,7 +12,7 @@ import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
-const { test } = needing('chromium');
+const { test } = needing('chromium-headless-shell');
 
 let console: Console;
 let provider: OidcProvider;

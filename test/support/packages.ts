@@ -2,13 +2,17 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
+/** Without windows, a page costs a third of the processor time. */
+const headlessShell = '/usr/bin/chromium-headless-shell';
+
 /** Debian's Chromium, unless CHROMIUM names another. */
-export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+export const chromiumPath =
+  process.env['CHROMIUM'] ?? (existsSync(headlessShell) ? headlessShell : '/usr/bin/chromium');
 
 /** Debian packages that some tests need, and whether each is installed. */
 const packages = {
   caddy: hasProgram('caddy'),
-  chromium: existsSync(chromiumPath),
+  'chromium-headless-shell': existsSync(chromiumPath),
   cpio: hasProgram('cpio'),
   dpkg: hasProgram('dpkg-deb'),
   fish: hasProgram('fish'),

@@ -1,13 +1,19 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { buffer } from 'node:stream/consumers';
+import { type Browser, chromium, type Download } from 'playwright-core';
+import { inject } from 'vitest';
 import { chromiumPath as executablePath } from '../../support/packages.ts';
 
-/** Starts a real browser. @throws {Error} when there is none: it says how to get it */
-export function launchChromium(): Promise<Browser> {
+/** Options of a real browser. Tests in a container may run as root, and Chromium's sandbox does not work for root. */
+export const chromiumOptions = { executablePath, args: ['--no-sandbox'] };
+
+/** Connects to the browser that all files share. Closing it closes the pages of this connection only. */
+export function connectChromium(): Promise<Browser> {
   if (!existsSync(executablePath))
-    throw new Error(`${executablePath} is missing: apt-get install chromium fonts-dejavu-core`);
-  // Tests in a container may run as root, and Chromium's sandbox does not work for root.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    throw new Error(
+      `${executablePath} is missing: apt-get install chromium-headless-shell fonts-dejavu-core`,
+    );
+  return chromium.connect(inject('chromium'));
 }
 
 /** What a phone shows. */
@@ -17,3 +23,7 @@ export const phone = {
   isMobile: true,
   hasTouch: true,
 } as const;
+
+/** Content of a saved file, which a remote browser streams. */
+export const contentOf = async (download: Download): Promise<Buffer> =>
+  buffer(await download.createReadStream());

@@ -12,7 +12,7 @@ import {
   token,
 } from '../../support/binary.ts';
 import type { Credentials } from '../../support/shop.ts';
-import { launchChromium } from './chromium.ts';
+import { connectChromium } from './chromium.ts';
 
 /** A running service with its console, and a browser. */
 export interface Console {
@@ -62,7 +62,7 @@ export async function openConsole(
   const data = `${freshDirectory()}/data`;
   const credentials = ofPostgres ?? (await prepare(data));
   await fill?.(data, credentials);
-  const [chromium, service] = await Promise.all([launchChromium(), startBinary({ data, args })]);
+  const [chromium, service] = await Promise.all([connectChromium(), startBinary({ data, args })]);
   const origin = `http://${service.http}`;
   const access = await token(service.http, credentials);
   let signedIn: Awaited<ReturnType<BrowserContext['storageState']>> | undefined;

@@ -29,6 +29,13 @@ const slowNodeTests = [
   'test/replication/{adopt-replica,closed-streams,daily-export,going-back,shipping,stream-model,unknown-streams}.test.ts',
 ];
 
+/** Kills, restarts, upgrades, other programs, and commands that fill or load a store: proofs of the executable. */
+const slowSystemTests = [
+  'test/binary/{alerts,backup,bench,carried,demo,durability,import-kills,later-layout,postgres}.test.ts',
+  'test/binary/{behind-a-proxy,node-start,prometheus,proxy-paths,release-before,unleash-proxies}.test.ts',
+  'test/browser/{console-large,console-nodes,proxy-restart}.test.ts',
+];
+
 const unit = {
   test: {
     ...limits,
@@ -64,50 +71,60 @@ const longPackageTests = ['test/packages/{arm,image,lifecycle,newcomer,reproduci
 /** They wait for minutes: `npm run test:alerts` runs them, with those that do not. */
 const longAlertTests = ['test/nodes/lasting-alerts.test.ts'];
 
+/** Tests of the executable, which run on Node. */
+const executable = {
+  ...limits,
+  globalSetup: 'test/browser/support/start-chromium.ts',
+  setupFiles: ['test/support/end-left-processes.ts'],
+  retry,
+};
+
 /** The executable in use: sockets, processes and browsers. */
 const system = {
   test: {
-    ...limits,
+    ...executable,
     name: 'system',
-    // The files share a worker for each processor, and one Chromium: starting them for each file took a third of the time.
+    // The files share a few processes, as those of the unit tests.
     isolate: false,
-    globalSetup: 'test/browser/support/start-chromium.ts',
-    setupFiles: ['test/support/end-left-processes.ts'],
     include: [
       'test/{binary,browser}/**/*.test.ts',
       ...ofWorkspace('test/independent', 'bucket'),
       ...ofWorkspace('test/sources', clientsOnNode),
     ],
-    retry,
+    exclude: slowSystemTests,
   },
 };
 
 /** They take minutes: kills, power losses, floods, several machines, models, benchmarks and packages. `npm run test:proofs` */
 const proofs = {
   test: {
-    ...system.test,
+    ...executable,
     name: 'proofs',
-    include: ['test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts', ...slowNodeTests],
-    setupFiles: [...unit.test.setupFiles, ...system.test.setupFiles],
+    include: [
+      'test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts',
+      ...slowNodeTests,
+      ...slowSystemTests,
+    ],
+    setupFiles: [...unit.test.setupFiles, ...executable.setupFiles],
     exclude: [...longPackageTests, ...longAlertTests],
   },
 };
 
 const packages = {
   test: {
-    ...system.test,
+    ...executable,
     name: 'packages',
     include: [...longPackageTests, ...ofWorkspace('test/independent', 'chart')],
   },
 };
 
 const alerts = {
-  test: { ...system.test, name: 'alerts', include: ['test/{binary,nodes}/*alerts.test.ts'] },
+  test: { ...executable, name: 'alerts', include: ['test/{binary,nodes}/*alerts.test.ts'] },
 };
 
 /** They install a server of Unleash from the npm registry. `npm run test:unleash` */
 const unleash = {
-  test: { ...system.test, name: 'unleash', include: ['test/unleash-server/*.test.ts'] },
+  test: { ...executable, name: 'unleash', include: ['test/unleash-server/*.test.ts'] },
 };
 
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */

@@ -1,5 +1,7 @@
+import { cpSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
 import {
   type Binary,
   createApplication,
@@ -49,8 +51,34 @@ export interface Visit {
 /** Failed responses, which are expected: tests check how the page shows them. */
 const refusedRequest = /^Failed to load resource: the server responded with a status of/;
 
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/** Data of a service whose Admin has signed in to the console. */
+interface SignedInData {
+  readonly data: string;
+  readonly credentials: Credentials;
+  readonly state: StorageState;
+}
+
+let signedInData: Promise<SignedInData> | undefined;
+
+/** Prepares data that the files of a worker copy: hashing passwords and signing in takes a second of processor time. */
+async function prepareSignedIn(chromium: Browser): Promise<SignedInData> {
+  const data = join(mkdtempSync(join(inject('folder'), 'data-')), 'data');
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  const context = await chromium.newContext();
+  const page = await context.newPage();
+  await page.goto(`http://${service.http}`);
+  await signIn(page, credentials.adminEmail, credentials.adminPassword);
+  const state = await context.storageState();
+  await context.close();
+  await stop(service);
+  return { data, credentials, state };
+}
+
 /**
- * Starts a service on fresh data, and Chromium. Close it in `afterAll`, and call `cleanUp`.
+ * Starts a service on fresh data, and connects to Chromium. Close it in `afterAll`, and call `cleanUp`.
  * @param fill fills the data before the service starts
  * @param ofPostgres the first credentials, if the arguments name a PostgreSQL
  */
@@ -60,12 +88,18 @@ export async function openConsole(
   ofPostgres?: Credentials,
 ): Promise<Console> {
   const data = `${freshDirectory()}/data`;
-  const credentials = ofPostgres ?? (await prepare(data));
+  const chromium = await connectChromium();
+  signedInData ??= prepareSignedIn(chromium);
+  const prepared = await signedInData;
+  if (ofPostgres === undefined) cpSync(prepared.data, data, { recursive: true });
+  const credentials = ofPostgres ?? prepared.credentials;
   await fill?.(data, credentials);
-  const [chromium, service] = await Promise.all([connectChromium(), startBinary({ data, args })]);
+  const service = await startBinary({ data, args });
   const origin = `http://${service.http}`;
   const access = await token(service.http, credentials);
-  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>> | undefined;
+  // The cookie is one of 127.0.0.1.
+  const isElsewhere = ofPostgres !== undefined || args.includes('--auth-url');
+  let signedIn: StorageState | undefined = isElsewhere ? undefined : prepared.state;
 
   async function visit(path: string, options: VisitOptions = {}): Promise<Visit> {
     const { signedIn: wanted = true, ownSession = false, expected, ...rest } = options;

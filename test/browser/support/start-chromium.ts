@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
 import { chromiumOptions } from './chromium.ts';
@@ -7,6 +9,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** WebSocket URL of Chromium. */
     chromium: string;
+    /** Folder for data of all files, removed at the end. */
+    folder: string;
   }
 }
 
@@ -17,5 +21,10 @@ export default async function startChromium(
   if (!existsSync(chromiumOptions.executablePath)) return undefined;
   const server = await chromium.launchServer(chromiumOptions);
   project.provide('chromium', server.wsEndpoint());
-  return () => server.close();
+  const folder = mkdtempSync(join(tmpdir(), 'flagmeter-'));
+  project.provide('folder', folder);
+  return async () => {
+    rmSync(folder, { recursive: true });
+    await server.close();
+  };
 }

@@ -231,6 +231,8 @@ describe('live', () => {
 
   test('a hidden tab sends no requests until it is visible again', async () => {
     const { page } = await console.visit(addressOf(shop));
+    await page.clock.install();
+    await page.reload();
     await firstRow(page).waitFor();
     let asked = 0;
     page.on('request', (request) => {
@@ -243,7 +245,7 @@ describe('live', () => {
     // A request that is under way comes to its end.
     await page.waitForTimeout(500);
     asked = 0;
-    await page.waitForTimeout(5000);
+    await page.clock.runFor(60_000);
     expect(asked).toBe(0);
     await show(false);
     await expect.poll(() => asked).toBeGreaterThan(0);

@@ -82,11 +82,11 @@ async function buildForBrowsers(inside: Set<string>): Promise<ForBrowsers> {
 async function buildExecutable(
   target: string,
   outfile: string,
+  addon: string,
   forBrowsers: ForBrowsers,
 ): Promise<ReadonlySet<string>> {
   const platform = platforms[target];
   if (platform === undefined) throw new Error(`Cannot build on ${here}: it is not a known platform`);
-  const addon = await buildLmdb(target, target === here);
   const { metafile } = await build({
     metafile: true,
     entrypoints: [...entrypoints, 'node_modules/piscina/dist/worker.js', ...files],
@@ -239,9 +239,11 @@ const leaveOut: BunPlugin = {
 try {
   const target = readTarget(process.argv.slice(2));
   const outfile = target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`;
+  // It comes first: where tools are missing, the build fails before it does anything else.
+  const addon = await buildLmdb(target);
   const forPages = new Set<string>();
   const forBrowsers = await buildForBrowsers(forPages);
-  const inside = await buildExecutable(target, outfile, forBrowsers);
+  const inside = await buildExecutable(target, outfile, addon, forBrowsers);
   writeFileSync(
     `${outfile}.packages.json`,
     `${JSON.stringify([...new Set([...inside, ...forPages])].sort())}\n`,

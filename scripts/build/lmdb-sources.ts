@@ -1,0 +1,96 @@
+/**
+ * The sources of LMDB's add-on and the flags of its compilers: the npm package lmdb in its "data v1" flavour, LMDB as its authors
+ * wrote it, with our patches.
+ *
+ * The add-on published on npm has a rewritten free list, which rejects all commits after many pages were freed. A service that
+ * rolls up old buckets runs into that: see `native/lmdb/README.md`.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+export const root = join(import.meta.dirname, '../..');
+export const lmdb = join(root, 'node_modules/lmdb');
+export const library = join(lmdb, 'dependencies/lmdb-data-v1/libraries/liblmdb');
+const lz4 = join(lmdb, 'dependencies/lz4/lib');
+
+const binding = [
+  'lmdb-js',
+  'writer',
+  'env',
+  'compression',
+  'ordered-binary',
+  'misc',
+  'txn',
+  'dbi',
+  'cursor',
+  'v8-functions',
+];
+/** This add-on also locks files, which neither Node nor Bun can do. `quiet.c` keeps it from printing. */
+const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c', 'check-pages.c'].map((name) =>
+  join(root, 'native', name),
+);
+export const sources = [
+  ...binding.map((name) => join(lmdb, 'src', `${name}.cpp`)),
+  join(library, 'mdb.c'),
+  join(library, 'midl.c'),
+  join(lz4, 'lz4.c'),
+  ...own,
+];
+
+/** The patches to lmdb's sources, in order: see `native/lmdb/README.md`. */
+export const patches = ['share-environment', 'check-pages', 'try-lock', 'failed-begin'].map((name) =>
+  join(root, 'native/lmdb', `${name}.patch`),
+);
+
+/** The flags of lmdb's own binding.gyp, without the parts that only V8 can run. */
+export const flags = [
+  '-O3',
+  '-w',
+  '-fPIC',
+  '-fvisibility=hidden',
+  '-fno-builtin-fprintf', // Keeps every call a call: see native/quiet.c.
+  '-DMDB_MAXKEYSIZE=0',
+  '-DMDB_USE_ROBUST',
+  '-DNAPI_DISABLE_CPP_EXCEPTIONS',
+  '-DBUILDING_NODE_EXTENSION',
+  `-ffile-prefix-map=${root}=.`, // Makes the output independent of the directory.
+];
+
+/**
+ * The C++ runtime is linked statically, so that the machine needs none. Unused parts of it are left out: they would require a newer
+ * glibc (`arc4random`, 2.36).
+ */
+export const linking =
+  process.platform === 'darwin'
+    ? ['-undefined', 'dynamic_lookup']
+    : [
+        '-static-libstdc++',
+        '-static-libgcc',
+        '-lpthread',
+        '-Wl,--gc-sections',
+        '-Wl,--exclude-libs,ALL',
+        '-Wl,--wrap=fprintf',
+      ];
+
+/** Folders of the headers, apart from the patched ones. */
+export const includes = [
+  join(lmdb, 'src'),
+  dirname(createRequire(join(lmdb, 'package.json')).resolve('node-addon-api/package.json')),
+  join(root, 'node_modules/node-api-headers/include'),
+  lz4,
+  library,
+];
+
+/** Digest of everything that the add-on is made of, except for its compilers. */
+export function digestInputs(): string {
+  const headers = includes.flatMap((folder) => {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.h'));
+    return names.sort().map((name) => join(folder, name));
+  });
+  const hash = createHash('sha256').update(JSON.stringify([flags, linking]).replaceAll(root, '.'));
+  for (const path of [...sources, ...patches, ...headers])
+    hash.update(createHash('sha256').update(readFileSync(path)).digest());
+  return hash.digest('hex');
+}

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { needing } from './support/needing.ts';
 import { folderOf, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
 
 /** The house rules that no other tool checks. A rule that fails names every file and line that breaks it. */
@@ -124,7 +125,7 @@ describe('files', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('hold no conflict markers', () => {
+  needing('git').it('hold no conflict markers', () => {
     const marker = /^(<{7} |={7}$|>{7} |\|{7} )/m;
     const listed = execFileSync('git', ['-c', `safe.directory=${root}`, 'ls-files', '-z'], { cwd: root });
     const tracked = String(listed).split('\0').filter(Boolean);

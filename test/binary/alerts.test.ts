@@ -105,7 +105,7 @@ async function startUnfolded() {
   };
 }
 
-needing('prometheus').describe('alerts of a single machine', () => {
+needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', () => {
   let slow: Awaited<ReturnType<typeof startSlow>>;
   let plain: Kept;
   let busy: Kept;

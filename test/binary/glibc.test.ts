@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { resolve } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { binaryPath, cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 
 afterAll(cleanUp);
 
@@ -25,6 +26,8 @@ static void attempt() { try { fail(40); } catch (const std::exception &error) { 
 int main() { std::thread other(attempt); other.join(); attempt(); }
 `;
 
+const { describe, test } = needing('binutils');
+
 describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
   test.each([
     ['dist/flagmeter', requireBinary(binaryPath)],
@@ -35,7 +38,7 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
     expect(Math.max(...versions)).toBeLessThanOrEqual(234);
   });
 
-  test('C++ exceptions find their handlers without functions of glibc 2.35', () => {
+  needing('g++').test('C++ exceptions find their handlers without functions of glibc 2.35', () => {
     const directory = freshDirectory();
     writeFileSync(`${directory}/throwing.cpp`, throwing);
     execFileSync('gcc', ['-c', `${root}/native/glibc-2.34.c`, '-o', `${directory}/glibc.o`]);

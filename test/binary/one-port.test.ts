@@ -93,7 +93,7 @@ const posted = () => ({
 });
 
 describe('one port without TLS', () => {
-  test.each([
+  needing('curl').test.each([
     ['--http1.1', '1.1 202'],
     ['--http2-prior-knowledge', '2 202'],
     ['--http2', '1.1 202'],
@@ -148,7 +148,7 @@ describe('one port with TLS', () => {
 
   const url = () => `https://127.0.0.1:${shop.port}`;
 
-  test('selects the protocol by ALPN and content type', async () => {
+  needing('curl').test('selects the protocol by ALPN and content type', async () => {
     for (const offered of ['h2', 'http/1.1']) expect(await alpn(shop.port, [offered])).toBe(offered);
     expect(await byCurl('https', '--http2')).toBe('2 202');
     expect(await byCurl('https', '--http1.1')).toBe('1.1 202');

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 
 afterAll(cleanUp);
 
@@ -24,32 +25,35 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('the quick start leads to a counted packet, twice, word for word except for the port', async () => {
-  requireBinary();
-  const directory = freshDirectory();
-  symlinkSync(`${root}/dist`, `${directory}/dist`);
-  const commands = commandsOf('docs/quickstart.md', 'From zero to a counted packet');
-  const address = `127.0.0.1:${await freePort()}`;
-  const script = [...commands, 'dist/flagmeter apps list --json', 'kill %1', 'wait']
-    .join('\n')
-    .replaceAll('127.0.0.1:8080', address);
-  const { PATH = '', TMPDIR = '/tmp' } = process.env;
-  const env = {
-    ...{ PATH, TMPDIR, HOME: directory },
-    FLAGMETER_LISTEN: address,
-    FLAGMETER_GRPC_LISTEN: '127.0.0.1:0',
-    FLAGMETER_URL: `http://${address}`,
-  };
-  for (const run of [1, 2]) {
-    const shell = await promisify(execFile)('bash', ['-ec', script], {
-      ...{ cwd: directory, env, timeout: 60_000 },
-    });
-    expect(shell.stdout).toContain('HTTP/1.1 202');
-    expect(shell.stdout).toMatch(new RegExp(`checkout\\s+on\\s+${3 * run}\\s+${2 * run}\\s+${run}`));
-    expect(shell.stdout.match(/"name":"Shop"/g)).toHaveLength(1);
-  }
-  expect(readFileSync(`${directory}/credentials.json`, 'utf8').trim().split('\n')).toHaveLength(1);
-});
+needing('curl').test(
+  'the quick start leads to a counted packet, twice, word for word except for the port',
+  async () => {
+    requireBinary();
+    const directory = freshDirectory();
+    symlinkSync(`${root}/dist`, `${directory}/dist`);
+    const commands = commandsOf('docs/quickstart.md', 'From zero to a counted packet');
+    const address = `127.0.0.1:${await freePort()}`;
+    const script = [...commands, 'dist/flagmeter apps list --json', 'kill %1', 'wait']
+      .join('\n')
+      .replaceAll('127.0.0.1:8080', address);
+    const { PATH = '', TMPDIR = '/tmp' } = process.env;
+    const env = {
+      ...{ PATH, TMPDIR, HOME: directory },
+      FLAGMETER_LISTEN: address,
+      FLAGMETER_GRPC_LISTEN: '127.0.0.1:0',
+      FLAGMETER_URL: `http://${address}`,
+    };
+    for (const run of [1, 2]) {
+      const shell = await promisify(execFile)('bash', ['-ec', script], {
+        ...{ cwd: directory, env, timeout: 60_000 },
+      });
+      expect(shell.stdout).toContain('HTTP/1.1 202');
+      expect(shell.stdout).toMatch(new RegExp(`checkout\\s+on\\s+${3 * run}\\s+${2 * run}\\s+${run}`));
+      expect(shell.stdout.match(/"name":"Shop"/g)).toHaveLength(1);
+    }
+    expect(readFileSync(`${directory}/credentials.json`, 'utf8').trim().split('\n')).toHaveLength(1);
+  },
+);
 
 test('the README starts the service and runs the tests with one command each', () => {
   expect(commandsOf('README.md', 'Run it')).toEqual(['npm ci && npm start\n']);

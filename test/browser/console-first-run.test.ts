@@ -9,7 +9,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
 
-const { describe, test } = needing('chromium-headless-shell');
+const { test } = needing('chromium-headless-shell');
 
 const run = promisify(execFile);
 
@@ -37,7 +37,9 @@ async function connect(fields: object = {}, options: VisitOptions = {}) {
   return { ...sender, ...visit, path };
 }
 
-test('from an empty console to the first packet', async () => {
+const withCurl = needing('chromium-headless-shell', 'curl');
+
+withCurl.test('from an empty console to the first packet', async () => {
   const { page } = await console_.visit('/');
   await page.getByRole('heading', { name: 'Welcome' }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
@@ -69,7 +71,7 @@ test('from an empty console to the first packet', async () => {
   await expect.poll(() => page.locator('.connect-text').textContent()).toBe(copied);
 });
 
-test('a server gets its key once, and its sender', async () => {
+withCurl.test('a server gets its key once, and its sender', async () => {
   const { application, page } = await connect();
   await page.getByRole('button', { name: 'Another key' }).click();
   await page.getByLabel('A server').check();
@@ -161,7 +163,7 @@ async function startSite(html: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-describe('a refused packet is shown at once with its remedy', () => {
+withCurl.describe('a refused packet is shown at once with its remedy', () => {
   test.each([
     [
       'of another origin',

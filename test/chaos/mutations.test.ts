@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { needing } from '../support/needing.ts';
 import { root } from '../support/sources.ts';
+
+const { it } = needing('git');
 
 const folder = join(root, 'chaos/mutations');
 

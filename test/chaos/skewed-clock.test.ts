@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { buildClock, SkewedClock } from '../../chaos/scene/skewed-clock.ts';
+import { needing } from '../support/needing.ts';
 import { root } from '../support/sources.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+
+const { it } = needing('g++');
 
 /** Prints its time of day, and the duration of a wait of 50 ms, on each request. */
 const program = `

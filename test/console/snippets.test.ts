@@ -8,6 +8,7 @@ import type { KeyType } from '../../src/console/pages/application-settings/key-t
 import { safeJson, safeText, safeUrl, shellWord } from '../../src/console/pages/first-run/quoting.ts';
 import { originFor, ownTargets } from '../../src/console/pages/first-run/snippets.ts';
 import { cleanUp, createApplication, createKey, freshDirectory, manage, token } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
 const run = promisify(execFile);
@@ -57,7 +58,7 @@ function saved(name: string, code: string): string {
 }
 
 describe.each(environments)('for %s', (environment) => {
-  test.each(types)('curl sends with a %s key, and is counted', async (type) => {
+  needing('curl').test.each(types)('curl sends with a %s key, and is counted', async (type) => {
     const { id, codeOf } = await snippetsOf(environment, type);
     const { stdout } = await run('bash', ['-c', codeOf('curl')]);
     expect(stdout).toMatch(type === 'Backend' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 202/);

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { cleanUp, freshDirectory, type Started, startBinary, token } from '../support/binary.ts';
 import { type DiskFault, failingDisk, startOnFailingDisk } from '../support/failing-disk.ts';
+import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { openShop, readChecks, tryApplication } from '../support/shop.ts';
+
+const { test } = needing('g++');
 
 afterAll(cleanUp);
 

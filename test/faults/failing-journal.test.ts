@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { type DiskFault, startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
+import { needing } from '../support/needing.ts';
 import { openShop } from '../support/shop.ts';
 import { prepareOnSmallDisk } from '../support/small-disk.ts';
 
@@ -32,7 +33,9 @@ async function failUnderLoad(fault: DiskFault) {
   return { service, shop, load, last };
 }
 
-describe.each<[DiskFault, RegExp]>([
+const withFaults = needing('g++');
+
+withFaults.describe.each<[DiskFault, RegExp]>([
   ['FAILING_FRAME', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
   ['SHORT_FRAME', /segment at offset \d+: \d+ of \d+ bytes were written\. The frame was refused/],
   ['FAILING_FLUSH', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
@@ -52,39 +55,47 @@ describe.each<[DiskFault, RegExp]>([
   });
 });
 
-test('when every flush of the journal fails, the log reports that the next start may count the frame', async () => {
-  const { service, shop, load, last } = await failUnderLoad('FAILING_LANE');
-  for (const status of await last) expect([503, undefined]).toContain(status);
-  expect(await service.exit).toEqual({ code: 1, signal: null });
-  expect(service.stderr()).toMatch(/segment at offset \d+: EIO: [^"]*\. The next start may count the frame/);
-  const again = await startBinary({ data: service.data });
-  load.doubtRefused();
-  expect(load.faults(await load.read(again.http, shop))).toEqual([]);
-  expect(await stop(again)).toEqual({ code: 0, signal: null });
-});
+withFaults.test(
+  'when every flush of the journal fails, the log reports that the next start may count the frame',
+  async () => {
+    const { service, shop, load, last } = await failUnderLoad('FAILING_LANE');
+    for (const status of await last) expect([503, undefined]).toContain(status);
+    expect(await service.exit).toEqual({ code: 1, signal: null });
+    expect(service.stderr()).toMatch(
+      /segment at offset \d+: EIO: [^"]*\. The next start may count the frame/,
+    );
+    const again = await startBinary({ data: service.data });
+    load.doubtRefused();
+    expect(load.faults(await load.read(again.http, shop))).toEqual([]);
+    expect(await stop(again)).toEqual({ code: 0, signal: null });
+  },
+);
 
-test('without space for a frame, packets are answered 503 and /readyz reports why; then the server recovers', async () => {
-  const { service, shop, load, last } = await failUnderLoad('FULL_FRAME');
-  expect(new Set(await last)).toEqual(new Set([503]));
-  const ready = await fetch(`http://${service.http}/readyz`);
-  expect(ready.status).toBe(503);
-  expect(await ready.text()).toContain('the store cannot take data; see the log');
-  expect(service.stderr()).toContain('the disk is full: answering 503');
-  service.recover();
-  while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
-  let left = 30;
-  const goOn = () => {
-    left -= 1;
-    return left > 0;
-  };
-  expect(await load.send(service, shop, 'after', 'user-after', goOn)).toBe(202);
-  expect(load.faults(await load.read(service.http, shop))).toEqual([]);
-  service.kill('SIGKILL');
-  await service.exit;
-  const again = await startBinary({ data: service.data });
-  expect(load.faults(await load.read(again.http, shop))).toEqual([]);
-  expect(await stop(again)).toEqual({ code: 0, signal: null });
-});
+withFaults.test(
+  'without space for a frame, packets are answered 503 and /readyz reports why; then the server recovers',
+  async () => {
+    const { service, shop, load, last } = await failUnderLoad('FULL_FRAME');
+    expect(new Set(await last)).toEqual(new Set([503]));
+    const ready = await fetch(`http://${service.http}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.text()).toContain('the store cannot take data; see the log');
+    expect(service.stderr()).toContain('the disk is full: answering 503');
+    service.recover();
+    while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
+    let left = 30;
+    const goOn = () => {
+      left -= 1;
+      return left > 0;
+    };
+    expect(await load.send(service, shop, 'after', 'user-after', goOn)).toBe(202);
+    expect(load.faults(await load.read(service.http, shop))).toEqual([]);
+    service.kill('SIGKILL');
+    await service.exit;
+    const again = await startBinary({ data: service.data });
+    expect(load.faults(await load.read(again.http, shop))).toEqual([]);
+    expect(await stop(again)).toEqual({ code: 0, signal: null });
+  },
+);
 
 test('without a free descriptor, the server answers 503 until a file can be opened, and keeps what it accepted', async () => {
   const data = `${freshDirectory()}/data`;

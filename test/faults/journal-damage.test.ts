@@ -1,16 +1,19 @@
 import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { frameSize } from '../../src/storage/journal/frame.ts';
 import { segmentNames } from '../../src/storage/journal/segment.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { readLedger } from '../support/ledger-report.ts';
+import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { killedAt } from '../support/recorded-disk.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
+
+const { describe, test } = needing('g++');
 
 afterAll(cleanUp);
 

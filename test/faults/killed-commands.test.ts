@@ -1,6 +1,6 @@
 import { chownSync, cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import {
   type Credentials,
   cleanUp,
@@ -10,9 +10,12 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { compilePreload } from '../support/preload.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
+
+const { describe, test } = needing('g++');
 
 afterAll(cleanUp);
 

@@ -1,13 +1,16 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { type Binary, cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { frontThreads } from '../support/front-threads.ts';
+import { needing } from '../support/needing.ts';
 import { seededRandom } from '../support/random.ts';
 import { type KillPoint, killedAt } from '../support/recorded-disk.ts';
 import { openShop, type Shop } from '../support/shop.ts';
+
+const { test } = needing('g++');
 
 afterAll(cleanUp);
 

@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { frontThreads } from '../support/front-threads.ts';
+import { needing } from '../support/needing.ts';
 import { RecordedDisk } from '../support/power-loss.ts';
 import { seededRandom } from '../support/random.ts';
 import { recorded } from '../support/recorded-disk.ts';
 import { openShop, type Shop } from '../support/shop.ts';
+
+const { test } = needing('g++');
 
 afterAll(cleanUp);
 

@@ -9,6 +9,7 @@ import { countsCodec } from '../../src/storage/lmdb/cells.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp } from '../support/binary.ts';
 import { type DiskFault, failingDisk } from '../support/failing-disk.ts';
+import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 afterAll(cleanUp);
@@ -91,7 +92,7 @@ test('batches that several threads committed are each counted once after kills a
   }
 });
 
-test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_FRAME'])(
+needing('g++').test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_FRAME'])(
   'after %s every thread is refused, and the next start counts what was acknowledged before',
   async (fault) => {
     const data = await preparedDirectory();

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { cleanUp, createKey, type Started, startBinary, token } from '../support/binary.ts';
 import { startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
+import { needing } from '../support/needing.ts';
 import { type Credentials, openShop, readChecks, sendCheck, tryApplication } from '../support/shop.ts';
 import { prepareOnSmallDisk, sendUntilFull } from '../support/small-disk.ts';
 
@@ -22,7 +23,7 @@ async function isReady(http: string): Promise<number> {
   return (await fetch(`http://${http}/readyz`)).status;
 }
 
-describe('when fdatasync fails', () => {
+needing('g++').describe('when fdatasync fails', () => {
   test('no packet is answered 2xx, the log reports why, the process ends with 1, and a restart keeps what was accepted', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const { data } = service;
@@ -74,7 +75,7 @@ async function hold(
   };
 }
 
-test.each(['accounts', 'usage'])(
+needing('g++').test.each(['accounts', 'usage'])(
   'while a service ends after a permanent failure of the %s, requests that read them are answered 503',
   async (part) => {
     const service = await startOnFailingDisk('FAILING_META');

@@ -61,7 +61,9 @@ let webhook: string;
 /** Before the upgrade. */
 let said: object;
 
-const { describe, test } = needing('postgresql', 'haproxy', { why: whyNoReleaseBefore });
+const { describe, test } = needing('postgresql', 'haproxy', 'git', 'g++', 'patch', {
+  why: whyNoReleaseBefore,
+});
 
 describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => {
   beforeAll(async () => {

@@ -6,14 +6,7 @@ import { needing } from '../support/needing.ts';
 import { packagesOf, root } from './fixture.ts';
 import { saidIn } from './said.ts';
 
-const { describe, test } = needing(
-  'cpio',
-  'dpkg',
-  'e2fsprogs',
-  'g++-aarch64-linux-gnu',
-  'mmdebstrap',
-  'qemu-system-arm',
-);
+const { describe, test } = needing('binutils', 'cpio', 'dpkg', 'e2fsprogs', 'mmdebstrap', 'qemu-system-arm');
 
 afterAll(cleanUp);
 

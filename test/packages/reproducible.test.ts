@@ -10,12 +10,21 @@ afterAll(cleanUp);
 
 const here = `${process.platform}-${process.arch}`;
 
-needing('g++-aarch64-linux-gnu').test(
+/** Set, so that both builds compile the add-ons, instead of using the prebuilt ones. */
+const compilers = {
+  CC: 'gcc',
+  CXX: 'g++',
+  CC_linux_arm64: 'aarch64-linux-gnu-gcc',
+  CXX_linux_arm64: 'aarch64-linux-gnu-g++',
+};
+
+needing('g++', 'g++-aarch64-linux-gnu', 'git', 'patch').test(
   'builds by any user in any folder give the same executables',
   { timeout: 900_000 },
   () => {
     const targets = ['linux-x64', 'linux-arm64'];
-    const options = { cwd: root, encoding: 'utf8', stdio: 'pipe' } as const;
+    const env = { ...process.env, ...compilers };
+    const options = { cwd: root, encoding: 'utf8', stdio: 'pipe', env } as const;
     for (const target of targets) execFileSync('bun', ['build.ts', '--target', target], options);
     const script = join(import.meta.dirname, 'another-build.sh');
     const sums = execFileSync('bash', [script, root, freshDirectory(), targets.join(' ')], options);

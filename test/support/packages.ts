@@ -11,13 +11,17 @@ export const chromiumPath =
 
 /** Debian packages that some tests need, and whether each is installed. */
 const packages = {
+  binutils: hasProgram('objdump'),
   caddy: hasProgram('caddy'),
   'chromium-headless-shell': existsSync(chromiumPath),
   cpio: hasProgram('cpio'),
+  curl: hasProgram('curl'),
   dpkg: hasProgram('dpkg-deb'),
   fish: hasProgram('fish'),
   e2fsprogs: hasProgram('mkfs.ext4'),
   faketime: hasProgram('faketime'),
+  'g++': hasProgram('g++'),
+  git: hasProgram('git'),
   'golang-github-masterminds-sprig-dev':
     hasProgram('go') && existsSync('/usr/share/gocode/src/github.com/Masterminds/sprig'),
   'g++-aarch64-linux-gnu': hasProgram('aarch64-linux-gnu-g++'),
@@ -28,6 +32,8 @@ const packages = {
   mmdebstrap: hasProgram('mmdebstrap'),
   nftables: hasProgram('nft'),
   nginx: hasProgram('nginx'),
+  openssl: hasProgram('openssl'),
+  patch: hasProgram('patch'),
   podman: hasProgram('podman') && hasProgram('runc'),
   prometheus: hasProgram('prometheus') && hasProgram('promtool'),
   postgresql: whyNoPostgres === undefined,

@@ -26,9 +26,13 @@ export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
 /** In CI the files may belong to someone else. */
 const anyOwner = ['-c', `safe.directory=${root}`];
 
-/** @returns why the previous release cannot be built here; `undefined` if it can */
+const hasCommit = spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], {
+  cwd: root,
+});
+
+/** @returns why the previous release cannot be built here, although git is installed; `undefined` if it can */
 export const whyNoReleaseBefore =
-  spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root }).status === 0
+  hasCommit.error !== undefined || hasCommit.status === 0
     ? undefined
     : `This copy of the project lacks the commit ${releaseBefore}, the release before: git fetch --unshallow`;
 
@@ -69,6 +73,4 @@ function takeDependencies(folder: string): void {
     if (copied.includes(name)) cpSync(join(ours, name), join(theirs, name), { recursive: true });
     else symlinkSync(join(ours, name), join(theirs, name));
   }
-  // An unchanged add-on is not compiled again.
-  cpSync(join(root, 'dist/lmdb'), join(folder, 'dist/lmdb'), { recursive: true });
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Authenticator, flags, type Tampering } from '../../support/authenticator.ts';
 import { cleanUp, freshDirectory, manage, token } from '../../support/binary.ts';
+import { needing } from '../../support/needing.ts';
 import { openPasskeys, optionsOf, origin, type PasskeyFixture, pagePath } from '../passkey-fixture.ts';
 import type { Page } from '../test-browser.ts';
 
@@ -186,7 +187,7 @@ describe('the page for adding a passkey', () => {
     expect((await fixture.enter(victim)).status).toBe(303);
   });
 
-  test('fetches nothing that the certificates of an attestation name', async () => {
+  needing('openssl').test('fetches nothing that the certificates of an attestation name', async () => {
     let connections = 0;
     const server = createServer().on('connection', () => {
       connections += 1;

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type FileCounts, maxFileBytes, sourceFiles } from '../../../src/cli/scan/source-files.ts';
+import { needing } from '../../support/needing.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const files = {
@@ -35,7 +36,7 @@ function read(directory: string) {
 /** A repository with these files. */
 function repository(contents: Readonly<Record<string, string | Buffer>>): string {
   const directory = temporaryDirectory();
-  execFileSync('git', ['init', '-q', directory]);
+  mkdirSync(join(directory, '.git'));
   for (const [path, content] of Object.entries(contents)) {
     mkdirSync(dirname(join(directory, path)), { recursive: true });
     writeFileSync(join(directory, path), content);
@@ -43,8 +44,9 @@ function repository(contents: Readonly<Record<string, string | Buffer>>): string
   return directory;
 }
 
-test('reads the files that git does not ignore', () => {
+needing('git').test('reads the files that git does not ignore', () => {
   const directory = repository(files);
+  execFileSync('git', ['init', '-q', directory]);
   const args = ['-C', directory, 'ls-files', '-z', '--others', '--exclude-standard'];
   const taken = execFileSync('git', args).toString().split('\0').slice(0, -1);
   expect(taken).toContain('src/deep/kept.ts');

@@ -151,9 +151,8 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
 export function guard(folder: string): { close(): Promise<void> } {
   const script = `
     cat >/dev/null
-    for each in /proc/[0-9]*; do
-      case "$(readlink $each/cwd)" in "$1"/*) kill -KILL "\${each#/proc/}" ;; esac
-    done
+    find /proc/[0-9]*/cwd -maxdepth 0 -lname "$1/*" 2>/dev/null |
+      while IFS=/ read -r _ _ each _; do kill -KILL "$each"; done
     rm -rf "$1" || { sleep 1; rm -rf "$1"; }`;
   const child = spawn('sh', ['-c', script, 'guard', folder], {
     cwd: '/',

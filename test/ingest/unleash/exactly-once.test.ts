@@ -1,10 +1,18 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp, manage, token } from '../../support/binary.ts';
-import type { LocalService } from '../../support/service.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
 import type { Shop } from '../repeated-reports.ts';
-import { at, checks, frontend, ledger, message, openUnleash, post, sdk } from './shop.ts';
+import { at, checks, frontend, ledger, message, openTestShop, post, sdk } from './shop.ts';
 
-afterAll(cleanUp);
+let service: LocalService;
+
+beforeAll(async () => {
+  service = await startLocal();
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
 
 /** Messages as SDKs send them, with the processes and faults that they have in production. */
 
@@ -140,15 +148,14 @@ test.each<[string, readonly Sent[], object, Record<string, number>]>([
     {},
   ],
 ])('%s', async (_, sent, expected, noted) => {
-  const { service, shop } = await openUnleash();
+  const shop = await openTestShop(service);
   for (const each of sent) await send(service, each);
   expect(await checks(service, shop)).toEqual(expected);
   expect(await notes(service, shop)).toEqual(noted);
-  await service.stop();
 });
 
 test('a batch that Edge repeats counts once', async () => {
-  const { service, shop } = await openUnleash();
+  const shop = await openTestShop(service);
   const entry = (yes: number) => ({
     ...{ featureName: 'checkout', appName: 'billing', environment: 'production' },
     ...{ timestamp: secondsOf(0), yes, no: 0, variants: {} },
@@ -158,11 +165,10 @@ test('a batch that Edge repeats counts once', async () => {
   for (const yes of [12, 12, 3, 12]) expect((await batch(yes)).status).toBe(202);
   expect(await checks(service, shop)).toEqual({ checkout: { enabled: 15 } });
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
-  await service.stop();
 });
 
 test('a bucket that a browser repeats counts once, and an equal one of another page counts', async () => {
-  const { service, shop } = await openUnleash();
+  const shop = await openTestShop(service);
   const toggles = { checkout: { yes: 5, no: 0, variants: {} } };
   const bucket = { start: secondsOf(0), stop: secondsOf(30), toggles };
   const send = (connectionId?: string) =>
@@ -176,11 +182,10 @@ test('a bucket that a browser repeats counts once, and an equal one of another p
     expect((await send(connection)).status).toBe(202);
   expect(await checks(service, shop)).toEqual({ checkout: { enabled: 20 } });
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
-  await service.stop();
 });
 
 test('impact metrics that Python repeats under another start count, and are noted', async () => {
-  const { service, shop } = await openUnleash();
+  const shop = await openTestShop(service);
   const metric = (value: number) => ({
     impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }],
   });
@@ -195,5 +200,4 @@ test('impact metrics that Python repeats under another start count, and are note
     .poll(() => manage(service.http, access, 'GET', path, 200))
     .toMatchObject({ metrics: [{ metric: 'sales', sum: 11 }] });
   expect(await notes(service, shop)).toEqual({ possible_repeat: 1 });
-  await service.stop();
 });

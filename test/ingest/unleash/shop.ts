@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { manage, token, usage } from '../../support/binary.ts';
 import { readLedger } from '../../support/ledger-report.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
@@ -9,10 +10,23 @@ export const frontend = `*:production.frontend-${secret}`;
 
 export async function openUnleash(more: Parameters<typeof startLocal>[0] = {}) {
   const service = await startLocal(more);
+  return { service, shop: await openTokens(service) };
+}
+
+/** Creates an application that has adopted the tokens. */
+async function openTokens(service: LocalService): Promise<Shop> {
   const shop = await openShop(service);
   await adopt(service, shop, { token: backend, type: 'Backend', environment: 'Production' });
   await adopt(service, shop, { token: frontend, type: 'Frontend', environment: 'Production' });
-  return { service, shop };
+  return shop;
+}
+
+/** The same for one test: the next one adopts the tokens again. */
+export async function openTestShop(service: LocalService): Promise<Shop> {
+  const shop = await openTokens(service);
+  const path = `/api/v2/applications/${shop.application}`;
+  onTestFinished(async () => void (await manage(service.http, shop.access, 'DELETE', path, 204)));
+  return shop;
 }
 
 export const adopt = (service: LocalService, { access, application }: Shop, body: object) =>

@@ -1,14 +1,34 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanUp, manage, token } from '../../support/binary.ts';
 import { readRefusals } from '../../support/ledger-report.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
-import { at, backend, checks, frontend, ledger, message, notesIn, openUnleash, post, sdk } from './shop.ts';
+import {
+  at,
+  backend,
+  checks,
+  frontend,
+  ledger,
+  message,
+  notesIn,
+  openTestShop,
+  openUnleash,
+  post,
+  sdk,
+} from './shop.ts';
 
-afterAll(cleanUp);
+let service: LocalService;
+
+beforeAll(async () => {
+  service = await startLocal();
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
 
 describe('a bucket', () => {
   test('counts under the environment of its token, and its sender is the service with its SDK', async () => {
-    const { service, shop } = await openUnleash();
+    const shop = await openTestShop(service);
     const headers = { 'unleash-sdk': 'unleash-client-node:6.12.1' };
     const toggles = { checkout: { yes: 12, no: 3, variants: { blue: 7 } } };
     const answer = await post(service, '/client/metrics', message(toggles), headers);
@@ -24,11 +44,10 @@ describe('a bucket', () => {
     expect(items).toMatchObject([
       { name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' },
     ]);
-    await service.stop();
   });
 
   test('that is sent again with more counts only what was added, across a restart', async () => {
-    const { service, shop } = await openUnleash();
+    const { service: first, shop } = await openUnleash();
     const start = at(-60);
     const metric = (value: number) => ({
       impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }],
@@ -37,9 +56,9 @@ describe('a bucket', () => {
       const sent = message(toggles, metric(value));
       return post(to, '/client/metrics', { ...sent, bucket: { start, stop, toggles } }, sdk('node'));
     };
-    await send(service, { checkout: { yes: 5 } }, 2);
-    await service.stop();
-    const again = await startLocal({ data: service.data, credentials: service.credentials });
+    await send(first, { checkout: { yes: 5 } }, 2);
+    await first.stop();
+    const again = await startLocal({ data: first.data, credentials: first.credentials });
     await send(again, { checkout: { yes: 8 }, search: { no: 1 } }, 3, at(0));
     expect(await checks(again, shop)).toEqual({ checkout: { enabled: 8 }, search: { disabled: 1 } });
     const query = new URLSearchParams({
@@ -61,15 +80,14 @@ describe('a bucket', () => {
     ['another start', { start: at(-30) }],
     ['another service', { appName: 'shipping' }],
   ])('of %s counts in full', async (_, more) => {
-    const { service, shop } = await openUnleash();
+    const shop = await openTestShop(service);
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }), sdk('node'));
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }, more), sdk('node'));
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 10 } });
-    await service.stop();
   });
 
   test('with bad entries counts the others, and the ledger notes them', async () => {
-    const { service, shop } = await openUnleash();
+    const shop = await openTestShop(service);
     const flags = Object.fromEntries(Array.from({ length: 5000 }, (_, flag) => [`flag-${flag}`, { yes: 1 }]));
     const toggles = { 'bad\u0000name': { yes: 1 }, checkout: { yes: -1, no: 2 }, search: 7, ...flags };
     const ahead = new Date(Date.now() + 86_400_000).toISOString();
@@ -91,11 +109,10 @@ describe('a bucket', () => {
       'time_moved',
       'value_dropped',
     ]);
-    await service.stop();
   });
 
   test('with a gauge is noted until the gauge is declared', async () => {
-    const { service, shop } = await openUnleash();
+    const shop = await openTestShop(service);
     const impactMetrics = [{ name: 'queue', type: 'gauge', samples: [{ value: 7 }] }];
     const send = (start: string) =>
       post(service, '/client/metrics', message({ checkout: { yes: 1 } }, { start, impactMetrics }));
@@ -109,11 +126,10 @@ describe('a bucket', () => {
     await manage(service.http, shop.access, 'PUT', metric, 201, { kind: 'gauge' });
     expect((await send(at(-30))).status).toBe(202);
     expect(await counts()).toEqual([1]);
-    await service.stop();
   });
 
   test('may be null, and a registration counts nothing', async () => {
-    const { service, shop } = await openUnleash();
+    const shop = await openTestShop(service);
     const bodies = [
       message({}, { bucket: null }),
       { appName: 'billing', instanceId: 'i', sdkVersion: 'unleash-client-go:4.0.0' },
@@ -123,12 +139,11 @@ describe('a bucket', () => {
     expect(await checks(service, shop)).toEqual({});
     const entries = await ledger(service, shop);
     expect(entries.map(({ sender }) => sender.userAgent)).toContain('billing (unleash-client-go 4.0.0)');
-    await service.stop();
   });
 });
 
 test('entries of Edge count in the environment of the token, and in those of the same name', async () => {
-  const { service, shop } = await openUnleash();
+  const shop = await openTestShop(service);
   const entry = (environment: string, yes: number) => ({
     ...{ featureName: 'checkout', appName: 'billing', environment, timestamp: at(0), yes, no: 0 },
   });
@@ -147,7 +162,6 @@ test('entries of Edge count in the environment of the token, and in those of the
   await send(entry('staging', 1), entry('STAGING', 2)); // Of two that differ in case, neither is STAGING.
   expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 4 } });
   expect(await checks(service, shop, 'staging')).toEqual({ checkout: { enabled: 1 } });
-  await service.stop();
 });
 
 describe('a page', () => {
@@ -155,7 +169,7 @@ describe('a page', () => {
   const path = '/frontend/client/metrics';
 
   test('may send after a preflight, and read the answers', async () => {
-    const { service, shop } = await openUnleash();
+    const shop = await openTestShop(service);
     const preflight = await fetch(`http://${service.http}/api${path}`, {
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-method': 'POST' },
@@ -180,7 +194,6 @@ describe('a page', () => {
     expect(answers.map(({ status }) => status)).toEqual([202, 400, 404]);
     for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe(origin);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
-    await service.stop();
   });
 
   test.each([
@@ -188,7 +201,7 @@ describe('a page', () => {
     ['a count', { search: { no: -1 } }, 'value_dropped; bucket.toggles.search.no'],
     ['a variant', { search: { variants: { on: 0.5 } } }, 'value_dropped; bucket.toggles.search.variants.on'],
   ])('can read which entry was left out: %s', async (_, toggles, noted) => {
-    const { service } = await openUnleash();
+    await openTestShop(service);
     const { status, headers } = await post(service, path, message(toggles), {
       origin,
       authorization: frontend,
@@ -198,11 +211,10 @@ describe('a page', () => {
       noted,
       'Flagmeter-Noted',
     ]);
-    await service.stop();
   });
 
   test('of another origin is refused, and so is a Backend token, which has leaked', async () => {
-    const { service, shop } = await openUnleash();
+    const shop = await openTestShop(service);
     const application = `/api/v2/applications/${shop.application}`;
     await manage(service.http, shop.access, 'PATCH', application, 200, { allowedOrigins: [origin] });
     const body = message({ checkout: { yes: 1 } });
@@ -218,12 +230,11 @@ describe('a page', () => {
     );
     expect((await post(service, path, body, { authorization: frontend })).status).toBe(202);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
-    await service.stop();
   });
 });
 
 test('a token that stands for no environment is answered 404, at which SDKs back off', async () => {
-  const { service, shop } = await openUnleash();
+  const shop = await openTestShop(service);
   const send = (authorization: string) =>
     post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });
   expect((await send('default:production.unknown')).status).toBe(404);
@@ -233,5 +244,4 @@ test('a token that stands for no environment is answered 404, at which SDKs back
   await manage(service.http, shop.access, 'DELETE', environment, 204);
   const { status, text } = await send(backend);
   expect([status, JSON.parse(text).code]).toEqual([404, 'unknown_environment']);
-  await service.stop();
 });

@@ -107,10 +107,11 @@ describe('the load generator', () => {
 
   it('reports what was accepted before the target ended', async () => {
     let answers = 0;
-    const port = await serve((_, response) => {
+    const port = await serve((request, response) => {
       answers += 1;
-      if (answers > 10) for (const close of closing.splice(0)) close();
-      else response.writeHead(202, { 'content-length': 0 }).end();
+      if (answers <= 10) return void response.writeHead(202, { 'content-length': 0 }).end();
+      for (const close of closing.splice(0)) close();
+      request.socket.destroy();
     });
     const { requests, errors } = await generate({ port });
     // The system may accept a connection again before the server has stopped listening.

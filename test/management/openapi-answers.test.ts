@@ -52,7 +52,7 @@ beforeAll(async () => {
   limited = await openWorld(['--api-rate', '1']);
   full = await openWorld();
   apart = await openWorld(undefined, storage);
-}, 60_000);
+});
 afterAll(async () => {
   for (const { service } of [usual, limited, full, apart]) await service.stop();
   cleanUp();
@@ -68,7 +68,7 @@ async function answerTo(world: World, wanted: Wanted, status: number): Promise<R
   if (again === undefined) return send(world, wanted);
   for (let time = 0; ; time += 1) {
     const answer = await send(world, { ...wanted, ...again(time) });
-    if (answer.status === status || time === 300) return answer;
+    if (answer.status === status || time === 10_000) return answer;
     await answer.text();
   }
 }
@@ -88,7 +88,7 @@ async function answerInCrowd(
     await Promise.all(others);
     const found = answers.find((answer) => answer.status === status) ?? answers[0]!;
     for (const other of answers) if (other !== found) await other.text();
-    if (found.status === status || round === 20) return found;
+    if (found.status === status || round === 500) return found;
   }
 }
 
@@ -134,16 +134,12 @@ describe.each(['reports', 'passwords'] as const)('too many %s of many teams at o
   let crowd: () => readonly Wanted[];
   beforeAll(async () => {
     crowd = await crowdOf(usual, what);
-  }, 60_000);
+  });
 
-  test.each(named(cases))(
-    '%s',
-    async (_name, one) => {
-      const wanted = await requestFor(usual, one.route, 'backpressure');
-      await check(one, await answerInCrowd(usual, crowd, wanted, one.status));
-    },
-    60_000,
-  );
+  test.each(named(cases))('%s', async (_name, one) => {
+    const wanted = await requestFor(usual, one.route, 'backpressure');
+    await check(one, await answerInCrowd(usual, crowd, wanted, one.status));
+  });
 });
 
 describe('a full disk', () => {
@@ -154,7 +150,7 @@ describe('a full disk', () => {
     for (const { route } of cases) wanted.set(route, await requestFor(full, route, 'store_unavailable'));
     const noRoom = Object.assign(new Error('No space left on device'), { code: constants.errno.ENOSPC });
     full.store.lmdb.batch = () => Promise.reject(noRoom);
-  }, 60_000);
+  });
 
   test.each(named(cases))('%s', async (_name, one) => {
     await check(one, await send(full, wanted.get(one.route)!));

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
 import { bodyLimit } from '../support/routes.ts';
-import { json, refusalOf, type Target } from '../support/target.ts';
+import { arrival, json, refusalOf, type Target } from '../support/target.ts';
 
 /** Required handling of bodies by every engine: complete, too large, and truncated. */
 export function bodies({ open, ask }: Target): void {
@@ -196,7 +196,7 @@ export function bodies({ open, ask }: Target): void {
     ])('is reported as gone (%s)', async (query, request) => {
       const client = await open();
       client.write(request);
-      await sleep(50);
+      await arrival(/\/\S+/.exec(request)![0], await open());
       client.socket.resetAndDestroy();
       await expect.poll(async () => json(await ask(get('/gone')))).toContain(query);
     });

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RawClient } from '../support/raw-client.ts';
 import { declare, get, post } from '../support/requests.ts';
-import { json, refusalOf, type Target } from '../support/target.ts';
+import { arrival, json, refusalOf, type Target } from '../support/target.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
 
@@ -84,16 +83,15 @@ export function listeners({ start, server, open }: Target): void {
         await open(closing.port),
         await open(closing.port),
       ];
-      slow.write(get('/slow'));
+      slow.write(get('/until-closing'));
       sending.write(`${declare('/echo', 5)}he`);
-      await sleep(100);
+      for (const request of ['/until-closing?', '/echo?']) await arrival(request, idle);
       idle.write(post('/shut-down?grace=5000', ''));
       expect((await idle.read()).status).toBe(202);
-      await sleep(50);
       sending.write('llo');
       const [sent, late] = [await sending.read(), await slow.read()];
       expect(sent.body.toString()).toBe('hello');
-      expect(json(late)).toBe('slow');
+      expect(json(late)).toBe('late');
       expect([sent, late].map(({ headers }) => headers.get('connection'))).toEqual(['close', 'close']);
       await closing.closed;
       expect(await Promise.all([idle.ended, slow.ended, sending.ended])).toEqual([
@@ -109,7 +107,7 @@ export function listeners({ start, server, open }: Target): void {
       const closing = await start();
       const [asker, stuck] = [await open(closing.port), await open(closing.port)];
       stuck.write(declare('/echo', 5));
-      await sleep(50);
+      await arrival('/echo?', asker);
       asker.write(post('/shut-down?grace=100', ''));
       await closing.closed;
       await stuck.ended;

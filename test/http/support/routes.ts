@@ -29,6 +29,8 @@ export const budgetBytes = 20_000;
 
 /** The routes of the conformance suite. `shutDown` receives the grace period of `POST /shut-down`. */
 export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
+  /** The requests that were dispatched, as `PATH?QUERY`. */
+  const received: string[] = [];
   const gone: string[] = [];
   const errors: string[] = [];
   const echo = async (request: Request): Promise<Reply> => {
@@ -40,6 +42,10 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
       throw error;
     }
   };
+  let release = () => {};
+  const closing = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const budgets = new Map<string, LargeBodies>();
   const budgetOf = ({ query }: Request) => {
     const budget = budgets.get(query) ?? new LargeBodies(budgetBytes);
@@ -118,6 +124,8 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     { method: 'GET', path: '/no-content', handle: () => ({ status: 204 }) },
     { method: 'GET', path: '/items/:id', handle: (_, params) => json(params) },
     { method: 'GET', path: '/slow', handle: () => sleep(300).then(() => json('slow')) },
+    { method: 'GET', path: '/until-closing', handle: () => closing.then(() => json('late')) },
+    { method: 'GET', path: '/received', handle: () => json(received) },
     { method: 'OPTIONS', path: '/preflight', handle: () => ({ status: 204, headers: { 'x-own': 'yes' } }) },
     { method: 'POST', path: '/preflight', handle: describe },
     { method: 'POST', path: '/no-options', handle: describe, noOptions: true },
@@ -136,9 +144,14 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
       path: '/shut-down',
       handle: ({ query }) => {
         shutDown(Number(parseQuery(query).get('grace')));
+        release();
         return { status: 202 };
       },
     },
   ];
-  return createRouter(routes, { failed: (error) => errors.push((error as Error).message) });
+  const route = createRouter(routes, { failed: (error) => errors.push((error as Error).message) });
+  return (request) => {
+    received.push(`${request.path}?${request.query}`);
+    return route(request);
+  };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { RawClient, type RawReply } from './raw-client.ts';
+import { get } from './requests.ts';
 import type { RunningServer, StartServer } from './servers.ts';
 
 /** A running engine, and ways to talk to it. */
@@ -41,6 +42,14 @@ export function openTarget(start: StartServer): Target {
 /** The value of a JSON reply. */
 export function json(reply: RawReply) {
   return JSON.parse(reply.body.toString());
+}
+
+/** Waits until the server has dispatched a request. @param request as `PATH?QUERY` @param client another client of the server */
+export async function arrival(request: string, client: RawClient): Promise<void> {
+  for (;;) {
+    client.write(get('/received'));
+    if (json(await client.read()).includes(request)) return;
+  }
 }
 
 /** Reads the refusal of a body that is too large. */

@@ -27,7 +27,7 @@ const settings: Readonly<Record<World, LocalOptions>> = {
       '--batch-packets',
       '1',
       '--commit-delay',
-      '50',
+      '200',
     ],
   },
 };

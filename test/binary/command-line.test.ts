@@ -33,8 +33,16 @@ describe('exit codes', () => {
     },
     { args: ['serve', '--listen', '0.0.0.0:0'], code: 2, stderr: /0\.0\.0\.0:0 without --auth-url: / },
     { args: ['demo', '--listen', ':0'], code: 2, stderr: /:0 without --auth-url: / },
-    { args: ['serve', '--listen', '203.0.113.1:80'], code: 1, stderr: /203\.0\.113\.1:80/ },
-    { args: ['serve', '--data', '/dev/null/data'], code: 1, stderr: /data directory \/dev\/null\/data/ },
+    {
+      args: ['serve', '--listen', '203.0.113.1:80', '--grpc-listen', '127.0.0.1:0'],
+      code: 1,
+      stderr: /203\.0\.113\.1:80/,
+    },
+    {
+      args: ['serve', ...freePorts, '--data', '/dev/null/data'],
+      code: 1,
+      stderr: /data directory \/dev\/null\/data/,
+    },
   ])('$args ends with $code', async ({ args, code, stdout = /^/, stderr = /^/ }) => {
     const outcome = await runBinary(args);
     expect(outcome).toMatchObject({
@@ -48,7 +56,7 @@ describe('exit codes', () => {
 /** Runs `serve` with its own temp directory, mounted in a namespace as `mount` says. */
 function inTempDirectory(mount: string): Promise<Ended> {
   const temp = freshDirectory();
-  const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data"`;
+  const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data" ${freePorts.join(' ')}`;
   const script = `mount -t tmpfs ${mount} none "${temp}" && ${serve}`;
   const args = ['--mount', '--map-root-user', 'sh', '-c', script];
   return runProgram('unshare', args);
@@ -58,7 +66,7 @@ describe('a temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
   test('that does not exist is named, with the remedy', async () => {
-    const outcome = await runBinary(['serve', '--data', 'data'], { TMPDIR: '/nonexistent' });
+    const outcome = await runBinary(['serve', '--data', 'data', ...freePorts], { TMPDIR: '/nonexistent' });
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
     expect(outcome.stderr).toContain(must);
@@ -94,7 +102,7 @@ test('a server stops when its terminal is closed', async () => {
   const terminal = await startProcess('script', ['-qec', shell, '/dev/null']);
   terminal.kill('SIGKILL');
   const asked = () => fetch(`http://${terminal.http}/healthz`);
-  await vi.waitFor(() => expect(asked()).rejects.toThrow(), { timeout: 15_000 });
+  await vi.waitFor(() => expect(asked()).rejects.toThrow());
 });
 
 describe('init', () => {

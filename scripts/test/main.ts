@@ -1,34 +1,48 @@
 /**
  * `npm test`: lints, builds, and runs the unit and system tests. `npm run test:proofs`: builds, and runs the tests that take
- * minutes. A failing project does not stop later ones. The end lists every failed, retried and skipped test. Arguments select
- * files of all projects, as with vitest.
+ * minutes. A failing project does not stop later ones. Arguments are those of vitest: names select files of all projects, and
+ * `--changed` selects the files that the uncommitted changes concern.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { environmentFor } from './colour.ts';
 import { isGreen, type Outcome, type Step, summarize } from './summary.ts';
 import { unmatched } from './unmatched.ts';
 
 const root = join(import.meta.dirname, '../..');
-const files = process.argv.slice(2).filter((argument) => argument !== '--proofs');
+const given = process.argv.slice(2).filter((argument) => argument !== '--proofs');
 const isProofs = process.argv.includes('--proofs');
-const wrong = unmatched(root, files);
+const namesFiles = given.some((argument) => !argument.startsWith('-'));
+const wrong = unmatched(root, given);
 if (wrong !== undefined) {
   console.error(`Cannot run the tests of ${wrong}: no test file path contains it`);
   process.exit(2);
 }
 const folder = mkdtempSync(join(tmpdir(), 'flagmeter-tests-'));
+const environment = environmentFor(process.env, process.stdout.isTTY);
 
-function run(name: string, command: string, args: readonly string[]): Step {
-  console.log(`\n== ${name}`);
+/** Runs a step. @param isQuiet true if its output is printed only after a failure, because other steps run at the same time */
+function run(name: string, command: string, args: readonly string[], isQuiet = false): Promise<Step> {
+  if (!isQuiet) console.log(`\n== ${name}`);
   const path = join(folder, `${name}.ndjson`);
-  const { status } = spawnSync(command, args, {
+  const child = spawn(command, args, {
     cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, OUTCOMES: path },
+    stdio: ['ignore', ...(isQuiet ? (['pipe', 'pipe'] as const) : (['inherit', 'inherit'] as const))],
+    env: { ...environment, OUTCOMES: path },
   });
-  return { name, exitCode: status ?? 1, outcomes: readOutcomes(path) };
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', (status) => {
+      if (isQuiet && status !== 0) console.log(`\n== ${name}\n${output}`);
+      resolve({ name, exitCode: status ?? 1, outcomes: readOutcomes(path) });
+    });
+  });
 }
 
 function readOutcomes(path: string): Outcome[] {
@@ -39,32 +53,30 @@ function readOutcomes(path: string): Outcome[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Arguments that make vitest run some projects and report to this run. */
-function testsOf(projects: readonly string[], workers: string): string[] {
+/** Arguments that make vitest run some projects, print a line for each file, and report to this run. */
+function testsOf(...projects: readonly string[]): string[] {
+  // Many tests wait for processes or disks, so more of them than processors run in parallel.
+  const workers = Math.ceil(availableParallelism() * 1.5);
   const reporter = join(import.meta.dirname, 'reporter.ts');
   return [
     'run',
     ...projects.map((project) => `--project=${project}`),
-    ...[`--maxWorkers=${workers}`, '--reporter=default', `--reporter=${reporter}`, '--passWithNoTests'],
-    ...files,
+    ...[`--maxWorkers=${workers}`, `--reporter=${reporter}`, '--silent=passed-only', '--passWithNoTests'],
+    ...given,
   ];
 }
 
-/** Many tests wait for processes or disks, so more of them than processors run in parallel. */
-const overlapping = String(Math.ceil(availableParallelism() * 1.5));
-
-const steps: Step[] = [];
-if (files.length === 0 && !isProofs) steps.push(run('lint', 'npm', ['run', '--silent', 'lint']));
-steps.push(run('build', 'npm', ['run', '--silent', 'build']));
+const linted = namesFiles || isProofs ? undefined : run('lint', 'npm', ['run', '--silent', 'lint'], true);
+const steps = [await run('build', 'bun', ['scripts/test/build.ts'])];
 // Without the executable, most tests would fail for that reason only.
-if (steps.at(-1)?.exitCode === 0) {
+if (steps[0]!.exitCode === 0) {
   if (!isProofs) {
-    steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], overlapping)]));
-    steps.push(run('tests on Node', 'vitest', testsOf(['system'], overlapping)));
+    steps.push(await run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf('unit')]));
+    steps.push(await run('tests on Node', 'vitest', testsOf('system')));
   }
-  if (isProofs || files.length > 0)
-    steps.push(run('proofs', 'vitest', testsOf(['engine', 'proofs'], overlapping)));
+  if (isProofs || namesFiles) steps.push(await run('proofs', 'vitest', testsOf('engine', 'proofs')));
 }
+if (linted !== undefined) steps.unshift(await linted);
 rmSync(folder, { recursive: true });
 console.log(`\n${summarize(steps)}`);
 process.exitCode = isGreen(steps) ? 0 : 1;

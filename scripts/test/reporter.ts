@@ -1,63 +1,60 @@
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
+import { DefaultReporter, type TestCase, type TestModule, type TestSuite, type Vitest } from 'vitest/node';
 import { whyNotOnNode } from '../../test/support/node-engine.ts';
 import { reasonIn } from '../../test/support/skip-reason.ts';
 import { skippedWorkspaces } from '../../test/support/workspaces.ts';
 import type { Outcome } from './summary.ts';
 
-/** Appends a line of JSON for each failed, retried or skipped test to the file in `OUTCOMES`. */
-export default class OutcomesReporter implements Reporter {
+/** Prints a line for each file, then the failures. Appends a line of JSON for each test to the file in `OUTCOMES`. */
+export default class OutcomesReporter extends DefaultReporter {
   readonly #path = process.env['OUTCOMES'] ?? '/dev/stderr';
 
   /** Tests that `vitest.config.ts` omits; reported once, because a run has a part on each runtime. */
-  onInit(): void {
+  override onInit(vitest: Vitest): void {
+    super.onInit(vitest);
     if (process.versions['bun'] !== undefined) return;
-    const skipped = { test: '', state: 'skipped' } as const;
+    const skipped = { test: '', state: 'skipped', ms: 0 } as const;
     for (const [file, why] of skippedWorkspaces)
       this.#write({ project: 'unit, system', file, ...skipped, why });
     if (whyNotOnNode !== undefined)
       this.#write({ project: 'engine', file: 'all files', ...skipped, why: whyNotOnNode });
   }
 
-  onTestCaseResult(test: TestCase): void {
+  /** The line of the file tells enough: failures follow at the end. */
+  protected override printTestCase(): void {}
+
+  override onTestCaseResult(test: TestCase): void {
+    super.onTestCaseResult(test);
     const result = test.result();
+    if (result.state === 'pending') return;
     const { state, errors } = result;
-    if (state === 'failed') this.#add(test.module, { test: test.fullName, state, why: firstLine(errors) });
-    else if (state === 'skipped')
-      this.#add(test.module, { test: test.fullName, state, why: result.note ?? reasonIn(test.fullName) });
-    else if (test.diagnostic()?.flaky === true)
-      this.#add(test.module, { test: test.fullName, state: 'retried', why: firstLine(errors) });
+    const why = state === 'skipped' ? (result.note ?? reasonIn(test.fullName)) : firstLine(errors);
+    this.#add(test.module, test.fullName, state, why, test.diagnostic()?.duration);
   }
 
   /** A group whose hook failed, so that its tests count as skipped. */
-  onTestSuiteResult(suite: TestSuite): void {
+  override onTestSuiteResult(suite: TestSuite): void {
+    super.onTestSuiteResult(suite);
     const errors = suite.errors();
-    if (errors.length > 0)
-      this.#add(suite.module, { test: suite.fullName, state: 'failed', why: firstLine(errors) });
+    if (errors.length > 0) this.#add(suite.module, suite.fullName, 'failed', firstLine(errors));
   }
 
-  onTestModuleEnd(module: TestModule): void {
+  override onTestModuleEnd(module: TestModule): void {
+    super.onTestModuleEnd(module);
     const errors = module.errors();
-    if (errors.length > 0) this.#add(module, { test: '', state: 'failed', why: firstLine(errors) });
+    if (errors.length > 0) this.#add(module, '', 'failed', firstLine(errors));
   }
 
-  onTestRunEnd(_: readonly TestModule[], unhandled: readonly { message: string }[]): void {
-    for (const error of unhandled)
-      this.#write({
-        project: '',
-        file: 'unhandled error',
-        test: '',
-        state: 'failed',
-        why: firstLine([error]),
-      });
+  override onTestRunEnd(...run: Parameters<DefaultReporter['onTestRunEnd']>): void {
+    super.onTestRunEnd(...run);
+    const [, unhandled] = run;
+    const failed = { project: '', file: 'unhandled error', test: '', state: 'failed', ms: 0 } as const;
+    for (const error of unhandled) this.#write({ ...failed, why: firstLine([error]) });
   }
 
-  #add(module: TestModule, outcome: Pick<Outcome, 'test' | 'state' | 'why'>): void {
-    this.#write({
-      ...{ project: module.project.name, file: relative(process.cwd(), module.moduleId) },
-      ...outcome,
-    });
+  #add({ project, moduleId }: TestModule, test: string, state: Outcome['state'], why: string, ms = 0): void {
+    this.#write({ project: project.name, file: relative(process.cwd(), moduleId), test, state, why, ms });
   }
 
   #write(outcome: Outcome): void {

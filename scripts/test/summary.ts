@@ -1,13 +1,14 @@
-/** A test that failed, was retried or was skipped, or a file that could not be run. */
+/** The result of a test, or of a file that could not be run. */
 export interface Outcome {
   readonly project: string;
   /** Path of the file in the repository. */
   readonly file: string;
-  /** Full name including its groups; empty for the file itself. */
+  /** Full name including its groups, separated by ` > `; empty for the file itself. */
   readonly test: string;
-  readonly state: 'failed' | 'retried' | 'skipped';
+  readonly state: 'passed' | 'failed' | 'skipped';
   /** First line of the error, or the reason for skipping. */
   readonly why: string;
+  readonly ms: number;
 }
 
 /** A step of the run: a build, or the projects of one runtime. */
@@ -17,14 +18,15 @@ export interface Step {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Describes the steps: skipped tests by reason, then retried and failed tests one by one. */
+/** Describes the steps: skipped tests by reason, the slowest tests, the projects, and each failed test with its command. */
 export function summarize(steps: readonly Step[]): string {
   const outcomes = steps.flatMap((step) => step.outcomes);
   const of = (state: Outcome['state']) => outcomes.filter((outcome) => outcome.state === state);
   return [
     ...skippedLines(of('skipped')),
-    ...listed('Passed on the second attempt', of('retried')),
-    ...listed('Failed', of('failed')),
+    ...slowestLines(outcomes),
+    ...projectLines(outcomes),
+    ...failedLines(of('failed')),
     ...steps.filter(({ exitCode }) => exitCode !== 0).map(failedStep),
     ...(isGreen(steps) ? ['All tests passed.'] : []),
   ].join('\n');
@@ -42,12 +44,48 @@ function failedStep({ name, exitCode, outcomes }: Step): string {
   return `${name} ended with exit code ${exitCode}: ${what}.`;
 }
 
-function listed(heading: string, outcomes: readonly Outcome[]): string[] {
+function failedLines(outcomes: readonly Outcome[]): string[] {
   if (outcomes.length === 0) return [];
-  const lines = outcomes.map(
-    ({ project, file, test, why }) => `  ${[`[${project}] ${file}`, test, why].filter(Boolean).join(' > ')}`,
-  );
-  return [`${heading}:`, ...lines, ''];
+  const lines = outcomes.flatMap((outcome) => {
+    const name = [nameOf(outcome), outcome.why].filter(Boolean).join(' > ');
+    return [`  ${name}`, ...(outcome.project === '' ? [] : [`    ${commandOf(outcome)}`])];
+  });
+  return ['Failed:', ...lines, ''];
+}
+
+const nameOf = ({ project, file, test }: Outcome) =>
+  [`[${project}] ${file}`, test].filter(Boolean).join(' > ');
+
+/** The command that repeats a test in its project and runtime. Vitest takes a pattern of the name, whose groups it joins with spaces. */
+function commandOf({ project, file, test }: Outcome): string {
+  const program = project === 'unit' ? 'npx bun --bun vitest' : 'npx vitest';
+  const command = `${program} run --project ${project} ${file}`;
+  if (test === '') return command;
+  const pattern = test.replaceAll(' > ', ' ').replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return `${command} -t '^${pattern.replaceAll("'", "'\\''")}'`;
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+function slowestLines(outcomes: readonly Outcome[]): string[] {
+  const slowest = outcomes.filter(({ ms }) => ms > 0).sort((one, other) => other.ms - one.ms);
+  if (slowest.length === 0) return [];
+  const lines = slowest.slice(0, 10).map((outcome) => `  ${seconds(outcome.ms)} ${nameOf(outcome)}`);
+  return ['Slowest tests:', ...lines, ''];
+}
+
+/** The counts of each project, and the time of its tests on all workers together. */
+function projectLines(outcomes: readonly Outcome[]): string[] {
+  const tests = outcomes.filter(({ test }) => test !== '');
+  if (tests.length === 0) return [];
+  const lines = grouped(tests, ({ project }) => project).map(([project, all]) => {
+    const count = (state: Outcome['state']) => all.filter((outcome) => outcome.state === state).length;
+    const files = new Set(all.map(({ file }) => file)).size;
+    const total = all.reduce((sum, { ms }) => sum + ms, 0);
+    const states = `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`;
+    return `  ${project}: ${states} in ${files} files, ${seconds(total)}`;
+  });
+  return ['Projects:', ...lines, ''];
 }
 
 /** Each reason, with its files. */
@@ -63,6 +101,10 @@ function skippedLines(outcomes: readonly Outcome[]): string[] {
 
 function grouped<T>(items: readonly T[], keyOf: (item: T) => string): [string, readonly T[]][] {
   const groups = new Map<string, T[]>();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
   return [...groups];
 }

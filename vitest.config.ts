@@ -1,14 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { whyNotOnNode } from './test/support/node-engine.ts';
 import { installCommand, skipped } from './test/support/packages.ts';
+import { patienceMs } from './test/support/patience.ts';
 import { whyNoReleaseBefore } from './test/support/release-before.ts';
 import { skippedWorkspaces } from './test/support/workspaces.ts';
-
-/**
- * Sockets, processes and browsers on a busy machine: in CI a test that fails once and then passes is reported as retried, and
- * is to be mended. On a developer's machine it fails.
- */
-const retry = process.env['CI'] === undefined ? 0 : 1;
 
 /** Tests of a workspace; none if its modules are missing. */
 const ofWorkspace = (workspace: string, names: string) =>
@@ -17,12 +12,14 @@ const ofWorkspace = (workspace: string, names: string) =>
 /** Published clients of the executable, in the runtime that they are made for. */
 const clientsOnNode = '{openfeature-hooks,otlp-exporters}';
 
-/** They end a test that hangs. No test is about its speed, and machines are busy: what takes long is not a failure. */
+/** Limits that end a test that hangs. They exceed the limit of each wait, whose error says more. */
 const limits = {
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 60_000 } },
+  testTimeout: 5 * patienceMs,
+  hookTimeout: 5 * patienceMs,
+  expect: { poll: { timeout: patienceMs } },
 };
+
+const patientWaits = 'test/support/patient-waits.ts';
 
 /** Several nodes in one process, which wait for PostgreSQL again and again: they are proofs. */
 const slowNodeTests = [
@@ -36,13 +33,21 @@ const slowSystemTests = [
   'test/browser/{console-large,console-nodes,proxy-restart}.test.ts',
 ];
 
+/** Lets `--changed` follow imports past the examples of the docs, which the console imports as text. */
+const textFiles = {
+  name: 'text-files',
+  transform: (code: string, path: string) =>
+    path.startsWith(`${import.meta.dirname}/docs/`) ? `export default ${JSON.stringify(code)}` : undefined,
+};
+
 const unit = {
+  plugins: [textFiles],
   test: {
     ...limits,
     name: 'unit',
     // The files share a few processes: loading the service and compiling it for each file took a third of the time.
     isolate: false,
-    setupFiles: ['test/support/readable-stacks.ts'],
+    setupFiles: ['test/support/readable-stacks.ts', patientWaits],
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/{bench,binary,browser,chaos,faults,models,nodes,packages,unleash-server}/**',
@@ -51,7 +56,6 @@ const unit = {
       `test/sources/${clientsOnNode}.test.ts`,
       ...[...skippedWorkspaces.keys()].map((workspace) => `${workspace}/**`),
     ],
-    retry,
   },
 };
 
@@ -75,8 +79,7 @@ const longAlertTests = ['test/nodes/lasting-alerts.test.ts'];
 const executable = {
   ...limits,
   globalSetup: 'test/browser/support/start-chromium.ts',
-  setupFiles: ['test/support/end-left-processes.ts'],
-  retry,
+  setupFiles: ['test/support/end-left-processes.ts', patientWaits],
 };
 
 /** The executable in use: sockets, processes and browsers. */
@@ -130,16 +133,18 @@ const unleash = {
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
 const onBun = process.versions['bun'] !== undefined;
 const isCi = process.env['CI'] !== undefined;
+/** Printed here when vitest is called directly: `npm test` lists the skipped tests at its end. */
+const warn = process.env['OUTCOMES'] === undefined ? console.warn : () => {};
 if (!onBun && whyNotOnNode !== undefined)
-  console.warn(`${whyNotOnNode}\nUntil then the unit tests run on Bun only (npm run test:bun).\n`);
+  warn(`${whyNotOnNode}\nUntil then the unit tests run on Bun only (npm run test:bun).\n`);
 
 if (skipped.length > 0)
-  console.warn(`Tests that need ${skipped.join(', ')} are skipped: ${installCommand(skipped)}\n`);
+  warn(`Tests that need ${skipped.join(', ')} are skipped: ${installCommand(skipped)}\n`);
 
-for (const [workspace, why] of skippedWorkspaces) console.warn(`Skipped: ${workspace} ${why}\n`);
+for (const [workspace, why] of skippedWorkspaces) warn(`Skipped: ${workspace} ${why}\n`);
 
 if (whyNoReleaseBefore !== undefined)
-  console.warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
+  warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
 
 const onNode = [system, proofs, packages, alerts, unleash];
 

@@ -132,7 +132,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     const services = [slow, plain, busy, damaged, unfolded, secured].map(({ service }) => service);
     const targets = [...services, ...(disk ? [disk] : [])].map(opsOf);
     prometheus = await Prometheus.start([...targets, `127.0.0.1:${restartPort}`]);
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await prometheus?.close();

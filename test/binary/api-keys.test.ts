@@ -39,7 +39,7 @@ async function run(env: Record<string, string>, ...args: string[]): Promise<Reco
     FLAGMETER_URL: `http://${service.http}`,
     ...env,
   };
-  const { code, stdout, stderr } = await runBinary([...args, '--json'], variables, 60_000);
+  const { code, stdout, stderr } = await runBinary([...args, '--json'], variables);
   expect(stderr).toBe('');
   expect(code).toBe(0);
   return JSON.parse(stdout) as Record<string, unknown>;

@@ -139,7 +139,7 @@ test('a backup that is killed leaves no reader behind', async () => {
   backup.kill('SIGKILL');
   await ended;
   expect(await send()).toBe(202);
-  await vi.waitFor(async () => expect(await readerLag(service.http)).toBe(0), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await readerLag(service.http)).toBe(0));
   sender.close();
   await stop(service);
 });

@@ -55,7 +55,7 @@ function newHome(env: Record<string, string> = {}): Home {
 
 /** Runs a command to its end, with the variables of a home. */
 async function run({ env }: Home, ...args: string[]): Promise<Omit<Ended, 'signal'>> {
-  const { code, stdout, stderr } = await runBinary(args, env, 60_000);
+  const { code, stdout, stderr } = await runBinary(args, env);
   return { code, stdout, stderr };
 }
 

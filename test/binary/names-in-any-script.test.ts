@@ -43,4 +43,4 @@ test('names in any script are read back after a restart and from a backup, and c
   await call('DELETE', features.replace('/features', ''), 204);
   await stop(service);
   expect(service.stderr()).not.toContain('Error');
-}, 60_000);
+});

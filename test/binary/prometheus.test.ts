@@ -82,7 +82,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     client.close();
     await send('no-such-key');
     prometheus = await Prometheus.start(targets);
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await prometheus?.close();

@@ -74,7 +74,7 @@ beforeAll(async () => {
   for (const type of ['Frontend', 'Mobile', 'Backend'] as const)
     keys[type] = (await createKey(service.http, access, application, type)).key;
   note('a Backend key', keys['Backend']!);
-}, 60_000);
+});
 
 afterAll(async () => {
   if (service !== undefined) await stop(service);
@@ -250,7 +250,7 @@ test('secrets of webhooks, and URLs that contain credentials', async () => {
 
 test('commands', async () => {
   written = await tellCommands(service, credentials, canary);
-}, 60_000);
+});
 
 /** Every file below a directory but those of LMDB. */
 function filesBelow(directory: string): readonly string[] {

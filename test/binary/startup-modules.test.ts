@@ -23,7 +23,7 @@ beforeAll(async () => {
 setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(found)}, list()), 1000);`,
   );
   const server = await startBinary({ env: { BUN_OPTIONS: `--preload ${preload}` } });
-  await vi.waitFor(() => expect(readFileSync(found, 'utf8')).toMatch(/]$/), 10_000);
+  await vi.waitFor(() => expect(readFileSync(found, 'utf8')).toMatch(/]$/));
   await stop(server);
   const contents = JSON.parse(readFileSync(`${binaryPath}.modules.json`, 'utf8'));
   const files = new Set<string>(

@@ -93,7 +93,7 @@ test('an event is delivered although the process was killed before its delivery'
   });
   expect((await call('GET', path, 200)) as object).toMatchObject({ enabled: true, failingSince: null });
   await stop(service);
-}, 90_000);
+});
 
 test('a private network is refused unless --webhook-allow-private is set', async () => {
   const data = `${freshDirectory()}/data`;
@@ -117,4 +117,4 @@ test('a private network is refused unless --webhook-allow-private is set', async
   expect(made).toMatchObject([{ status: null, error: expect.stringContaining('--webhook-allow-private') }]);
   expect(receiver.received).toEqual([]);
   await stop(service);
-}, 60_000);
+});

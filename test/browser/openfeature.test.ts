@@ -97,7 +97,7 @@ describe("the web SDK with flagmeter's hook", () => {
       host.behave(behaviour);
       await page.evaluate(evaluate(100));
       await page.evaluate('app.meter.flush()');
-      await vi.waitFor(() => expect(host.requests).toBeGreaterThan(1), 30_000);
+      await vi.waitFor(() => expect(host.requests).toBeGreaterThan(1));
       await page.evaluate(evaluate(50));
       host.behave('forward');
       await page.evaluate('app.meter.flush()');
@@ -128,7 +128,7 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.evaluate(evaluate(100));
     await leave(page);
     const expected = { checkout: [['on', 100, 0]] };
-    await vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected), 30_000);
+    await vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected));
     await page.close();
   });
 
@@ -139,7 +139,7 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.evaluate('app.meter.flush()');
     await close(page);
     const expected = { checkout: [['on', 100, 0]] };
-    await vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected), 30_000);
+    await vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected));
     await page.close();
   });
 

@@ -52,7 +52,7 @@ describe('with a server in trouble', () => {
     const settled = (requests: number) =>
       vi.waitFor(async () => {
         expect([host.received.length, await page.evaluate('window.unanswered')]).toEqual([requests, 0]);
-      }, 10_000);
+      });
     return { page, problems, settled };
   }
 

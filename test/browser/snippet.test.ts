@@ -159,7 +159,7 @@ describe('with a real server', () => {
       `for (let at = 0; at < 900; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled')`,
     );
     await leave(page);
-    await vi.waitFor(async () => expect(await total(environment)).toBe(900), 15_000);
+    await vi.waitFor(async () => expect(await total(environment)).toBe(900));
     await page.close();
   });
 
@@ -203,7 +203,7 @@ describe('with a real server', () => {
     const target = event === 'pagehide' ? 'window' : 'document';
     await page.evaluate(`${target}.addEventListener('${event}', () => flags.used('${event}', 'on'))`);
     await page.goto('about:blank');
-    await vi.waitFor(async () => expect(await read(event)).toEqual([['on', 0, 1, 0], 0]), 10_000);
+    await vi.waitFor(async () => expect(await read(event)).toEqual([['on', 0, 1, 0], 0]));
     await page.close();
   });
 

@@ -78,7 +78,7 @@ describe("Unleash's SDK for pages", () => {
   }
 
   const countsBecome = (environment: string, expected: object) =>
-    vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected), 30_000);
+    vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected));
 
   /** The counts after so many checks of each flag. */
   const checksOf = (checkout: number, search = checkout, banner = checkout) => ({
@@ -104,7 +104,7 @@ describe("Unleash's SDK for pages", () => {
       for (const products of [3, 4]) {
         const before = answered().length;
         await page.evaluate(`check(${products})`);
-        await vi.waitFor(() => expect(answered().length).toBeGreaterThan(before), 30_000);
+        await vi.waitFor(() => expect(answered().length).toBeGreaterThan(before));
       }
       // A component checks its flags each time it is rendered, and after it.
       const sum = (read: (toggles: Toggles) => number) =>
@@ -115,7 +115,7 @@ describe("Unleash's SDK for pages", () => {
         const banner = sum((toggles) => toggles['banner']?.variants['blue'] ?? 0);
         expect(checkout).toBeGreaterThanOrEqual(7);
         expect(await countsOf(owner, environment)).toEqual(checksOf(checkout, search, banner));
-      }, 30_000);
+      });
       expect(new Set(answered().map(({ status }) => status))).toEqual(new Set([202]));
       await page.close();
     });
@@ -134,7 +134,7 @@ describe("Unleash's SDK for pages", () => {
         await page.evaluate('check(10)');
         // Chromium itself repeats a request on a connection in use before the page learns that it has failed.
         const status = typeof behaviour === 'number' ? behaviour : 0;
-        await vi.waitFor(() => expect(answered().at(-1)?.status).toBe(status), 30_000);
+        await vi.waitFor(() => expect(answered().at(-1)?.status).toBe(status));
         host.behave('forward');
         await page.evaluate('check(5)');
         await countsBecome(environment, checksOf(6));

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const application = await createApplication(service.http, bearer, { name: 'shop' });
   frontendKey = (await createKey(service.http, bearer, application, 'Frontend')).key;
   storage.away = true;
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   cleanUp();

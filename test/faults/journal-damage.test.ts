@@ -72,7 +72,7 @@ const flip = (offset: number) => (bytes: Buffer) => {
   return bytes;
 };
 
-const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts], {}, 20_000);
+const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts]);
 
 const without = 'To start without the packets that were not yet folded into the store';
 const restore = `Restore a backup. ${without}, move the journal away`;
@@ -158,7 +158,7 @@ test('a journal without its segments ends the start with 1, and moving its direc
     `Cannot read journal ${journal}: its segments are missing. Put them back, or restore a backup. ${without}, move the directory away`,
   );
   expect(code).toBe(1);
-  const verified = await runBinary(['verify', '--data', data], {}, 20_000);
+  const verified = await runBinary(['verify', '--data', data]);
   expect(verified.stdout).toContain(`Cannot read journal ${journal}: its segments are missing`);
   expect(verified.code).toBe(1);
   renameSync(journal, join(freshDirectory(), 'lane'));
@@ -208,13 +208,13 @@ describe('a damaged last frame', () => {
 
   test('is reported by verify and at the start, with its place, and no later start reports it', async () => {
     const { data, last } = copy(killed);
-    const intact = await runBinary(['verify', '--data', data], {}, 20_000);
+    const intact = await runBinary(['verify', '--data', data]);
     expect(intact).toMatchObject({ code: 0, stdout: expect.not.stringMatching(warned) });
 
     const offset = lastFrame(readFileSync(last));
     alter(last, flip(offset + 40));
     const reason = `journal segment ${last} at offset ${offset}: the last frame is incomplete: expected after a power loss, otherwise restore a backup`;
-    const verified = await runBinary(['verify', '--data', data], {}, 20_000);
+    const verified = await runBinary(['verify', '--data', data]);
     expect(verified.code).toBe(0);
     const ofJournal = verified.stdout.split('\n').filter((line) => line.startsWith(dirname(last)));
     expect(ofJournal).toEqual([
@@ -244,7 +244,7 @@ describe('a damaged last frame', () => {
   ])('is reported by %s, which folds the journal', async (command, args) => {
     const { data, last } = copy(killed);
     alter(last, flip(lastFrame(readFileSync(last)) + 40));
-    const ended = await runBinary([command, '--data', data, ...args], {}, 20_000);
+    const ended = await runBinary([command, '--data', data, ...args]);
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(warned) });
   });
 });

@@ -130,13 +130,13 @@ describe('calls whose answers are not read', () => {
     const streams = [path, check, watch, reflection, reflection].map((called) => raw.begin(called));
     [grpcFrame(message), empty, empty, listServices].forEach((sent, index) => void streams[index]!.end(sent));
     streams[4]!.write(listServices);
-    await vi.waitUntil(() => listener.unread() === 5, 5_000);
+    await vi.waitUntil(() => listener.unread() === 5);
     expect(streams.map(({ closed }) => closed)).toEqual(Array(5).fill(false));
     const closed = streams.map((stream) => once(stream, 'close'));
     pass(30_000);
     await Promise.all(closed);
     expect(streams.map(({ rstCode }) => rstCode)).toEqual(Array(5).fill(constants.NGHTTP2_CANCEL));
-    await vi.waitUntil(() => listener.unread() === 0, 5_000);
+    await vi.waitUntil(() => listener.unread() === 0);
     expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
   });
 
@@ -151,7 +151,7 @@ describe('calls whose answers are not read', () => {
       await once(stream, 'response');
     }
     await once(streams[0]!, 'close');
-    await vi.waitUntil(() => listener.unread() === 2, 5_000);
+    await vi.waitUntil(() => listener.unread() === 2);
     expect(streams.map(({ closed }) => closed)).toEqual([true, false, false]);
   });
 });

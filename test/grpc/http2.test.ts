@@ -234,7 +234,7 @@ describe('the guard of HTTP/2', () => {
     if (headers[':path'] === '/text') stream.end();
     else stream.write('a');
     const closed = closeOf(stream);
-    await vi.waitUntil(() => opened.listener.unread() === 1, { timeout: 60_000 });
+    await vi.waitUntil(() => opened.listener.unread() === 1);
     opened.pass(31_000);
     await closed;
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);

@@ -11,7 +11,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await openWorld();
-}, 60_000);
+});
 afterAll(async () => {
   await world.service.stop();
   cleanUp();

@@ -115,7 +115,7 @@ async function changeEverything(http: string, stored: StoredStore): Promise<void
     const { items }: { items: { latest: { at: string }[] }[] } = await call('GET', failing, 200);
     const since = stored.filledAt + restartedAfter;
     expect(items.some(({ latest }) => Date.parse(latest.at(-1)?.at ?? '') >= since)).toBe(true);
-  }, 10_000);
+  });
   expect(await refresh(http, stored)).toBe(200);
   const headers = { 'content-type': 'application/json', authorization: backendKey };
   const body = JSON.stringify({ identity: 'ada' });

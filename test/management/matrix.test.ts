@@ -146,7 +146,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await openWorld(['--api-rate', '0', '--trusted-proxies', 'loopback']);
-}, 60_000);
+});
 afterAll(async () => {
   await world.service.stop();
   cleanUp();

@@ -30,7 +30,7 @@ describe('alerts of several machines', () => {
     [one, two] = await Promise.all([startNode('one'), startNode('two')]);
     ({ key } = await openShop(one.http, credentials));
     prometheus = await Prometheus.start([one, two].map(opsOf));
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await prometheus?.close();

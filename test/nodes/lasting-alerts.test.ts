@@ -49,7 +49,7 @@ describe('alerts', () => {
     single = await startBinary({ data, args: [...ops, ...copies] });
     ({ key } = await openShop(single.http, credentials));
     prometheus = await Prometheus.start([node, single].map(opsOf));
-  }, 90_000);
+  });
 
   afterAll(async () => {
     for (const close of closing) await close();

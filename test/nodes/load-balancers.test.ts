@@ -65,7 +65,7 @@ function testBehind(kind: BalancerKind): void {
     balancer = await startBalancer(kind, freshDirectory(), [service]);
     const isUp = async () =>
       expect(await byHttp1(balancer.port, '/healthz', {})).toMatchObject({ status: 200 });
-    await vi.waitFor(isUp, 15_000); // It asks after the nodes first.
+    await vi.waitFor(isUp); // It asks after the nodes first.
   });
 
   afterAll(() => balancer?.stop());

@@ -41,7 +41,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
     const { key } = await createKey(http, access, owner.application, 'Backend');
     environment = await createEnvironment(owner);
     // A node refuses a new key until it knows of it, and what is refused is not sent again.
-    for (const node of nodes) await vi.waitFor(async () => expect(await report(node, key)).toBe(200), 60_000);
+    for (const node of nodes) await vi.waitFor(async () => expect(await report(node, key)).toBe(200));
     host = await startUnreliableHost(http);
     app = await (await prepareServerApp())({ url: host.url, key, environment, seconds: 3600 });
   });
@@ -87,6 +87,6 @@ describe("OpenFeature's server SDK on two nodes", () => {
       { checkout: variants, retired: [['disabled', nodes.length, 0]] },
       { checkout: 2, retired: 1 },
     ];
-    await vi.waitFor(async () => expect(await read()).toEqual(expected), 60_000);
+    await vi.waitFor(async () => expect(await read()).toEqual(expected));
   });
 });

@@ -54,8 +54,7 @@ describe('a node that cannot use its PostgreSQL', { timeout: 120_000 }, () => {
     await primary.query(`ALTER DATABASE ${to} ALLOW_CONNECTIONS true`);
   }
 
-  const restarted = () =>
-    runBinary(['serve', '--data', node.data, '--postgres', postgresUrl, ...freePorts], {}, 30_000);
+  const restarted = () => runBinary(['serve', '--data', node.data, '--postgres', postgresUrl, ...freePorts]);
 
   test('names a standby that does not respond', async () => {
     pair.standby.pause();

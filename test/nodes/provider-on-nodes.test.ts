@@ -32,7 +32,7 @@ beforeAll(async () => {
   const args = ['--postgres', postgresUrl, '--auth-url', authUrl, '--issuer-allow-private'];
   const start = (name: string) => startBinary({ args: [...args, '--node-name', name] });
   [one, two] = await Promise.all([start('one'), start('two')]);
-}, 90_000);
+});
 afterAll(async () => {
   for (const each of [one, two]) if (each !== undefined) await stop(each, 'SIGKILL');
   await provider?.close();

@@ -96,7 +96,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     // The copy takes over from a node without a heartbeat for 2.5 s, such as one on a busy machine.
     const refused = /uses the same directory or a copy of it right now/;
     const isRefused = second.then(
-      () => vi.waitFor(() => expect(running.stderr()).toMatch(refused), { timeout: 60_000 }),
+      () => vi.waitFor(() => expect(running.stderr()).toMatch(refused)),
       (error: Error) => expect(error.message).toMatch(refused),
     );
     onTestFinished(async () => {
@@ -114,7 +114,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
       isReady = true;
       return started;
     });
-    await vi.waitFor(() => expect(existsSync(data)).toBe(true), { timeout: 20_000 });
+    await vi.waitFor(() => expect(existsSync(data)).toBe(true));
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(isReady).toBe(false);
     await database.start();

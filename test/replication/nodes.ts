@@ -11,7 +11,7 @@ let running: TestNode[] = [];
 export function startPostgres(): void {
   beforeAll(async () => {
     postgres = await Postgres.start();
-  }, 60_000);
+  });
 
   afterEach(async () => {
     const nodes = running;

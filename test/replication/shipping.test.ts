@@ -106,7 +106,7 @@ describe('a commit that is abandoned and succeeds later', () => {
     let late = 0;
     for (let round = 1; round <= 3; round += 1) {
       // The node may not have reconnected since the previous round.
-      await vi.waitFor(() => one.node.freshen(), { timeout: 60_000 });
+      await vi.waitFor(() => one.node.freshen());
       one.session.fault = (name) => {
         if (name !== 'BEGIN' || late === round) return undefined;
         late += 1;

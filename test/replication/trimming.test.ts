@@ -177,7 +177,7 @@ test('a damaged one is read again at intervals, and a newer one at once', async 
   expect(await snapshotOf(one)).toBe(true);
   await expectCounts(two, { f: 1, g: 1 });
   expect(loads()).toBe(2);
-}, 60_000);
+});
 
 test('refused rows are kept for a week', async () => {
   const put = (days: number) =>

@@ -138,10 +138,10 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
     const senders = await openSenders(gateway.http);
     evaluate(senders, 5);
     const flushed = flush(senders);
-    await vi.waitFor(() => expect(repetitions.count).toBe(senders.length), 60_000);
+    await vi.waitFor(() => expect(repetitions.count).toBe(senders.length));
     gateway.close();
     await stop(service, 'SIGKILL');
-    await vi.waitFor(() => expect(repetitions.count).toBe(2 * senders.length), 60_000);
+    await vi.waitFor(() => expect(repetitions.count).toBe(2 * senders.length));
     service = await startBinary({ data });
     gateway.target = service.http;
     await gateway.open();

@@ -5,11 +5,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from './free-ports.ts';
 import { givenPassword } from './given-password.ts';
+import { patienceMs } from './patience.ts';
 
 /** The executable that `npm run build` creates. */
 export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
-
-const readyWithinMs = 60_000;
 
 /** How a process ended. */
 export interface Exit {
@@ -166,7 +165,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 
 function readyLine(child: ChildProcess, exit: Promise<Exit>): Promise<string> {
   return new Promise((ready, failed) => {
-    const timer = setTimeout(() => failed(new Error(`silent for ${readyWithinMs} ms`)), readyWithinMs);
+    const timer = setTimeout(() => failed(new Error(`silent for ${patienceMs} ms`)), patienceMs);
     let output = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;

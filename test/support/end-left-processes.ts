@@ -9,10 +9,7 @@ beforeEach(() => {
   before = new Set(running);
 });
 
-/**
- * Kills the processes that a failed test has left. They would hold a directory, so that its second attempt and later tests of the file
- * failed as well.
- */
+/** Kills the processes that a failed test has left. They would hold a directory, so that later tests of the file failed as well. */
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
   const left = [...running].filter((child) => !before.has(child));

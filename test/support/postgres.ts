@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { patienceMs } from './patience.ts';
 import { freePort, freshServer, guard, runProgram, spawnProgram } from './postgres-program.ts';
 
 export { whyNoPostgres } from './postgres-program.ts';
@@ -39,7 +40,6 @@ const settings = {
 };
 
 const everyone = 'host all all all trust\nhost replication all all trust\n';
-const readyWithinMs = 60_000;
 
 /** A separate PostgreSQL server. It is removed when this process ends. */
 export class Postgres {
@@ -228,7 +228,7 @@ export class Postgres {
   async #ready(child: ChildProcess): Promise<void> {
     await new Promise<void>((ready, failed) => {
       const fail = (why: string) => failed(new Error(`PostgreSQL ${why}\n${this.#said}`));
-      const timer = setTimeout(() => fail('did not get ready'), readyWithinMs);
+      const timer = setTimeout(() => fail('did not get ready'), patienceMs);
       child.stderr?.setEncoding('utf8').on('data', (text: string) => {
         this.#said = (this.#said + text).slice(-100_000);
         if (!/database system is ready to accept (read-only )?connections/.test(this.#said)) return;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { binaryPath, freshDirectory } from './binary.ts';
+import { patienceMs } from './patience.ts';
 
 /** How a process ended. */
 export interface Ended {
@@ -15,7 +16,7 @@ export function runProgram(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  timeout = 60_000,
+  timeout = patienceMs,
 ): Promise<Ended> {
   const options = {
     cwd: freshDirectory(),

@@ -60,7 +60,7 @@ describe('an unreachable PostgreSQL', () => {
       await Promise.all([accountStore.change((draft) => count(draft)), accountStore.current()]);
       expect(read(accountStore, 'numbers', 'n')).toBe(2);
     });
-  }, 60_000);
+  });
 
   test('that returns with lost changes is repaired before accounts are managed again', async () => {
     await withServer(async (postgres, url) => {
@@ -83,5 +83,5 @@ describe('an unreachable PostgreSQL', () => {
       expect(read(accountStore, 'numbers', 'repaired')).toBe(1);
       expect(accountStore.status().trouble).toBeUndefined();
     });
-  }, 60_000);
+  });
 });

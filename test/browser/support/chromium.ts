@@ -3,17 +3,19 @@ import { buffer } from 'node:stream/consumers';
 import { type Browser, chromium, type Download } from 'playwright-core';
 import { inject } from 'vitest';
 import { chromiumPath as executablePath } from '../../support/packages.ts';
+import { patienceMs } from '../../support/patience.ts';
 
 /** Options of a real browser. Tests in a container may run as root, and Chromium's sandbox does not work for root. */
 export const chromiumOptions = { executablePath, args: ['--no-sandbox'] };
 
 /** Connects to the browser that all files share. Closing it closes the pages of this connection only. */
-export function connectChromium(): Promise<Browser> {
+export async function connectChromium(): Promise<Browser> {
   if (!existsSync(executablePath))
     throw new Error(
       `${executablePath} is missing: apt-get install chromium-headless-shell fonts-dejavu-core`,
     );
-  return chromium.connect(inject('chromium'));
+  const browser = await chromium.connect(inject('chromium'), { timeout: patienceMs });
+  return browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
 }
 
 /** What a phone shows. */

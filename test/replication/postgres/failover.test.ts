@@ -8,7 +8,7 @@ const { it } = needing('postgresql');
 let pair: PostgresPair;
 beforeAll(async () => {
   pair = await primaryAndStandby();
-}, 60_000);
+});
 afterAll(() => pair.close());
 
 const select = { text: 'SELECT a FROM t ORDER BY a' };

@@ -67,7 +67,7 @@ describe('a primary and its standby', () => {
   let pair: PostgresPair;
   beforeAll(async () => {
     pair = await primaryAndStandby();
-  }, 60_000);
+  });
   afterAll(() => pair.close());
 
   it('loses nothing if the primary is killed and the standby promoted, and back again', async () => {

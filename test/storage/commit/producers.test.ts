@@ -63,10 +63,10 @@ test('frames that only another thread appends are folded, after each pause as we
   const [, producer] = all as [unknown, ProducerCommitter];
   await committer.commit(batchOf(0));
   for (let round = 0; round < 3; round++) {
-    await vi.waitFor(() => expect(committer.unfolded.frames).toBe(0), 30_000);
+    await vi.waitFor(() => expect(committer.unfolded.frames).toBe(0));
     await producer.commit(batchOf(1));
     expect(producer.unfoldedBytes).toBeGreaterThan(0);
-    await vi.waitFor(() => expect(producer.unfoldedBytes).toBe(0), 30_000);
+    await vi.waitFor(() => expect(producer.unfoldedBytes).toBe(0));
   }
   await close();
 });

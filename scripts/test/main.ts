@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { environmentFor } from './colour.ts';
 import { isGreen, type Outcome, type Step, summarize } from './summary.ts';
 import { unmatched } from './unmatched.ts';
@@ -39,10 +40,15 @@ function run(name: string, command: string, args: readonly string[], isQuiet = f
     });
   return new Promise((resolve, reject) => {
     child.once('error', reject).once('close', (status) => {
-      if (isQuiet && status !== 0) console.log(`\n== ${name}\n${output}`);
+      if (isQuiet && status !== 0) console.log(`\n== ${name}\n${readable(output)}`);
       resolve({ name, exitCode: status ?? 1, outcomes: readOutcomes(path) });
     });
   });
+}
+
+/** Biome ignores `NO_COLOR`. */
+function readable(output: string): string {
+  return environment['NO_COLOR'] === undefined ? output : stripVTControlCharacters(output);
 }
 
 function readOutcomes(path: string): Outcome[] {

@@ -5,6 +5,7 @@ import { loadDescriptors, loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { logConsole } from '../runtime/console-log.ts';
+import { reserveDescriptors } from '../runtime/descriptor-reserve.ts';
 import { createLog, type Log, type LogLevel } from '../runtime/log.ts';
 import { randomBytes } from '../runtime/random-bytes.ts';
 import { shareLogFormat } from '../runtime/worker-log.ts';
@@ -74,6 +75,7 @@ async function bindAndServe(serving: Serving): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
   const providers = readProviderFile(config, systemClock);
   const [engine, descriptors] = await Promise.all([loadHttpEngine(), loadDescriptors()]);
+  if (descriptors !== undefined) reserveDescriptors();
   const bound = await bindListeners({ config, engine, descriptors, clock: systemClock, log });
   const reloadable: Reloadable = { bound, log, setLogLevel, setProviders: undefined, set: undefined };
   let reloading = Promise.resolve(config);

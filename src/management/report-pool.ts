@@ -64,8 +64,9 @@ const exportBounds = {
 };
 
 /**
- * Starts the thread at once, before connections can use up the descriptors, and without waiting for it: the first report does.
- * Parameters are those of `startReportPool`.
+ * Starts the thread for the first report or export: many services make none for hours, and it takes 12 MB. If it cannot open the
+ * store, that report is refused, and the next one starts another thread.
+ * @param parameters of `startReportPool`
  */
 export function openReportPool(
   workerFile: string,
@@ -73,17 +74,23 @@ export function openReportPool(
   failed: (error: unknown) => void,
 ): ReportPool {
   const delays = Histogram.shared();
-  const started = startReportPool(workerFile, data, failed, delays);
-  started.catch(() => {}); // `failed` was called, and each report rejects with the same error.
+  let pool: Promise<ReportPool> | undefined;
+  const started = () => {
+    const stopped = (error: unknown) => {
+      pool = undefined;
+      failed(error);
+    };
+    pool ??= startReportPool(workerFile, data, stopped, delays).catch((error) => {
+      stopped(error); // No thread can start.
+      throw error;
+    });
+    return pool;
+  };
   return {
     delays,
-    make: async (...sent) => (await started).make(...sent),
-    export: async (...sent) => (await started).export(...sent),
-    close: () =>
-      started.then(
-        (pool) => pool.close(),
-        () => {},
-      ),
+    make: async (...sent) => (await started()).make(...sent),
+    export: async (...sent) => (await started()).export(...sent),
+    close: async () => (await pool?.catch(() => undefined))?.close(),
   };
 }
 

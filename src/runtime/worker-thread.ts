@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import threads, { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Histogram } from './histogram.ts';
 import {
   type Actions,
@@ -38,7 +38,7 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
     const transferList = [port2, ...ports];
     // `smol` of Bun: the heap of a thread that handles many short-lived batches otherwise grows by 45 MB before it is collected.
     const heap = { smol: true };
-    const worker = new Worker(file, { name: threadName(file), workerData, transferList, ...heap });
+    const worker = new threads.Worker(file, { name: threadName(file), workerData, transferList, ...heap });
     super({ port: port1, signal }, actions);
     this.delays = delays;
     this.#port = port1;

@@ -78,9 +78,9 @@ export async function openCore(given: CoreDeps) {
   );
   const intake = new Intake(usageStore.committers, health, clock, config, intakeOptions(parts));
   settledHere = () => intake.settled();
-  const failed = (error: unknown) => health.failed(error);
-  const reports = openReportPool(parts.workerFile('management/report-worker'), config.data, failed);
   await storage.ready?.();
+  const failed = (error: unknown) => log.error('the report thread failed', { error });
+  const reports = openReportPool(parts.workerFile('management/report-worker'), config.data, failed);
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageStore, health, intake, laneOf });
   const instances = openInstances(parts, usageStore);

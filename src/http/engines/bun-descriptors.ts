@@ -1,5 +1,6 @@
 import { dlopen, ptr } from 'bun:ffi';
 import { readdirSync, readFileSync } from 'node:fs';
+import { withReserve } from '../../runtime/descriptor-reserve.ts';
 import { plainAddress } from '../../runtime/ip-address.ts';
 import type { Descriptors, Peer } from '../connections/limiter.ts';
 
@@ -81,10 +82,10 @@ function socketsOf(libc: Libc) {
   return { portOf, senderOf, peerOf };
 }
 
-/** Listing them needs a descriptor. If none is left, every number below the limit is open. */
+/** Listing them needs a descriptor. If the reserve has none either, every number below the limit is open. */
 function openFiles(limit: number): number[] {
   try {
-    return readdirSync('/proc/self/fd').map(Number);
+    return withReserve(() => readdirSync('/proc/self/fd')).map(Number);
   } catch {
     return Array.from({ length: limit }, (_, descriptor) => descriptor);
   }

@@ -103,19 +103,27 @@ test('a start waits for the thread to open the store, reports a failure, and rep
   await pool.close();
 });
 
-test('the thread of an opened pool starts before the first report, while descriptors are free', async () => {
+test('a thread starts for the first report, and another one after a failed start', async () => {
   const folder = temporaryDirectory();
   const [file, started] = [join(folder, 'worker.mjs'), join(folder, 'started')];
   const real = pathToFileURL(workerFile('management/report-worker')).href;
   writeFileSync(
     file,
-    `import { writeFileSync } from 'node:fs';
+    `import { existsSync, writeFileSync } from 'node:fs';
+const isFirst = !existsSync(${JSON.stringify(started)});
 writeFileSync(${JSON.stringify(started)}, '');
+if (isFirst) throw new Error('Too many open files');
 const real = await import(${JSON.stringify(real)});
 export const { opened, make, chunk, stopExport, close } = real;
 `,
   );
-  const pool = openReportPool(file, await filled(), (error) => expect.fail(String(error)));
+  const failures: unknown[] = [];
+  const pool = openReportPool(file, await filled(), (error) => void failures.push(error));
   onTestFinished(() => pool.close());
-  await expect.poll(() => existsSync(started)).toBe(true);
+  const begin = () => pool.export('team', 'usage', { environment, range, only: undefined }, 'csv');
+  expect(existsSync(started)).toBe(false);
+  await expect(begin()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(failures.map(String)).toEqual([expect.stringContaining('Too many open files')]);
+  expect(await linesOf(await begin())).toBe(rows + 1);
+  expect(failures).toHaveLength(1);
 });

@@ -16,10 +16,10 @@ import { countsOf, createEnvironment, type Owner } from '../support/environment.
 import { needing } from '../support/needing.ts';
 import { buildWebApp, openFeatureSdks } from '../support/openfeature.ts';
 import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
-import { connectChromium } from './support/chromium.ts';
+import { launchWithWindows } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 
-const { describe, test } = needing('chromium-headless-shell', openFeatureSdks);
+const { describe, test } = needing('chromium', openFeatureSdks);
 
 describe("the web SDK with flagmeter's hook", () => {
   const data = `${freshDirectory()}/data`;
@@ -32,7 +32,7 @@ describe("the web SDK with flagmeter's hook", () => {
   const hosts: UnreliableHost[] = [];
 
   beforeAll(async () => {
-    browser = await connectChromium();
+    browser = await launchWithWindows();
     pages = await startPageServer();
     const html = `<!doctype html><title>A shop</title><script type="module">${await buildWebApp()}</script>`;
     pages.put('/', { html });

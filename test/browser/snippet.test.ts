@@ -14,17 +14,17 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { snippet } from '../support/service.ts';
-import { connectChromium } from './support/chromium.ts';
+import { launchWithWindows } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 import { openWithSnippet } from './support/snippet-page.ts';
 
-const { describe, test } = needing('chromium-headless-shell');
+const { describe, test } = needing('chromium');
 
 let browser: Browser;
 let pages: PageServer;
 
 beforeAll(async () => {
-  browser = await connectChromium();
+  browser = await launchWithWindows();
   pages = await startPageServer();
 });
 afterAll(async () => {

@@ -18,10 +18,10 @@ import { countsOf, createEnvironment, type Owner } from '../support/environment.
 import { needing } from '../support/needing.ts';
 import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
 import { skippedWorkspaces } from '../support/workspaces.ts';
-import { connectChromium } from './support/chromium.ts';
+import { launchWithWindows } from './support/chromium.ts';
 import { unleashSite } from './support/unleash-site.ts';
 
-const { describe, test } = needing('chromium-headless-shell', { why: skippedWorkspaces.get('test/sources') });
+const { describe, test } = needing('chromium', { why: skippedWorkspaces.get('test/sources') });
 
 /** Pages with a function `start`. */
 const programs = ['client', 'react'] as const;
@@ -36,7 +36,7 @@ describe("Unleash's SDK for pages", () => {
   const hosts: UnreliableHost[] = [];
 
   beforeAll(async () => {
-    browser = await connectChromium();
+    browser = await launchWithWindows();
     for (const name of programs)
       scripts.set(`/${name}`, await buildPage(join(import.meta.dirname, `../sources/pages/${name}.ts`)));
     credentials = await prepare(data);

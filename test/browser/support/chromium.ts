@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { type Browser, chromium, type Download } from 'playwright-core';
 import { inject } from 'vitest';
-import { chromiumPath as executablePath } from '../../support/packages.ts';
+import { chromiumPath as executablePath, windowedPath } from '../../support/packages.ts';
 import { patienceMs } from '../../support/patience.ts';
 
 /** Options of a real browser. Tests in a container may run as root, and Chromium's sandbox does not work for root. */
@@ -14,9 +14,15 @@ export async function connectChromium(): Promise<Browser> {
     throw new Error(
       `${executablePath} is missing: apt-get install chromium-headless-shell fonts-dejavu-core`,
     );
-  const browser = await chromium.connect(inject('chromium'), { timeout: patienceMs });
-  return browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
+  return patient(await chromium.connect(inject('chromium'), { timeout: patienceMs }));
 }
+
+/** Starts a browser with windows: the headless shell ends requests that should outlive a closed page. */
+export const launchWithWindows = async (): Promise<Browser> =>
+  patient(await chromium.launch({ ...chromiumOptions, executablePath: windowedPath, timeout: patienceMs }));
+
+const patient = (browser: Browser): Browser =>
+  browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
 
 /** What a phone shows. */
 export const phone = {

@@ -1,6 +1,6 @@
 import { execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'rolldown';
 import { freshDirectory } from './binary.ts';
@@ -17,7 +17,8 @@ let installed: string | undefined;
 
 /** Installs what `npm publish` would send, beside the SDKs and the programs that use both. @returns their directory */
 function installPackage(): string {
-  installed ??= install();
+  // Test files of one process share this module, and each removes its folders at its end.
+  if (installed === undefined || !existsSync(installed)) installed = install();
   return installed;
 }
 

@@ -101,9 +101,10 @@ class Server {
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         const cut = setTimeout(resolve, graceMs);
+        // uWebSockets.js writes the last reply at the end of this turn, and closing its socket before would lose it.
         this.#onIdle = () => {
           clearTimeout(cut);
-          resolve();
+          setImmediate(resolve);
         };
       });
     }

@@ -43,16 +43,12 @@ const focused = (page: Page) => page.locator('[role=row]:focus');
 const name = (row: Locator) => row.getByRole('rowheader').innerText();
 const rowCount = (page: Page) => page.getByRole('grid').getAttribute('aria-rowcount');
 
-/** Waits until rows and chart are drawn. @returns ms since the navigation began */
-const drawn = (page: Page): Promise<number> =>
-  page.evaluate(`new Promise((resolve) => {
-    const look = () => {
-      const isThere = document.querySelector('[data-index]') && document.querySelector('.chart canvas');
-      if (isThere) resolve(performance.now());
-      else requestAnimationFrame(look);
-    };
-    look();
-  })`);
+/** Waits until rows and chart are drawn, in the page that the redirects of a sign-in end at. @returns ms since its navigation began */
+async function drawn(page: Page): Promise<number> {
+  await rows(page).first().waitFor();
+  await page.locator('.chart canvas').first().waitFor();
+  return page.evaluate(() => performance.now());
+}
 
 describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
   /** Opens it in a browser that has nothing but the session. */

@@ -26,7 +26,7 @@ export interface Compilers {
   readonly cxx: string;
   /** Names of the variables that set other compilers. */
   readonly variables: readonly [cc: string, cxx: string];
-  /** True if one of the variables is set. */
+  /** True if the environment names a compiler. */
   readonly chosen: boolean;
 }
 

@@ -39,7 +39,7 @@ async function connect(fields: object = {}, options: VisitOptions = {}) {
 
 const withCurl = needing('chromium-headless-shell', 'curl');
 
-withCurl.test('from an empty console to the first packet', async () => {
+withCurl.test('a newcomer finds the way from an empty console to the first packet', async () => {
   const { page } = await console_.visit('/');
   await page.getByRole('heading', { name: 'Welcome' }).waitFor();
   expect(await axeFaults(page)).toEqual([]);

@@ -120,6 +120,6 @@ export class HttpDriver {
     this.#load.remove(connection, busy);
     if (this.#load.isOver && !busy) return;
     this.#failed('closed');
-    this.#connect().catch(() => this.#failed('connect'));
+    this.#load.expect(this.#connect()).catch(() => this.#failed('connect'));
   }
 }

@@ -81,6 +81,16 @@ export class LoadRun<Each extends Slot> {
     else this.#idle.splice(this.#idle.indexOf(slot), 1);
   }
 
+  /** Keeps the run from ending while its last connections are reopened. @param opened settles after `add`, or if that fails */
+  async expect(opened: Promise<void>): Promise<void> {
+    this.#slots++;
+    try {
+      await opened;
+    } finally {
+      this.#slots--;
+    }
+  }
+
   /** Whether no more requests will be due. */
   get isOver(): boolean {
     return this.#schedule.over(this.#clock.monotonic());

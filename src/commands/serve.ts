@@ -1,7 +1,6 @@
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { Descriptors } from '../http/connections/limiter.ts';
 import { loadDescriptors, loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -76,6 +75,7 @@ async function bindAndServe(serving: Serving): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
   const providers = readProviderFile(config, systemClock);
   const [engine, descriptors] = await Promise.all([loadHttpEngine(), loadDescriptors()]);
+  if (descriptors !== undefined) reserveDescriptors();
   const bound = await bindListeners({ config, engine, descriptors, clock: systemClock, log });
   const reloadable: Reloadable = { bound, log, setLogLevel, setProviders: undefined, set: undefined };
   let reloading = Promise.resolve(config);
@@ -83,7 +83,7 @@ async function bindAndServe(serving: Serving): Promise<number> {
     reloading = reloading.then((running) => reload(running, load, reloadable));
   });
   try {
-    return await serveOn(bound, { ...serving, providers, descriptors }, reloadable);
+    return await serveOn(bound, { ...serving, providers }, reloadable);
   } catch (error) {
     await bound.close(0);
     throw error;
@@ -92,13 +92,10 @@ async function bindAndServe(serving: Serving): Promise<number> {
 
 async function serveOn(
   bound: BoundListeners,
-  serving: Serving & {
-    readonly providers: ConfiguredProviders;
-    readonly descriptors: Descriptors | undefined;
-  },
+  serving: Serving & { readonly providers: ConfiguredProviders },
   reloadable: Reloadable,
 ): Promise<number> {
-  const { config, providers, descriptors, log, terminal, signals } = serving;
+  const { config, providers, log, terminal, signals } = serving;
   if (config.existing) checkPrepared(config.data, willHave);
   const lock = lockDataDirectory(config.data);
   try {
@@ -115,8 +112,6 @@ async function serveOn(
     reloadable.setProviders = service.setProviders;
     reloadable.set = service.set;
     lock.coverFiles();
-    // The threads of the start do not wait for each other.
-    if (descriptors !== undefined) reserveDescriptors();
     terminal.out(readyLine(bound));
     log.info('ready', { data: config.data });
     if (terminal.interactive) {

@@ -41,6 +41,11 @@ describe('reading a body', () => {
     );
   });
 
+  it('refuses one byte over the limit after decompression', async () => {
+    expect(await read(gzipSync(Buffer.alloc(limit)), 'gzip')).toHaveLength(limit);
+    await expect(read(gzipSync(Buffer.alloc(limit + 1)), 'gzip')).rejects.toThrow(refused('body_too_large'));
+  });
+
   it('accepts gzip in several members (RFC 1952 §2.2)', async () => {
     expect(Buffer.from(await read(Buffer.concat([packed, packed]), 'gzip')).toString()).toBe('hellohello');
   });

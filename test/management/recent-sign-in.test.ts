@@ -22,3 +22,16 @@ test('an API key needs no recent sign-in', async () => {
   const changed = await call('PATCH', `/users/${eve.user.id}`, { role: 'Admin' });
   expect(changed).toMatchObject({ status: 200 });
 });
+
+test('a route that is dangerous as a whole needs a recent sign-in', async () => {
+  const { as, ada, eve, team, clock } = await openPeopleFixture();
+  clock.advance((maxSignInAge + 1) * 1000);
+  const key = { name: 'ci', scopes: ['read'] };
+  for (const [method, path, body] of [
+    ['DELETE', `/users/${eve.user.id}`],
+    ['POST', `/teams/${team.id}/api-keys`, key],
+  ] as const) {
+    const refused = await as(ada, method, path, body);
+    expect(refused).toMatchObject({ status: 401, json: { code: 'insufficient_user_authentication' } });
+  }
+});

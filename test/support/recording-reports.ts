@@ -32,6 +32,8 @@ export class RecordingReports implements ReportKinds {
   refusal: unknown;
   /** Thrown before a report is read. */
   closed: unknown;
+  /** Resolves when a report is on disk. */
+  durable = Promise.resolve();
   readonly usage = this.#kind<UsageReport>('usage');
   readonly metrics = this.#kind<MetricsReport>('metrics');
 
@@ -83,7 +85,7 @@ export class RecordingReports implements ReportKinds {
           report,
           sender: { ...source, ...(key === undefined ? {} : { idempotencyKey: key }) },
         });
-        return { durable: Promise.resolve(), omission: undefined };
+        return { durable: this.durable, omission: undefined };
       },
     };
   }

@@ -63,6 +63,21 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     expect(reports.reports[1]).toMatchObject({ report: concerned });
   });
 
+  test('is answered once it is on disk', async () => {
+    const reports = new RecordingReports();
+    let written = () => {};
+    reports.durable = new Promise((resolve) => {
+      written = resolve;
+    });
+    const order: string[] = [];
+    const answered = take(reports).then(() => order.push('answered'));
+    await new Promise(setImmediate);
+    order.push('on disk');
+    written();
+    await answered;
+    expect(order).toEqual(['on disk', 'answered']);
+  });
+
   test('that is accepted is not refused', async () => {
     const reports = new RecordingReports();
     expect(await take(reports, { idempotencyKey: 'once' })).toBe(route === 'usage' ? 2 : 1);

@@ -1,0 +1,22 @@
+import { afterAll, expect } from 'vitest';
+import { lockHistory, writeChange } from '../../../src/replication/accounts/control-statements.ts';
+import { needing } from '../../support/needing.ts';
+import { closeSharedServer, connect, newDatabase, sharedServer } from './postgres-fixture.ts';
+
+const { describe, it } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+describe('a change', () => {
+  it('is written only at the end of the history on which it was planned', async () => {
+    const session = connect(await newDatabase(await sharedServer()));
+    const { head } = await session.transaction((run) => lockHistory(run, 0));
+    const write = (after: typeof head, id: string) => session.query(writeChange(after, id, '[]', []));
+    await write(head, '7');
+    await expect(write(head, '8')).rejects.toMatchObject({ sqlstate: '22012' });
+    await expect(write({ ...head, position: 1, id: '8' }, '9')).rejects.toMatchObject({ sqlstate: '22012' });
+    await write({ ...head, position: 1, id: '7' }, '9');
+    const { head: last } = await session.transaction((run) => lockHistory(run, 0));
+    expect(last).toMatchObject({ position: 2, id: '9' });
+  });
+});

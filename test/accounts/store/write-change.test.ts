@@ -8,6 +8,17 @@ const { describe, it } = needing('postgresql');
 afterAll(closeSharedServer);
 
 describe('a change', () => {
+  it('locks the end of the history until its transaction ends', async () => {
+    const postgres = await sharedServer();
+    const url = await newDatabase(postgres);
+    const unlocked = `SELECT log FROM fm_head WHERE log = 'control' FOR UPDATE SKIP LOCKED`;
+    await connect(url).transaction(async (run) => {
+      await lockHistory(run, 0);
+      expect(await postgres.query(unlocked, [], url)).toEqual([]);
+    });
+    expect(await postgres.query(unlocked, [], url)).toEqual([{ log: 'control' }]);
+  });
+
   it('is written only at the end of the history on which it was planned', async () => {
     const session = connect(await newDatabase(await sharedServer()));
     const { head } = await session.transaction((run) => lockHistory(run, 0));

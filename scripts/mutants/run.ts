@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Outcome } from '../test/summary.ts';
+import { type Mutant, removeRule } from './mutant.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** What the test of a rule reported. */
+export interface Finding {
+  /** True if it passed with the rule in place, and failed without the rule. */
+  readonly found: boolean;
+  /** Duration of the run without the rule. */
+  readonly seconds: number;
+  readonly message: string;
+}
+
+type Named = readonly [name: string, mutant: Mutant];
+
+/** Runs the tests of all rules with the rules in place, then each test without its rule, two at a time. */
+export async function runMutants(
+  chosen: readonly Named[],
+  signal: AbortSignal,
+  report: (name: string, finding: Finding) => void,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'flagmeter-mutants-'));
+  chmodSync(folder, 0o755); // The tests put PostgreSQL's files there, which another user owns.
+  try {
+    const trees = ['one', 'two'].map((name) => copyTree(join(folder, name)));
+    const before = await runTests(trees[0]!, chosen, signal);
+    const queue = [...chosen];
+    const work = async (tree: string) => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const [name, mutant] = next;
+        const finding = findingBefore(mutant, before) ?? (await runWithout(tree, next, signal).catch(failed));
+        if (!signal.aborted) report(name, finding);
+      }
+    };
+    await Promise.all(trees.map(work));
+  } finally {
+    // Servers of an interrupted test may still write.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+  }
+}
+
+const failed = ({ message }: Error): Finding => ({ found: false, seconds: 0, message });
+
+/** Entries of the tree that the copies share. */
+const shared = ['node_modules', 'dist'];
+const omitted = [...shared, '.git', 'flagmeter-data'];
+
+/** Copies the tree. Tests in a copy do not build, or `dist` would be that of a mutant. */
+function copyTree(folder: string): string {
+  mkdirSync(folder);
+  const names = readdirSync(root).filter((name) => !omitted.includes(name));
+  const { status } = spawnSync('cp', ['-R', ...names, folder], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`Cannot copy the tree to ${folder}`);
+  for (const name of shared) symlinkSync(join(root, name), join(folder, name));
+  writeFileSync(join(folder, 'test/support/fresh-build.ts'), 'export default () => {};\n');
+  return folder;
+}
+
+const isOf = ({ test, title }: Mutant, outcome: Outcome) =>
+  outcome.file === test && outcome.test.includes(title);
+
+/** The finding about a test that does not pass with all rules in place; `undefined` if it passes. */
+function findingBefore(mutant: Mutant, before: readonly Outcome[]): Finding | undefined {
+  const own = before.filter((outcome) => isOf(mutant, outcome) && !isLeftOut(outcome));
+  const bad = own.find(({ state }) => state !== 'passed');
+  if (own.length > 0 && bad === undefined) return undefined;
+  const { test, title } = mutant;
+  const message =
+    bad === undefined
+      ? `${test} has no test '${title}'`
+      : `${test}: ${bad.test} ${bad.state} with the rule in place: ${bad.why}`;
+  return { found: false, seconds: 0, message };
+}
+
+/** True for a test that the pattern of titles left out. */
+const isLeftOut = ({ state, why }: Outcome) => state === 'skipped' && why === '';
+
+async function runWithout(tree: string, named: Named, signal: AbortSignal): Promise<Finding> {
+  const [, mutant] = named;
+  const restore = removeRule(tree, mutant);
+  const began = performance.now();
+  const outcomes = await runTests(tree, [named], signal).finally(restore);
+  const seconds = (performance.now() - began) / 1000;
+  const by = outcomes.find((outcome) => isOf(mutant, outcome) && outcome.state === 'failed');
+  const other = outcomes.find(({ state }) => state === 'failed');
+  const message =
+    by === undefined
+      ? `not found by ${mutant.test}: ${other?.why ?? 'its test passes without the rule'}`
+      : `${by.file}: ${by.test}`;
+  return { found: by !== undefined, seconds, message };
+}
+
+/** Runs the tests of some rules in a tree, on Bun. */
+async function runTests(tree: string, chosen: readonly Named[], signal: AbortSignal): Promise<Outcome[]> {
+  if (signal.aborted) return [];
+  const report = join(tree, 'outcomes.ndjson');
+  rmSync(report, { force: true });
+  const files = new Set(chosen.map(([, { test }]) => test));
+  const titles = chosen.map(([, { title }]) => title.replace(/[^\w ]/g, '\\$&'));
+  const child = spawn(
+    join(tree, 'node_modules/.bin/bun'),
+    [
+      ...['--bun', 'vitest', 'run', '--project=unit', `--maxWorkers=${Math.min(files.size, 2)}`],
+      ...[`--reporter=${join(tree, 'scripts/test/reporter.ts')}`, `--testNamePattern=${titles.join('|')}`],
+      ...files,
+    ],
+    {
+      cwd: tree,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // In a group of its own, so that its workers end with it.
+      env: { ...process.env, OUTCOMES: report, TMPDIR: dirname(tree) },
+    },
+  );
+  const output = await outputOf(child, signal);
+  if (existsSync(report))
+    return readFileSync(report, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  if (signal.aborted) return [];
+  throw new Error(`Cannot run ${[...files].join(' ')}:\n${output}`);
+}
+
+/** Resolves with the output of a process when it has ended. Ends its group if the run is interrupted. */
+function outputOf(child: ChildProcess, signal: AbortSignal): Promise<string> {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const end = () => void (child.exitCode === null && process.kill(-child.pid!));
+  signal.addEventListener('abort', end);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', () => {
+      signal.removeEventListener('abort', end);
+      resolve(output);
+    });
+  });
+}

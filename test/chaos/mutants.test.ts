@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect } from 'vitest';
+import { type Finding, runMutants } from '../../scripts/mutants/run.ts';
+import { mutants } from '../../scripts/mutants/table.ts';
+import { needing } from '../support/needing.ts';
+import { root } from '../support/sources.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const { it } = needing('postgresql');
+
+/** The rules of the table, a few for each test: a run must end within its time limit. */
+const names = Object.keys(mutants);
+const size = 6;
+const parts = Array.from({ length: Math.ceil(names.length / size) }, (_, at) => {
+  const rules = names.slice(at * size, (at + 1) * size);
+  return [rules.join(', '), rules] as const;
+});
+
+/** Runs the command. */
+function start(rules: readonly string[], tmpdir = process.env['TMPDIR']) {
+  const args = ['scripts/mutants/main.ts', ...rules];
+  const env = { ...process.env, TMPDIR: tmpdir };
+  const child = spawn(join(root, 'node_modules/.bin/bun'), args, { cwd: root, env });
+  const status = new Promise((resolve) => child.once('close', (code) => resolve(code)));
+  return { child, status };
+}
+
+describe('npm run mutants', () => {
+  it.each(parts)('finds the removal of %s', async (_, rules) => {
+    const { child, status } = start(rules);
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const all = expect.stringContaining(`All ${rules.length} removals were found`);
+    expect({ output, errors, status: await status }).toEqual({ output: all, errors: '', status: 0 });
+  });
+
+  it('reports a removal that the named test does not find, and a test that does not exist', async () => {
+    const harmless = { ...mutants['token-expiry']!, without: mutants['token-expiry']!.text };
+    const findings: Record<string, Finding> = {};
+    const rows = { harmless, nameless: { ...harmless, title: 'is not there' } };
+    await runMutants(Object.entries(rows), new AbortController().signal, (name, finding) => {
+      findings[name] = finding;
+    });
+    expect(findings).toMatchObject({
+      harmless: { found: false, message: expect.stringContaining('its test passes without the rule') },
+      nameless: { found: false, message: expect.stringContaining(`has no test 'is not there'`) },
+    });
+  });
+
+  it('leaves nothing behind if it is interrupted', async () => {
+    const folder = temporaryDirectory();
+    const { child, status } = start(['token-expiry'], folder);
+    child.stdout.once('data', () => child.kill('SIGINT'));
+    expect(await status).toBe(130);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

@@ -208,7 +208,7 @@ describe('the store of a single machine', () => {
       await connection.close();
     }
     expect(interrupted).toBeGreaterThan(15);
-  }, 120_000);
+  });
 
   test('is moved in its current state if it counted after an interruption', async () => {
     await expect(move(failing(connect(), isUpload))).rejects.toThrow('interrupted');

@@ -29,11 +29,22 @@ export async function closeSharedServer(): Promise<void> {
   server = undefined;
 }
 
-/** Makes a database without accounts. Returns its URL. */
-export async function newDatabase(postgres: Postgres, id = 'engine-1'): Promise<string> {
+/** The database of each server that `newDatabase` copies. */
+const templates = new WeakMap<Postgres, Promise<string>>();
+
+/** Creates a database without accounts. Returns its URL. */
+export async function newDatabase(postgres: Postgres): Promise<string> {
+  const template = templates.get(postgres) ?? createTemplate(postgres);
+  templates.set(postgres, template);
+  return postgres.database(await template);
+}
+
+async function createTemplate(postgres: Postgres): Promise<string> {
   const url = await postgres.database();
-  await connect(url).transaction((run) => createTables(run, { id, secret: '' }));
-  return url;
+  const connection = connect(url);
+  await connection.transaction((run) => createTables(run, { id: 'engine-1', secret: '' }));
+  await connection.close();
+  return new URL(url).pathname.slice(1);
 }
 
 /** The logged messages. */

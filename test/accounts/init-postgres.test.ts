@@ -5,6 +5,7 @@ import type { Connection } from '../../src/replication/postgres/connection.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { connect } from '../replication/postgres/fixture.ts';
 import { cuttingRelay, relayTo } from '../replication/postgres/relay.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
@@ -21,7 +22,7 @@ beforeEach(async () => {
   url = await postgres.database();
 });
 
-const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes };
+const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes, hash: cheapHash };
 const init = (connection: Connection) => initPostgres(connection, { key: undefined, wanted });
 const engines = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
 

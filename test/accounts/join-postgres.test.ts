@@ -8,6 +8,7 @@ import { PostgresKey } from '../../src/replication/postgres/postgres-key.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { readCopyState } from '../../src/storage/lmdb/copy-state.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { closeSharedServer, connect, newDatabase, sharedServer, testLog } from './store/postgres-fixture.ts';
@@ -16,7 +17,7 @@ const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
-const wanted = { adminEmail: 'ada@example.com', clock: systemClock, randomBytes };
+const wanted = { adminEmail: 'ada@example.com', clock: systemClock, randomBytes, hash: cheapHash };
 
 /** A database as `flagmeter postgres init` makes it. */
 async function initialised(key?: PostgresKey): Promise<string> {

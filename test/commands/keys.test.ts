@@ -9,6 +9,7 @@ import { keys, signingKeys } from '../../src/commands/subcommands.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 async function run(argv: readonly string[], env = {}, command = signingKeys): Promise<string> {
@@ -32,7 +33,8 @@ async function run(argv: readonly string[], env = {}, command = signingKeys): Pr
 async function prepared(signingAlg: SigningAlgorithm): Promise<string> {
   const data = temporaryDirectory();
   const store = openAccountTables(data);
-  await prepareStore(store, { adminEmail: 'a@b', signingAlg, clock: systemClock, randomBytes });
+  const wanted = { adminEmail: 'a@b', signingAlg, clock: systemClock, randomBytes, hash: cheapHash };
+  await prepareStore(store, wanted);
   await store.lmdb.close();
   return data;
 }

@@ -16,6 +16,7 @@ import {
   type TestNode,
   testLog,
 } from '../accounts/store/postgres-fixture.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -28,7 +29,7 @@ const email = 'ada@example.com';
 /** A database with its first accounts, and a running node. */
 async function running(): Promise<{ url: string; node: TestNode }> {
   const url = await (await sharedServer()).database();
-  const wanted = { adminEmail: email, clock: systemClock, randomBytes };
+  const wanted = { adminEmail: email, clock: systemClock, randomBytes, hash: cheapHash };
   await initPostgres(connect(url), { key: undefined, wanted });
   const joining = { connection: connect(url), key: undefined, log: testLog(), pause: async () => false };
   const store = (await joinPostgres(temporaryDirectory(), joining))!;

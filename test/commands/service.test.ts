@@ -13,6 +13,7 @@ import type { HostListener } from '../../src/serve/listeners.ts';
 import { startService } from '../../src/serve/service.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
@@ -31,7 +32,8 @@ test('a service that fails to start leaves no store open', async () => {
   const config = configOf('--data', `${freshDirectory()}/data`);
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const accounts = openAccountTables(config.data);
-  await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
+  const wanted = { adminEmail: 'admin@localhost', clock: systemClock, randomBytes, hash: cheapHash };
+  await prepareStore(accounts, wanted);
   const deps = {
     config,
     accounts,

@@ -17,6 +17,7 @@ import { type LmdbEnvironment, openLmdb, openTable, type Table } from '../../../
 import { openSpoolStore } from '../../../src/storage/lmdb/spool.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
+import { cheapHash } from '../../support/cheap-hash.ts';
 import { seededRandom } from '../../support/random.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -24,7 +25,8 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 async function openUsed(): Promise<string> {
   const data = temporaryDirectory();
   const accounts = openAccountTables(data);
-  await prepareStore(accounts, { adminEmail: 'admin@example.com', clock: testClock(), randomBytes });
+  const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes, hash: cheapHash };
+  await prepareStore(accounts, wanted);
   await accounts.lmdb.close();
   const usage = openUsageTables(data);
   await usage.counts.put(Buffer.from('key'), Buffer.alloc(100));

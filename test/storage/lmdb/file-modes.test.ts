@@ -6,12 +6,13 @@ import { prepareStore } from '../../../src/accounts/prepare.ts';
 import { openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
+import { cheapHash } from '../../support/cheap-hash.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** Opens both stores, and returns all files below the directory with their permissions. */
 async function openBoth(data: string): Promise<Record<string, string>> {
   const accounts = openAccountTables(data);
-  const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
+  const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes, hash: cheapHash };
   await prepareStore(accounts, wanted).catch(() => {});
   const usage = openUsageTables(data);
   const names = readdirSync(data, { recursive: true, encoding: 'utf8' });

@@ -5,8 +5,11 @@ import { inject } from 'vitest';
 import { chromiumPath as executablePath, windowedPath } from '../../support/packages.ts';
 import { patienceMs } from '../../support/patience.ts';
 
-/** Options of a real browser. Tests in a container may run as root, and Chromium's sandbox does not work for root. */
-export const chromiumOptions = { executablePath, args: ['--no-sandbox'] };
+/**
+ * Options of a real browser. Tests in a container may run as root, and Chromium's sandbox does not work for root.
+ * The pages of a site in one context share a process: a second process for each page took a quarter of the processor time.
+ */
+export const chromiumOptions = { executablePath, args: ['--no-sandbox', '--renderer-process-limit=1'] };
 
 /** Connects to the browser that all files share. Closing it closes the pages of this connection only. */
 export async function connectChromium(): Promise<Browser> {

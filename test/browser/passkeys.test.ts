@@ -7,10 +7,10 @@ import { TestBrowser } from '../auth/test-browser.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { axeFaults } from './support/axe.ts';
+import { axeFaults, schemeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
 
-const { describe, test } = needing('chromium-headless-shell');
+const { test } = needing('chromium-headless-shell');
 
 let shop: Console;
 
@@ -103,32 +103,30 @@ const securityKey = {
   ...{ transport: 'usb', hasResidentKey: false, hasUserVerification: false, isUserVerified: false },
 };
 
-describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
-  test('a security key is the second factor, and its pages are accessible and work by keyboard', async () => {
-    await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'all' });
-    const { page } = await shop.visit('/settings/you', { signedIn: false, colorScheme });
-    await plugIn(page, securityKey);
-    await signInButton(page).waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await typePassword(page);
-    await page.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByText('On one device').waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.goto(`http://localhost:${new URL(shop.origin).port}/connect/passkey`);
-    await page.getByRole('heading', { name: 'Add a passkey' }).waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await signOut(page);
-    await typePassword(page);
-    await page.getByRole('heading', { name: 'Two-step verification' }).waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await account(page).waitFor();
-    await removeAll();
-  });
+test('a security key is the second factor, and its pages are accessible and work by keyboard', async () => {
+  await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'all' });
+  const { page } = await shop.visit('/settings/you', { signedIn: false });
+  await plugIn(page, securityKey);
+  await signInButton(page).waitFor();
+  expect(await schemeFaults(page)).toEqual([]);
+  await typePassword(page);
+  await page.getByRole('heading', { name: 'Set up two-step verification' }).waitFor();
+  expect(await schemeFaults(page)).toEqual([]);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByText('On one device').waitFor();
+  expect(await schemeFaults(page)).toEqual([]);
+  await page.goto(`http://localhost:${new URL(shop.origin).port}/connect/passkey`);
+  await page.getByRole('heading', { name: 'Add a passkey' }).waitFor();
+  expect(await schemeFaults(page)).toEqual([]);
+  await signOut(page);
+  await typePassword(page);
+  await page.getByRole('heading', { name: 'Two-step verification' }).waitFor();
+  expect(await schemeFaults(page)).toEqual([]);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await account(page).waitFor();
+  await removeAll();
 });
 
 /** Fills in the sign-in page. */

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { axeFaults } from './support/axe.ts';
+import { schemeFaults } from './support/axe.ts';
 import { type Console, openConsole, signInFirst } from './support/console.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
@@ -40,10 +40,7 @@ const continueWith = async (page: Page, code: string) => {
 
 /** In both themes. */
 async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await axeFaults(page), colorScheme).toEqual([]);
-  }
+  expect(await schemeFaults(page)).toEqual([]);
 }
 
 describe('two-step verification', () => {

@@ -107,6 +107,7 @@ export async function openConsole(
     const context = await chromium.newContext({
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
+      reducedMotion: 'reduce', // Animations draw sixty frames a second while a test waits.
       ...rest,
       ...stored,
     });

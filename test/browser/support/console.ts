@@ -61,8 +61,20 @@ interface SignedInData {
 }
 
 let signedInData: Promise<SignedInData> | undefined;
+let preparedAt = 0;
 
-/** Prepares data that the files of a worker copy: hashing passwords and signing in takes a second of processor time. */
+/** Dangerous changes ask for the password again 15 minutes after a sign-in. No file takes ten minutes. */
+const oldestSignInMs = 5 * 60_000;
+
+/** Returns data that the files of a worker copy: hashing passwords and signing in takes a second of processor time. */
+function signedInDataOf(chromium: Browser): Promise<SignedInData> {
+  if (signedInData === undefined || Date.now() - preparedAt > oldestSignInMs) {
+    preparedAt = Date.now();
+    signedInData = prepareSignedIn(chromium);
+  }
+  return signedInData;
+}
+
 async function prepareSignedIn(chromium: Browser): Promise<SignedInData> {
   const data = join(mkdtempSync(join(inject('folder'), 'data-')), 'data');
   const credentials = await prepare(data);
@@ -89,8 +101,7 @@ export async function openConsole(
 ): Promise<Console> {
   const data = `${freshDirectory()}/data`;
   const chromium = await connectChromium();
-  signedInData ??= prepareSignedIn(chromium);
-  const prepared = await signedInData;
+  const prepared = await signedInDataOf(chromium);
   if (ofPostgres === undefined) cpSync(prepared.data, data, { recursive: true });
   const credentials = ofPostgres ?? prepared.credentials;
   await fill?.(data, credentials);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp, createKey, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { schemeFaults } from './support/axe.ts';
+import { axeFaults, schemeFaults } from './support/axe.ts';
 import { contentOf, phone } from './support/chromium.ts';
 import { acceptLink, type Console, openConsole, signIn, signInFirst, type Visit } from './support/console.ts';
 import { cutTexts, widthOf } from './support/looks.ts';
@@ -206,10 +206,10 @@ const tabs = ['api-keys', 'sign-in-clients', 'webhooks', 'limits', 'sign-in', 'g
 const pages = ['you', 'applications', 'team', ...tabs.map((tab) => `team?tab=${tab}`), 'users'];
 
 describe.each([
-  ['a desktop', {}],
-  ['a phone', phone],
-] as const)('on %s', (_, screen) => {
-  test('the pages pass axe-core in light and dark mode and fit the screen', async () => {
+  ['on a desktop, in light and dark mode', {}, schemeFaults],
+  ['on a phone, in dark mode', { ...phone, colorScheme: 'dark' }, axeFaults],
+] as const)('%s', (_, screen, faultsOf) => {
+  test('the pages pass axe-core and fit the screen', async () => {
     const fields = { name: 'Looked at', allowedOrigins: ['https://*.shop.example', 'http://localhost:*'] };
     const { id } = (await console.manage('POST', '/api/v2/applications', 201, fields)) as { id: string };
     const access = await token(console.service.http, console.credentials);
@@ -223,19 +223,19 @@ describe.each([
       await page.goto(console.origin + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
-      expect(await schemeFaults(page), path).toEqual([]);
+      expect(await faultsOf(page), path).toEqual([]);
       expect(await widthOf(page), path).toBe(page.viewportSize()!.width);
       expect(await cutTexts(page), path).toEqual([]);
     }
     await page.getByRole('button', { name: 'Create a key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
-    expect(await schemeFaults(page)).toEqual([]);
+    expect(await faultsOf(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Delete the application Looked at' }).click();
     await dialog.waitFor();
-    expect(await schemeFaults(page)).toEqual([]);
+    expect(await faultsOf(page)).toEqual([]);
   });
 });
 

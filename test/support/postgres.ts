@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { patienceMs } from './patience.ts';
@@ -41,8 +40,11 @@ const settings = {
   log_line_prefix: "'%m [%p] '",
 };
 
-/** In memory, copying files takes half the time of logging pages. On a disk it would wait for two checkpoints. */
-const strategy = tmpdir() === '/dev/shm' ? 'file_copy' : 'wal_log';
+/** A new session has the time of the last load of the settings, in microseconds. */
+const lastLoad = 'SELECT (extract(epoch FROM pg_conf_load_time()) * 1000000)::text AS at';
+interface Load {
+  readonly at: string;
+}
 
 const everyone = 'host all all all trust\nhost replication all all trust\n';
 
@@ -107,7 +109,7 @@ export class Postgres {
   async database(template = 'template0'): Promise<string> {
     this.#databases += 1;
     const name = `test_${process.pid}_${this.#databases}_${Math.random().toString(36).slice(2, 8)}`;
-    await this.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY ${strategy}`);
+    await this.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
     return this.url(name);
   }
 
@@ -147,9 +149,12 @@ export class Postgres {
     appendFileSync(join(this.data, 'postgresql.conf'), text.join(''));
   }
 
-  /** Reads postgresql.conf and pg_hba.conf again. */
+  /** Reads postgresql.conf and pg_hba.conf again. Resolves when the settings apply to new commits, for which a checkpoint must follow. */
   async reload(): Promise<void> {
-    await this.query('SELECT pg_reload_conf()');
+    const [before] = await this.query<Load>(`${lastLoad}, pg_reload_conf()`);
+    let loaded = before;
+    while (loaded?.at === before?.at) [loaded] = await this.query<Load>(lastLoad);
+    await this.query('CHECKPOINT');
   }
 
   /** Starts it again, with the same files and port. @throws {Error} with what it said */

@@ -90,7 +90,8 @@ describe('a lost session', () => {
     await whenWaiting('SyncRep');
     await postgres.kill();
     expect(await answers).toMatchObject([{ reason: { code: 'unknown_outcome' } }, { status: 'rejected' }]);
-    const message = expect.stringContaining('no server listens there (ECONNREFUSED)');
+    // The second call opens a session, which a server that is just ending may still accept.
+    const message = expect.stringMatching(/ECONNREFUSED|ECONNRESET/);
     await expect(connection.query(count)).rejects.toMatchObject({ code: 'unreachable', message });
     expect(lines.at(-1)).toMatchObject({
       level: 'warn',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
+import { watchCopies } from './support/clipboard.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
 
 const { test } = needing('chromium-headless-shell');
@@ -55,9 +56,10 @@ withCurl.test('a newcomer finds the way from an empty console to the first packe
   await page.getByText('Waiting for a packet').waitFor();
   expect(await page.getByText('Connected').count()).toBe(0);
 
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const copiedFrom = await watchCopies(page);
   await page.getByRole('button', { name: 'Copy the sender for curl' }).click();
-  const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
+  await page.locator('.copy-text', { hasText: 'Copied' }).waitFor();
+  const copied = await copiedFrom();
   expect(copied).toContain(`${console_.origin}/api/frontend/telemetry`);
   expect((await run('bash', ['-c', copied])).stdout).toMatch(/^HTTP\/1.1 202/);
 

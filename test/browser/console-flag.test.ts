@@ -4,6 +4,7 @@ import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { schemeFaults } from './support/axe.ts';
 import { contentOf } from './support/chromium.ts';
+import { watchCopies } from './support/clipboard.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
@@ -172,13 +173,11 @@ describe('actions on a flag', () => {
   });
 
   test('copy its names for a search in the code', async () => {
-    const { page, context } = await openFresh("it's");
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page } = await openFresh("it's");
+    const copied = await watchCopies(page);
     await page.getByRole('button', { name: 'Copy for cleanup' }).click();
     await page.locator('.copy-text', { hasText: 'Copied' }).waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      "Flag: it's\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s'\n",
-    );
+    expect(await copied()).toBe("Flag: it's\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s'\n");
   });
 
   test('show notes as markers of the chart', async () => {

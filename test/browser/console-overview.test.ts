@@ -4,6 +4,7 @@ import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { schemeFaults } from './support/axe.ts';
 import { contentOf } from './support/chromium.ts';
+import { watchCopies } from './support/clipboard.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
 
@@ -200,16 +201,15 @@ describe('downloads and links', () => {
   });
 
   test('a link has a relative range or fixed times', async () => {
-    const { page, context } = await console.visit(addressOf(shop, '?search=check'));
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page } = await console.visit(addressOf(shop, '?search=check'));
     await firstRow(page).waitFor();
+    const copied = await watchCopies(page);
     const copy = async (item: RegExp) => {
       await page.getByRole('button', { name: 'Copy link' }).click();
       await page.getByRole('menuitem', { name: item }).click();
       await page.getByRole('button', { name: 'Copied' }).waitFor();
-      const text = (await page.evaluate('navigator.clipboard.readText()')) as string;
       await page.getByRole('button', { name: 'Copy link' }).waitFor();
-      return new URL(text).searchParams;
+      return new URL(await copied()).searchParams;
     };
     const moving = await copy(/^Always/);
     expect(Object.fromEntries(moving)).toEqual({ search: 'check', range: '7d', tz: expect.any(String) });
@@ -284,10 +284,10 @@ describe('everyone', () => {
   });
 
   test('nothing is cut off, nor scrolled sideways, on narrow and wide screens', async () => {
-    const { page } = await console.visit('/');
+    const { page } = await console.visit(addressOf(shop));
     for (const width of [320, 390, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 800 });
-      await page.goto(console.origin + addressOf(shop));
+      await page.reload();
       await firstRow(page).waitFor();
       expect(await widthOf(page)).toBe(width);
       for (const name of ['Checks', 'Used', 'Viewed', 'Users', 'Refused']) {

@@ -89,6 +89,17 @@ async function prepareSignedIn(chromium: Browser): Promise<SignedInData> {
   return { data, credentials, state };
 }
 
+/** Returns a state whose session is valid at another port, which is part of the cookie's name. */
+function movedTo({ cookies, origins }: StorageState, origin: string): StorageState {
+  const name = `flagmeter-console-${new URL(origin).port}`;
+  return {
+    cookies: cookies.map((cookie) =>
+      /^flagmeter-console-/.test(cookie.name) ? { ...cookie, name } : cookie,
+    ),
+    origins,
+  };
+}
+
 /**
  * Starts a service on fresh data, and connects to Chromium. Close it in `afterAll`, and call `cleanUp`.
  * @param fill fills the data before the service starts
@@ -110,7 +121,7 @@ export async function openConsole(
   const access = await token(service.http, credentials);
   // The cookie is one of 127.0.0.1.
   const isElsewhere = ofPostgres !== undefined || args.includes('--auth-url');
-  let signedIn: StorageState | undefined = isElsewhere ? undefined : prepared.state;
+  let signedIn = isElsewhere ? undefined : movedTo(prepared.state, origin);
 
   async function visit(path: string, options: VisitOptions = {}): Promise<Visit> {
     const { signedIn: wanted = true, ownSession = false, expected, ...rest } = options;

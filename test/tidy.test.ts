@@ -101,12 +101,10 @@ function textOf(path: string): string {
 }
 
 describe('files', () => {
-  it('have at most 300 lines, unless they are data', () => {
-    const long = all
-      .filter(({ path }) => !path.startsWith('test/fixtures/'))
-      .filter(({ lines }) => lines.length > 301)
-      .map(({ path, lines }) => `${path} ${lines.length}`);
-    expect(long).toEqual([]);
+  it('with more than 450 lines are reported: such a file often has two jobs', () => {
+    for (const { path, lines } of all)
+      if (lines.length > 450 && !path.startsWith('test/fixtures/'))
+        console.warn(`${path} has ${lines.length} lines. Does it have one job?`);
   });
 
   it('are named after a thing or a verb, in lower case', () => {
@@ -157,24 +155,53 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
   });
 }
 
+/** Lines that each folder and loose file of `src` may have. */
+const most: Readonly<Record<string, number>> = {
+  accounts: 6355,
+  auth: 11242,
+  bench: 3217,
+  cli: 6057,
+  commands: 2230,
+  console: 20095,
+  contract: 7885,
+  demo: 1477,
+  grpc: 1900,
+  http: 4997,
+  ingest: 9770,
+  'main.ts': 154,
+  management: 14552,
+  replication: 10776,
+  runtime: 1465,
+  serve: 4827,
+  storage: 14587,
+  webhooks: 2329,
+};
+
+describe('lines', () => {
+  it('have one assignment each, and objects list their fields', () => {
+    const assignments = /^\s*((const|let) )?\[(?!\[)[^\]]*,[^\]]*\] = \[[^.]*\];$/;
+    expect(matches(src, assignments)).toEqual([]);
+    expect(matches(src, /[^.\w]\.\.\.\{/)).toEqual([]);
+  });
+
+  /** Lines of each folder and file of `src`. A commit that raises a number says what the lines are for. */
+  it('of a folder do not grow unnoticed', () => {
+    const lines = new Map<string, number>();
+    for (const source of src) {
+      const room = source.path.split('/')[1]!;
+      lines.set(room, (lines.get(room) ?? 0) + source.lines.length - 1);
+    }
+    const grown = [...lines].filter(([room, count]) => count > (most[room] ?? 0));
+    expect(grown).toEqual([]);
+  });
+});
+
 describe('functions', () => {
   it(`fit a screen of ${screen} lines`, () => {
     expect(
       src.flatMap(functions).filter(({ length }) => length > screen),
       'functions longer than a screen',
     ).toEqual([]);
-  });
-
-  it('and classes that are exported say what they are for', () => {
-    const silent = src.flatMap(({ path, lines }) =>
-      lines.flatMap((line, index) => {
-        const exported = /^export (default )?(async )?(abstract )?(function|class)\b/.test(line);
-        return exported && !/\*\/$|^export function .*;$/.test(lines[index - 1] ?? '')
-          ? [`${path}:${index + 1} ${line}`]
-          : [];
-      }),
-    );
-    expect(silent).toEqual([]);
   });
 });
 

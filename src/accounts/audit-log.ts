@@ -12,7 +12,12 @@ export function showEntry(entry: AuditEntry): ShownEntry {
   const { number, at, actor, action, teamId, target, factors, provider, reason, changes } = entry;
   const applicationId = applicationOf(entry);
   return {
-    ...{ id: String(number), at: new Date(at).toISOString(), actor, action, teamId, target },
+    id: String(number),
+    at: new Date(at).toISOString(),
+    actor,
+    action,
+    teamId,
+    target,
     ...(factors !== undefined && { factors: [...factors] }),
     ...(provider !== undefined && { provider }),
     ...(reason !== undefined && { reason }),

@@ -15,7 +15,8 @@ export function changesBetween(before: object, after: object): { readonly change
   const old = new Map<string, unknown>(Object.entries(before));
   const changes = Object.entries(after).flatMap(([field, value]): ChangedField[] => {
     if (implied.has(field)) return [];
-    const [from, to] = [textOf(field, old.get(field)), textOf(field, value)];
+    const from = textOf(field, old.get(field));
+    const to = textOf(field, value);
     return from === to ? [] : [{ field, from, to }];
   });
   return { changes: changes.slice(0, most) };

@@ -42,7 +42,13 @@ export function putScan(
     const { revision = null, link = null, files } = given;
     const packed = pack(given);
     const scan: CodeScan = {
-      ...{ applicationId, repository, revision, link, files, at, by: draft.actor.name },
+      applicationId,
+      repository,
+      revision,
+      link,
+      files,
+      at,
+      by: draft.actor.name,
       ...packed,
       missing: missingFrom(before, new Set(packed.features.map(([name]) => name)), at),
     };

@@ -75,7 +75,8 @@ export function openDirectory(
 ): Directory {
   const keys = new KeyIndex(() => clock.now());
   const features = new Declarations('features', completeFeature);
-  const [metrics, scans] = [new Declarations('metrics'), new Declarations('codeScans')];
+  const metrics = new Declarations('metrics');
+  const scans = new Declarations('codeScans');
   const index = (writes: readonly Write[]) =>
     [keys, features, metrics, scans].forEach((each) => void each.update(writes));
   for (const table of memoryTables) index(asWrites(accountStore, table));

@@ -94,7 +94,12 @@ export function planExperiment(
     const now = directory.clock.now();
     const by = draft.actor.name;
     const experiment: Experiment = {
-      ...{ id: String(number), number, ...plan, by, createdAt: now, updatedAt: now },
+      id: String(number),
+      number,
+      ...plan,
+      by,
+      createdAt: now,
+      updatedAt: now,
     };
     const changed = { ...feature, experiments: [...own, experiment] };
     draft.put('features', declarationKey(applicationId, name), changed);

@@ -26,8 +26,11 @@ export async function loadTotps(randomBytes: RandomBytes): Promise<Totps> {
       const token = code.replace(/\s/g, '');
       if (!/^\d{6}$/.test(token)) return undefined;
       const found = TOTP.validate({
-        ...{ token, secret: Secret.fromBase32(secret), window: toleratedSteps },
-        ...{ period: periodSeconds, timestamp: now },
+        token,
+        secret: Secret.fromBase32(secret),
+        window: toleratedSteps,
+        period: periodSeconds,
+        timestamp: now,
       });
       return found === null ? undefined : Math.floor(now / 1000 / periodSeconds) + found;
     },

@@ -33,7 +33,9 @@ export async function readTrust(
   if (entries.length > maxClaims || !entries.flat().every(isName))
     throw fault('claims', `must be at most ${maxClaims} claims with texts of 1 to 256 bytes`);
   return {
-    ...{ issuer, audience, subject },
+    issuer,
+    audience,
+    subject,
     ...(entries.length > 0 && { claims: entries }),
     ...(jwks !== undefined && { publicKeys: await readPublicKeys(jwks.keys, 'trust.jwks.keys') }),
   };

@@ -53,7 +53,12 @@ export function startSession(
   const { userId, clientId, signIn, scope, authTime, authentication } = granted;
   indexSession(draft, userId, sessionKey(sessionId));
   const begun = {
-    ...{ userId, clientId, signIn, scope, authTime, createdAt: sources.clock.now() },
+    userId,
+    clientId,
+    signIn,
+    scope,
+    authTime,
+    createdAt: sources.clock.now(),
     ...(authentication !== undefined && { authentication }),
   };
   return takeTurn(sources, draft, sessionId, begun);

@@ -72,7 +72,8 @@ const markWidth = 10;
 
 function markPlaces(rows: readonly Row[]): Placing {
   const values = rows.flatMap(({ parts }) => parts.map(({ value }) => value)).filter((value) => value > 0);
-  const [low, high] = [Math.log(Math.min(...values, 1)), Math.log(Math.max(...values, 10))];
+  const low = Math.log(Math.min(...values, 1));
+  const high = Math.log(Math.max(...values, 10));
   return ({ parts }) =>
     parts.map((part) => {
       const at = part.value > 0 ? (Math.log(part.value) - low) / (high - low) : 0;

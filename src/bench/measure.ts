@@ -41,7 +41,9 @@ export async function measure(
   applications.add(report);
   const difference = await applications.difference(clock.now());
   return {
-    ...{ combination, transport, connections },
+    combination,
+    transport,
+    connections,
     ...(share !== undefined && { share }),
     ...(rate !== undefined && { offered: rate }),
     ...figuresOf(report),
@@ -53,7 +55,9 @@ export async function measure(
 function figuresOf({ rps, p50, p99, p999, cpuSeconds, cpuShare, requests, own, others, errors }: LoadReport) {
   return {
     packetsPerSecond: rps,
-    ...{ p50, p99, p999 },
+    p50,
+    p99,
+    p999,
     generatorCores: requests === 0 ? 0 : (cpuSeconds / requests) * rps,
     generatorBusiest: cpuShare,
     generatorP50: own.p50,

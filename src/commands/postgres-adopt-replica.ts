@@ -74,7 +74,10 @@ async function restore(
   terminal.err(`${sources.map(listing).map(textOf).join('')}${restored}filling ${showPostgres(address)}\n`);
   const adopted = await withPostgres(address, (connection) =>
     adoptReplica({
-      ...{ source, connection, key, secret: Buffer.from(secret, 'base64') },
+      source,
+      connection,
+      key,
+      secret: Buffer.from(secret, 'base64'),
       directory: stores.spool.directory,
       allowAsynchronous: flags.has('allow-asynchronous'),
       onPart: uploadProgress(terminal),
@@ -100,7 +103,8 @@ async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>
     const copy = readCopyState(accounts.lmdb);
     if (copy === undefined || copy.adopting || !isPresent(join(data, 'spool/data.mdb')))
       throw notOfANode(data);
-    const [usage, spool] = [openReplicaStore(data), new Spool(data, () => '')];
+    const usage = openReplicaStore(data);
+    const spool = new Spool(data, () => '');
     try {
       return await use({ data, accounts, usage, spool });
     } finally {

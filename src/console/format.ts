@@ -90,7 +90,8 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
 /** Formats ranges, with the year if they end in another one than `now`. */
 function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
   return (from: Instant, to: Instant, now: Instant = Date.now()): string => {
-    const [start, end] = [new Date(from), new Date(to)];
+    const start = new Date(from);
+    const end = new Date(to);
     const isThisYear = end.getUTCFullYear() === new Date(now).getUTCFullYear();
     return (isThisYear ? short : long).formatRange(start, end);
   };

@@ -96,7 +96,8 @@ export function rangeQuery(range: Range): Readonly<Record<string, string | undef
   if ('from' in range)
     return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
   if ('preset' in range) return { range: range.preset, from: undefined, to: undefined };
-  const [first, last] = [dateOf(range.first), dateOf(range.last)];
+  const first = dateOf(range.first);
+  const last = dateOf(range.last);
   return { range: first === last ? first : `${first}..${last}`, from: undefined, to: undefined };
 }
 
@@ -148,7 +149,8 @@ function boundsIn(range: Range, now: number, kept: Kept, zone: string): Bounds {
 
 /** The bounds of days. By hour, today ends now. */
 function ofDays(zone: string, [first, end]: readonly [number, number], step: Step, now: number): Bounds {
-  const [from, to] = [startOfDay(zone, first), startOfDay(zone, end)];
+  const from = startOfDay(zone, first);
+  const to = startOfDay(zone, end);
   const past = step === 'hour' ? Math.max(from + hour, ceil(now + 1, hour)) : to;
   return { from, to: Math.min(to, past), step, zone };
 }

@@ -2,7 +2,8 @@
  * Days of a calendar in a time zone, for the server and the console. A day is a number: days since 1970-01-01, by the date of the
  * place. It has 23 to 25 hours where clocks change.
  */
-const [hourMs, dayMs] = [3_600_000, 86_400_000];
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 /** There are about 600 names, and each formatter has some kilobytes. */
@@ -13,8 +14,17 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   if (known !== undefined) return known;
   const numeric = 'numeric';
   const made = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23', era: 'short' },
-    ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
+    timeZone: zone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    era: 'short',
+    year: numeric,
+    month: numeric,
+    day: numeric,
+    hour: numeric,
+    minute: numeric,
+    second: numeric,
   });
   if (formats.size >= maxFormats) formats.delete(formats.keys().next().value!);
   formats.set(zone, made);

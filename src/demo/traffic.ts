@@ -131,8 +131,12 @@ export class Traffic {
     this.#post(
       { route: 'metrics', userAgent: 'shop-worker/3.0' },
       {
-        ...{ appKey: shop.keys.Backend, environment: 'Production', time, instanceName: 'worker-1' },
-        ...{ counters: of('counter'), observations: of('gauge') },
+        appKey: shop.keys.Backend,
+        environment: 'Production',
+        time,
+        instanceName: 'worker-1',
+        counters: of('counter'),
+        observations: of('gauge'),
       },
     );
   }
@@ -196,8 +200,11 @@ function sendProto(authority: string, userAgent: string, message: Uint8Array): v
   const session = connect(`http://${authority}`);
   session.on('error', () => {});
   const stream = session.request({
-    ...{ ':method': 'POST', ':path': '/Usage.Usage/SendStats', te: 'trailers' },
-    ...{ 'content-type': 'application/grpc', 'user-agent': userAgent },
+    ':method': 'POST',
+    ':path': '/Usage.Usage/SendStats',
+    te: 'trailers',
+    'content-type': 'application/grpc',
+    'user-agent': userAgent,
   });
   stream.on('error', () => {}).on('close', () => session.close());
   stream.resume();

@@ -10,11 +10,14 @@ export function codingFor<Coding extends string>(
 ): Coding | undefined {
   const weights = weightsIn(header ?? '');
   const ofOthers = weights.get('*') ?? 0;
-  let [chosen, most]: [Coding | undefined, number] = [undefined, weights.get('identity') ?? 0];
+  let chosen: Coding | undefined;
+  let most = weights.get('identity') ?? 0;
   for (const coding of offered) {
     const weight = weights.get(coding) ?? ofOthers;
     const isBetter = chosen === undefined ? weight >= most : weight > most;
-    if (weight > 0 && isBetter) [chosen, most] = [coding, weight];
+    if (weight === 0 || !isBetter) continue;
+    chosen = coding;
+    most = weight;
   }
   return chosen;
 }
@@ -45,10 +48,13 @@ export function typeFor<Type extends string>(
   offered: readonly [Type, ...Type[]],
 ): Type {
   const ranges = rangesIn(header ?? '');
-  let [chosen, most]: [Type, number] = [offered[0], 0];
+  let chosen: Type = offered[0];
+  let most = 0;
   for (const type of offered) {
     const weight = weightOf(type, ranges);
-    if (weight > most) [chosen, most] = [type, weight];
+    if (weight <= most) continue;
+    chosen = type;
+    most = weight;
   }
   return chosen;
 }

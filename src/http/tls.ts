@@ -57,7 +57,8 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
 /** @throws {Error} if a certificate has expired or is not valid yet; the message names the file and the remedy */
 export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: number): void {
   const { validFrom, validTo } = new X509Certificate(cert);
-  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+  const from = Date.parse(validFrom);
+  const to = Date.parse(validTo);
   const shown = (time: number) => new Date(time).toISOString();
   if (now > to)
     throw new Error(`Cannot use the certificate ${certFile}: it expired at ${shown(to)}; renew it`);

@@ -69,7 +69,8 @@ export function* cleanupReport(
   const { declared, only } = task;
   const { judgements } = yield* verdicts.of(task);
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  const [removable, kept]: [Judged[], Judged[]] = [[], []];
+  const removable: Judged[] = [];
+  const kept: Judged[] = [];
   for (const [feature, judgement] of judgements) {
     const declaration = declarations.get(feature);
     const { kind } = judgement;
@@ -111,7 +112,8 @@ function byUrgency(one: Judged, other: Judged): number {
   const place = ({ judgement }: Judged) =>
     (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
   const since = ({ judgement }: Judged) => judgement.since ?? Number.POSITIVE_INFINITY;
-  const [a, b] = [since(one), since(other)];
+  const a = since(one);
+  const b = since(other);
   if (place(one) !== place(other)) return place(one) - place(other);
   if (a !== b) return a < b ? -1 : 1;
   return one.feature < other.feature ? -1 : 1;
@@ -155,8 +157,13 @@ function explained(
       yield;
       if (kind !== 'safe_to_remove' && kind !== 'one_variant') continue;
       shown.push({
-        ...{ feature: each.feature, kind, since: timeText(since), variant },
-        ...{ environments: where, declared: each.declared, reasons: [...reasons] },
+        feature: each.feature,
+        kind,
+        since: timeText(since),
+        variant,
+        environments: where,
+        declared: each.declared,
+        reasons: [...reasons],
       });
     }
     const left: Kept[] = [];

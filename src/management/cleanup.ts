@@ -80,7 +80,9 @@ export function showCleanup(
     items: items.map((item) => ({ ...item, pullRequest: pullRequestOf(item) })),
     total,
     blocked: kept.map(({ feature, kind, why }) => ({
-      ...{ feature, verdict: kind, why },
+      feature,
+      verdict: kind,
+      why,
       owners: [...ownersOf(accounts, application, feature, declared.get(feature)).owners],
     })),
     blockedTotal: keptTotal,
@@ -102,8 +104,14 @@ function showItem(
   const isGone = wasFound && !isFound;
   const next = isGone ? 'archive' : variant === null ? 'remove' : 'keep_variant';
   return {
-    ...{ feature, verdict: kind, since, variant, next, nextText: nextTexts[next] },
-    ...{ environments: [...environments], declared },
+    feature,
+    verdict: kind,
+    since,
+    variant,
+    next,
+    nextText: nextTexts[next],
+    environments: [...environments],
+    declared,
     ...showOwned(declaration, ownersOf(accounts, application, feature, declaration)),
     reasons: [...reasons],
     code,

@@ -71,9 +71,14 @@ export function showCode({ scansOf }: Accounts, { id }: Application, feature: st
     const { count = 0, places = [] } = foundIn(scan).get(feature) ?? {};
     const [, missingSince = null] = missing.find(([name]) => name === feature) ?? [];
     return {
-      ...{ repository, revision, scannedAt: timeText(at), count },
+      repository,
+      revision,
+      scannedAt: timeText(at),
+      count,
       references: places.map(({ path, line, owners }) => ({
-        ...{ path, line, owners: [...owners] },
+        path,
+        line,
+        owners: [...owners],
         url: link && linkTo(link, revision, { path, line }),
       })),
       missingSince: timeText(missingSince),

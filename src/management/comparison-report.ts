@@ -94,7 +94,8 @@ function periodOf(
     counts.map((each) => ({ ...each, users: 0 })),
     base ?? '',
   );
-  const [first, last] = [indices[0], indices.at(-1)];
+  const first = indices[0];
+  const last = indices.at(-1);
   if (first === undefined || last === undefined)
     return [{ from, to }, Array.from({ length: to - from }, (_, index) => index)];
   return [{ from: from + first, to: from + last + 1 }, indices];
@@ -111,7 +112,8 @@ function* readDays(store: UsageTables, task: ComparisonTask): Reading<readonly D
   const byDay = new Map(
     ordinals.map((ordinal) => [ordinal, Array.from({ length }, () => ({ events: 0, checks: 0 }))]),
   );
-  const [from, to] = [days.from * minutesPerDay, days.to * minutesPerDay];
+  const from = days.from * minutesPerDay;
+  const to = days.to * minutesPerDay;
   const wanted = { from, to, grain: 'day', only: ordinals } as const;
   const budget = new PointBudget();
   yield* fromSnapshot(store.lmdb, (at) =>

@@ -100,7 +100,13 @@ itself, and the checks of one person are not treated as independent. docs/semant
 function comparedIn({ variants, ...whole }: Comparison): readonly object[] {
   const { environment, feature, from, to, event, base, outcome } = whole;
   return variants.map(({ interval, difference, ...variant }) => ({
-    ...{ environment, feature, from, to, event, base, outcome },
+    environment,
+    feature,
+    from,
+    to,
+    event,
+    base,
+    outcome,
     ...variant,
     ...lowHigh('rate', interval),
     ...lowHigh('difference', difference?.interval ?? null),

@@ -54,7 +54,8 @@ export function* readVariants(
   const byDay = new Map(
     ordinals.map((each) => [each, Array.from({ length }, () => ({ checks: 0, used: 0, viewed: 0 }))]),
   );
-  const [from, to] = [days.from * minutesPerDay, days.to * minutesPerDay];
+  const from = days.from * minutesPerDay;
+  const to = days.to * minutesPerDay;
   const wanted = { from, to, grain: 'day', only: ordinals } as const;
   yield* fromSnapshot(store.lmdb, (at) =>
     readCounts(store, environment, wanted, at, (block) => {

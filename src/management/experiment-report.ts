@@ -180,7 +180,10 @@ function periodOf(variants: readonly VariantDays[], base: string, { from, to }: 
 
 function show({ variant, users, checks, rate, difference }: Compared): MeasuredVariant {
   return {
-    ...{ variant, users: Math.round(users), checks, value: rate },
+    variant,
+    users: Math.round(users),
+    checks,
+    value: rate,
     difference: difference && { estimate: difference.estimate, interval: [...difference.interval] },
   };
 }

@@ -27,7 +27,14 @@ export function showExperiment(
   const end = result?.at ?? now;
   const day = end < experiment.startAt ? 0 : Math.max(1, Math.floor(end / dayMs) - from + 1);
   return {
-    ...{ id, feature: feature.name, name, hypothesis, base, metric, direction, by },
+    id,
+    feature: feature.name,
+    name,
+    hypothesis,
+    base,
+    metric,
+    direction,
+    by,
     owners: [...ownersOf(accounts, application, feature.name, feature).owners],
     environment:
       application.environments.find(({ number }) => number === experiment.environment)?.name ?? null,

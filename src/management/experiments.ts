@@ -105,8 +105,13 @@ export const experiments: Group<ReportingDeps> = {
         const { feature, ...plan } = body;
         const now = directory.clock.now();
         const found = await planExperiment(directory, application.id, feature, {
-          ...{ hypothesis: null, split: null, endAt: null, users: null, guardrails: [] },
-          ...{ startAt: now, direction: 'up' as const },
+          hypothesis: null,
+          split: null,
+          endAt: null,
+          users: null,
+          guardrails: [],
+          startAt: now,
+          direction: 'up' as const,
           ...entered(application, plan),
         });
         const { id } = found.experiment;
@@ -235,6 +240,6 @@ function entered<Plan extends Entered>(application: Application, plan: Plan) {
     ...(endAt !== undefined && { endAt: readTime('endAt', endAt) }),
   } as Omit<Plan, 'environment' | 'split' | 'startAt' | 'endAt'> & {
     readonly environment: number;
-    readonly startAt: number;
+    readonly startAt?: number;
   };
 }

@@ -23,7 +23,13 @@ const none: FeatureSenders = { items: [], othersLeftOut: false };
 
 /** No split is intended. */
 const noSplit: FeatureSplit = {
-  ...{ intended: {}, actual: null, of: 'checks', state: 'unknown', planned: false, since: null, text: null },
+  intended: {},
+  actual: null,
+  of: 'checks',
+  state: 'unknown',
+  planned: false,
+  since: null,
+  text: null,
 };
 
 const refuses = { not_found: unknownFeature, backpressure: tooManyReports };

@@ -211,7 +211,9 @@ function show({ providers, authUrl }: ProviderDeps, provider: StoredProvider): I
 function showLinked({ providers }: ProviderDeps, linked: StoredIdentity): LinkedIdentity {
   const { id, issuer, email, linkedAt, lastUsedAt } = linked;
   return {
-    ...{ id, issuer, email },
+    id,
+    issuer,
+    email,
     provider: providers.ofIssuer(issuer)?.name ?? issuer,
     linkedAt: timeText(linkedAt),
     lastUsedAt: timeText(lastUsedAt),

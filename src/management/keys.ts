@@ -133,7 +133,10 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
 function showRevoked(key: RevokedKey): ApplicationKey {
   const { id, type, name, prefix, environment, createdAt, lastUsedAt, refused, revokedAt, replaced } = key;
   return {
-    ...{ id, type, name, prefix },
+    id,
+    type,
+    name,
+    prefix,
     ...(environment !== undefined && { environment }),
     createdAt: timeText(createdAt),
     expiresAt: timeText(replaced?.until ?? null),

@@ -78,7 +78,9 @@ function countsOf(
         const ordinal = block.ordinals[index]!;
         const total = totals.get(ordinal) ?? countsCodec.empty();
         totals.set(ordinal, total);
-        const [checks, used, viewed] = [block.checks[index]!, block.used[index]!, block.viewed[index]!];
+        const checks = block.checks[index]!;
+        const used = block.used[index]!;
+        const viewed = block.viewed[index]!;
         mergeCounts(total, { checks, used, viewed });
       }
     });

@@ -91,7 +91,9 @@ export class PastSeries implements Record<keyof Counts, number[]> {
     this.#bounds = bounds;
     const start = (part: keyof Counts) =>
       other?.[part].slice() ?? new Array<number>(bounds.length - 1).fill(0);
-    [this.checks, this.used, this.viewed] = [start('checks'), start('used'), start('viewed')];
+    this.checks = start('checks');
+    this.used = start('used');
+    this.viewed = start('viewed');
   }
 
   get span(): Span {

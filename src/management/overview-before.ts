@@ -20,7 +20,8 @@ export interface Comparison {
 /** What a range is compared with. */
 export type Compare = 'previous' | 'day' | 'week' | 'month' | 'year' | 'none';
 
-const [minuteMs, day] = [60_000, minutesPerDay];
+const minuteMs = 60_000;
+const day = minutesPerDay;
 
 /** Days from the range to the one to compare with. A year is 52 weeks, so that weekdays are compared with themselves. */
 const daysBack = { day: 1, week: 7, year: 364 } as const;

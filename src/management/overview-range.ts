@@ -46,7 +46,8 @@ export const overviewRange = {
   ),
 };
 
-const [hour, day] = [60, minutesPerDay];
+const hour = 60;
+const day = minutesPerDay;
 const minuteMs = 60_000;
 
 /**

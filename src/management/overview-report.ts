@@ -260,8 +260,13 @@ function* countUsers(
 /** The features that need attention. The team is done with the archived ones. */
 function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
   const states = {
-    ...{ safeToRemove: 0, stale: 0, oneVariant: 0, undeclared: 0, archivedButAsked: 0 },
-    ...{ leakedKeys, snoozed: 0 },
+    safeToRemove: 0,
+    stale: 0,
+    oneVariant: 0,
+    undeclared: 0,
+    archivedButAsked: 0,
+    leakedKeys,
+    snoozed: 0,
   };
   for (const { feature, verdict, declared, archived } of features) {
     if (archived && verdict !== 'archived_but_asked') continue;

@@ -110,9 +110,14 @@ function showUnseen(
 ): OverviewFeature {
   const split = splits.get(declaration.name);
   return {
-    ...{ feature: declaration.name, checks: 0, used: 0, viewed: 0, variants: [] },
+    feature: declaration.name,
+    checks: 0,
+    used: 0,
+    viewed: 0,
+    variants: [],
     spark: new Array<number>(points).fill(0),
-    ...{ firstSeenAt: null, lastSeenAt: null },
+    firstSeenAt: null,
+    lastSeenAt: null,
     ...showDeclaration(declaration, owned.get(declaration.name)),
     verdict: verdictOf(declaration.name, kinds),
     ...(split && { split }),

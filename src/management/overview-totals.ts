@@ -125,7 +125,8 @@ export function* readSights(
   { features, featureOf }: Names,
   at: Snapshot,
 ): Reading<Sights | undefined> {
-  const [first, last] = [new Uint32Array(features.length), new Uint32Array(features.length)];
+  const first = new Uint32Array(features.length);
+  const last = new Uint32Array(features.length);
   let earliest = Number.POSITIVE_INFINITY;
   for (const seen of seenOf(store, environment, at)) {
     if (seen.ordinal % stride === 0) yield;

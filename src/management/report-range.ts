@@ -94,7 +94,8 @@ function zonedOf(timeZone: string, { from, to, step }: ReportRange, { hours }: H
   if (!isTimeZone(timeZone)) {
     throw new ApiError('invalid_query', `timeZone: ${unknownZone(timeZone.slice(0, 100))}`);
   }
-  const [first, end] = [from * minuteMs, to * minuteMs];
+  const first = from * minuteMs;
+  const end = to * minuteMs;
   const starts = step === 'day' ? daysFromHours(timeZone, first, end, hours * minuteMs) : undefined;
   return { timeZone, ...(starts && { starts: starts.map((start) => start / minuteMs) }) };
 }
@@ -126,7 +127,8 @@ export function bucketIn({ step, zoned }: ReportRange, minute: number): number {
 
 /** The index of the last number that is not above a value, or 0. @param sorted ascending */
 export function lastAtOrBefore(sorted: ArrayLike<number>, value: number): number {
-  let [low, high] = [0, sorted.length];
+  let low = 0;
+  let high = sorted.length;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (sorted[middle]! <= value) low = middle;

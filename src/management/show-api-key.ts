@@ -22,7 +22,10 @@ export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
   const now = directory.clock.now();
   const used = directory.lastUseOf(apiKey);
   return {
-    ...{ clientId, name, role, teamId },
+    clientId,
+    name,
+    role,
+    teamId,
     scopes: [...scopesOf(apiKey)],
     applications: applications ? [...applications] : null,
     credential: credentialOf(apiKey),
@@ -44,7 +47,9 @@ function credentialOf({ publicKeys, trust }: StoredApiKey): ApiKey['credential']
 
 function showTrust({ issuer, audience, subject, claims, publicKeys }: Trust) {
   return {
-    ...{ issuer, audience, subject },
+    issuer,
+    audience,
+    subject,
     ...(claims !== undefined && { claims: Object.fromEntries(claims) }),
     publicKeys: showKeys(publicKeys),
   };

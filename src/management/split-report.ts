@@ -20,7 +20,9 @@ export interface SplitsTask {
   readonly now: number;
 }
 
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 
 /** The actual split is that of the last week, or since the intended one changed. */
 const windowDays = 7;

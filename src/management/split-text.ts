@@ -20,7 +20,8 @@ export function splitText(
     (a, b) => Math.abs(distance(b)) - Math.abs(distance(a)) || distance(a) - distance(b),
   );
   if (variant === undefined) return null;
-  const [has, wanted] = [shareOf(actual, variant), shareOf(intended, variant)];
+  const has = shareOf(actual, variant);
+  const wanted = shareOf(intended, variant);
   const time = since === null ? '' : ` since ${dayText(since, now)}`;
   const what = !planned ? 'split is off' : has < wanted ? 'behind plan' : 'ahead of plan';
   return `${what}: ${variant} has ${percent(has)} of the ${of} instead of ${percent(wanted)}${time}`;

@@ -76,9 +76,11 @@ function* cellsInOrder(
   const scan = (width: BucketWidth) =>
     scanCells(store.measurements, measurementCodec, environment, width, from, to, at);
   for (const cell of scan(day)) yield [day, cell];
-  const [hours, minutes] = [scan(hour), scan(minute)];
+  const hours = scan(hour);
+  const minutes = scan(minute);
   try {
-    let [ofHour, ofMinute] = [hours.next(), minutes.next()];
+    let ofHour = hours.next();
+    let ofMinute = minutes.next();
     while (!ofHour.done || !ofMinute.done) {
       if (!ofHour.done && (ofMinute.done || ofHour.value.minute <= floorTo(ofMinute.value.minute, 60))) {
         yield [hour, ofHour.value];

@@ -124,7 +124,9 @@ function judgeUse(facts: VerdictFacts): Judgement {
   const given = variantsIn(facts, recent);
   return (
     judgeVariants(facts, seen, recent, given) ?? {
-      ...{ kind: 'in_use', since, variants: [...given].sort() },
+      kind: 'in_use',
+      since,
+      variants: [...given].sort(),
       ...named(recent),
     }
   );

@@ -81,7 +81,11 @@ function showView(
   const { id, name, page, query, shared, author, createdAt, updatedAt } = view;
   const user = users.get(author);
   return {
-    ...{ id, name, page, query, shared },
+    id,
+    name,
+    page,
+    query,
+    shared,
     by: (user?.teams.includes(teamId) ? user.email : undefined) ?? apiKeys.get(author)?.name ?? null,
     mine: author === caller,
     createdAt: timeText(createdAt),

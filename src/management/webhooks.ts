@@ -211,7 +211,15 @@ export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
   const { id, teamId, name, url, enabled, disabledFor, project = null, issueType = null } = webhook;
   const [, previous] = webhook.secrets;
   return {
-    ...{ id, teamId, name, url, enabled, disabledFor, waiting, project, issueType },
+    id,
+    teamId,
+    name,
+    url,
+    enabled,
+    disabledFor,
+    waiting,
+    project,
+    issueType,
     format: formatOf(webhook),
     hasAuthorization: webhook.authorization !== undefined,
     events: [...eventTypes(webhook)],
@@ -226,7 +234,10 @@ export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
 export function showDelivery(delivery: WebhookDelivery, due: number | undefined): Delivery {
   const { id, type, state, attempts, latest } = delivery;
   return {
-    ...{ id, type, state, attempts },
+    id,
+    type,
+    state,
+    attempts,
     latest: latest.map(({ answer = null, ...attempt }) => ({ ...attempt, answer, at: timeText(attempt.at) })),
     nextAttemptAt: timeText(due ?? null),
     createdAt: timeText(delivery.createdAt),

@@ -64,7 +64,8 @@ export class ChangedDays {
 
   #putDays(): void {
     for (const [place, position] of this.#changed) {
-      const [environment, day] = [Math.floor(place / daysPerEnvironment), place % daysPerEnvironment];
+      const environment = Math.floor(place / daysPerEnvironment);
+      const day = place % daysPerEnvironment;
       const key = Buffer.from(`${daysPrefix}${environment}:${day}`);
       this.#store.replica.putSync(key, Buffer.from(String(position)));
     }

@@ -234,9 +234,16 @@ function orUnavailable<T>(result: Promise<T>): Promise<T> {
 
 function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number): NodeTold {
   return {
-    ...{ isJoined: false, refusal: undefined, trouble: undefined, refuses: undefined },
+    isJoined: false,
+    refusal: undefined,
+    trouble: undefined,
+    refuses: undefined,
     status: {
-      ...{ directory: facts.directory, postgres: linkAt(now), nodes: [], completeThrough: 0, rebases: 0 },
+      directory: facts.directory,
+      postgres: linkAt(now),
+      nodes: [],
+      completeThrough: 0,
+      rebases: 0,
       spool: { bytes: 0, maxBytes: maxSpoolBytes, oldestUnshipped: undefined },
       refused: { rows: 0, latest: [] },
       log: { trimmed: 0, bytes: 0, oldest: undefined },

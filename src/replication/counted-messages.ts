@@ -59,7 +59,8 @@ export function removeRememberedTimes(
   environment: number,
   limit: number,
 ): number {
-  const [start, end] = [pairKey(application, environment), pairKey(application, environment + 1)];
+  const start = pairKey(application, environment);
+  const end = pairKey(application, environment + 1);
   const times = Array.from(messageTimes.getKeys({ start, end }), (key) => Buffer.from(key))
     .filter((key) => key.readUIntBE(identityBytes, timeBytes) === permanentAt)
     .slice(0, limit);

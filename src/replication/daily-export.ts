@@ -92,7 +92,8 @@ async function findDue(
     return applied;
   });
   const latestFirst = [...found].sort(([, a], [, b]) => b.day - a.day);
-  const [latest, earliest] = [latestFirst[0], latestFirst.at(-1)];
+  const latest = latestFirst[0];
+  const earliest = latestFirst.at(-1);
   if (latest === undefined) return { applied, due: [] };
   const there = await tables.positions({ from: earliest![1].day, to: latest[1].day });
   const due = latestFirst.filter(([key, { position }]) => (there.get(key) ?? 0) < position);
@@ -208,7 +209,9 @@ export function* dailyRows(
   yield* readCounts(store, environment, wanted, at, (block) => {
     for (let index = 0; index < block.size; index += 1) {
       const ordinal = block.ordinals[index]!;
-      const [checks, used, viewed] = [block.checks[index]!, block.used[index]!, block.viewed[index]!];
+      const checks = block.checks[index]!;
+      const used = block.used[index]!;
+      const viewed = block.viewed[index]!;
       const known = counts.get(ordinal);
       if (known === undefined) counts.set(ordinal, { checks, used, viewed });
       else mergeCounts(known, { checks, used, viewed });

@@ -192,7 +192,8 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
   if (content.registers?.some((rank) => rank > greatestRank)) fail('sketches');
   let before = -1;
   for (const coupon of content.coupons ?? []) {
-    const [prefix, rank] = [coupon >>> 6, coupon & 63];
+    const prefix = coupon >>> 6;
+    const rank = coupon & 63;
     if (prefix <= before || coupon >>> 27 !== chunk || rank === 0 || rank > greatestCouponRank)
       fail('sketches');
     before = prefix;

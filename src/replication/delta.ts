@@ -72,7 +72,9 @@ const exposures = rows({
 
 /** Uses of an instance id that the node did not know. Another node may have minted it a moment ago. */
 const unresolvedColumns = {
-  ...{ application: word, environment: word, ...hashes },
+  application: word,
+  environment: word,
+  ...hashes,
   /** Unix seconds. */
   seconds: word,
   /** `ref, minute, checks, used, viewed`; a row of the environment as a whole has no counts */
@@ -156,13 +158,22 @@ const contentColumns = {
   messages: rows(messageColumns),
   /** A sender, and the slots in which it asked for a feature or sent anything: see `SenderSight`. */
   senders: rows({
-    ...{ environment: word, ordinal: number(isAnyOrdinal) },
-    ...{ name: shownText, version: shownTextOrNull, transport: transports, route: routes },
-    ...{ first: word, last: word },
+    environment: word,
+    ordinal: number(isAnyOrdinal),
+    name: shownText,
+    version: shownTextOrNull,
+    transport: transports,
+    route: routes,
+    first: word,
+    last: word,
   }),
   ledger: rows({
-    ...{ application: word, hour: word, subject: subjects },
-    ...{ count: number(isSequence), lastAt: number(isValue), example: examples },
+    application: word,
+    hour: word,
+    subject: subjects,
+    count: number(isSequence),
+    lastAt: number(isValue),
+    example: examples,
   }),
   /** A use of an instance id, which extends its life until `expiresAt` (Unix ms). */
   uses: rows({ application: word, ...hashes, expiresAt: number(isValue) }),
@@ -171,8 +182,14 @@ const contentColumns = {
 
 /** See `Total`. */
 const totalColumns = {
-  ...{ application: word, digest: bytes(16), ref: number(isRef), bucket: number(isBucket) },
-  ...{ value: number(isAmount), at: number(isValue), received: number(isValue), fresh: number(whole(2)) },
+  application: word,
+  digest: bytes(16),
+  ref: number(isRef),
+  bucket: number(isBucket),
+  value: number(isAmount),
+  at: number(isValue),
+  received: number(isValue),
+  fresh: number(whole(2)),
 };
 const laterColumns = { cumulative: rows(cumulativeColumns), totals: rows(totalColumns) };
 const interimLater = { ...laterColumns, cumulative: rows(interimColumns) };
@@ -245,7 +262,8 @@ function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMe
   for (let row = 0; row < counts.length; row += 3) rows.push(counts[row]!, rowKind.variant, counts[row + 2]!);
   for (let row = 0; row < measurements.length; row += 4)
     rows.push(measurements[row]!, rowKind.counter, measurements[row + 2]!);
-  const [bucket = measurements[1] ?? 0, measuredAt = at] = [counts[1], measurements[3]];
+  const bucket = counts[1] ?? measurements[1] ?? 0;
+  const measuredAt = measurements[3] ?? at;
   const unknown = { sender: new Uint8Array(), stop: 0, length: 0, interval: 0, subject: '' };
   return { ...unknown, identity, at, repeats: repeats.never, bucket, measuredAt, rows };
 }

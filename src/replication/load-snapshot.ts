@@ -110,7 +110,8 @@ async function inflate(compressed: Uint8Array, number: number): Promise<Buffer> 
 /** Empties the tables. LMDB frees the pages of a table without reading its rows, so each transaction is short. */
 async function emptyTables(store: ReplicaStore): Promise<void> {
   for (const name of replicaTables) {
-    const [table, range] = [store[name], ownRows[name]];
+    const table = store[name];
+    const range = ownRows[name];
     transact(store.lmdb, () => {
       const own = Array.from(range === undefined ? [] : table.getRange(range), ({ key, value }) => {
         return [Buffer.from(key), Buffer.from(value)] as const;
@@ -188,7 +189,8 @@ function readHead(text: string): SnapshotHead {
   }
   const wanted = headOf({ position: 0, id: '0' });
   if (head.format === wanted.format && head.layout === wanted.layout) return head;
-  const [found, known] = [`${head.format}.${head.layout}`, `${wanted.format}.${wanted.layout}`];
+  const found = `${head.format}.${head.layout}`;
+  const known = `${wanted.format}.${wanted.layout}`;
   throw new SnapshotUnreadable(
     `another version of flagmeter wrote it, in format ${found}, and this version reads ${known}; update this node, or wait for a snapshot of a node of this version`,
   );

@@ -179,8 +179,14 @@ export class NodeLoop {
     this.#heartbeatAt = clock.monotonic();
     const view = await sendHeartbeat(link, {
       session: logSession(facts, this.#condition(bytes)),
-      ...{ directory: facts.directory, engine: facts.engine, stream: own.stream, seq: own.sealed },
-      ...{ spoolBytes: bytes, oldestUnshipped: oldest, skewMs: time.skewMs, version: mark.version },
+      directory: facts.directory,
+      engine: facts.engine,
+      stream: own.stream,
+      seq: own.sealed,
+      spoolBytes: bytes,
+      oldestUnshipped: oldest,
+      skewMs: time.skewMs,
+      version: mark.version,
       applied: replica.applied.position,
       idleThrough: isIdle ? mark.at : undefined,
       streams: all.map(({ stream }) => stream),

@@ -118,7 +118,10 @@ export class ReplicaNode {
     const { isJoined, refuses } = membership;
     const { bytes, oldest } = this.#spoolLevel();
     return {
-      ...{ isJoined, refusal, refuses, trouble },
+      isJoined,
+      refusal,
+      refuses,
+      trouble,
       status: {
         directory: this.#parts.facts.directory,
         postgres: this.#parts.link.status,

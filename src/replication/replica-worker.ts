@@ -49,7 +49,9 @@ const store = openReplicaStore(data);
 const connect = (name: string) =>
   new Connection(address, {
     name,
-    ...{ log, clock, deadlineMs },
+    log,
+    clock,
+    deadlineMs,
     prepare: async (run) => void (await checkSamePostgres(run, facts.engine, key)),
   });
 const sessions = [connect(logSession(facts)), connect(`flagmeter ${facts.name} side`)] as const;
@@ -65,7 +67,14 @@ const actions = {
 export type ReplicaActions = typeof actions;
 const calls = new ThreadCalls<MainActions>(channel, actions);
 const node = new ReplicaNode({
-  ...{ facts, spool, store, settings, snapshotBytes, maxSpoolBytes, clock, log },
+  facts,
+  spool,
+  store,
+  settings,
+  snapshotBytes,
+  maxSpoolBytes,
+  clock,
+  log,
   session: sessions[0],
   side: sessions[1],
   replica: new Replica(store, () => clock.monotonic()),

@@ -73,7 +73,8 @@ export class Sealer {
 
   /** Call it in a transaction. @param limit maximum number of deltas */
   #seal(before: StreamRecord, from: Round, limit: number): Sealed {
-    let [record, round]: [StreamRecord, Round | undefined] = [before, from];
+    let record = before;
+    let round: Round | undefined = from;
     const named = new Set<number>();
     let count = 0;
     while (count < limit && round !== undefined) {

@@ -75,7 +75,10 @@ export class SideWork {
   async #export(): Promise<void> {
     const { side, store, facts, clock, log } = this.#parts;
     const exported = await exportDays({
-      ...{ session: side, store, directory: facts.directory, clock },
+      session: side,
+      store,
+      directory: facts.directory,
+      clock,
       progress: () => this.#exportProgress(),
       isEnding: () => this.#exporting.isEnding,
     });

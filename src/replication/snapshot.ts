@@ -106,7 +106,9 @@ export class ReplicaSnapshot {
   async *#rawParts(): AsyncGenerator<Buffer, void, undefined> {
     const transaction = this.#snapshot;
     if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
-    let [number, bytes, turn] = [0, 0, 0];
+    let number = 0;
+    let bytes = 0;
+    let turn = 0;
     let rows: Buffer[] = [];
     const tables = tablesOf(this.#store, transaction);
     const finish = (isLast: boolean) =>
@@ -124,7 +126,8 @@ export class ReplicaSnapshot {
         if (bytes < this.#partBytes) continue;
         yield finish(false);
         number += 1;
-        [rows, bytes] = [[], 0];
+        rows = [];
+        bytes = 0;
       }
     }
     yield finish(true);

@@ -95,7 +95,11 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
     limit: rest.length,
   });
   store.streams.putSync(taking.stream, {
-    ...{ ...taking, restOf: stream, mark: record.mark, state: 'open', first: 1 },
+    ...taking,
+    restOf: stream,
+    mark: record.mark,
+    state: 'open',
+    first: 1,
     sealed: rest.length + 1,
     acknowledged: 0,
     waitingBytes,

@@ -150,7 +150,8 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
     seenStage(store),
     exposuresStage(store),
     stageOf(store.senders, (key, value, draft) => {
-      const [environment, ordinal] = [key.readUInt32BE(0), key.readUInt32BE(4)];
+      const environment = key.readUInt32BE(0);
+      const ordinal = key.readUInt32BE(4);
       draft.name(seriesRef(environment, ordinal));
       const senders = decodeSenders(value);
       for (const sender of senders) draft.content.senders.push({ environment, ordinal, ...sender });
@@ -197,7 +198,8 @@ function cellsStage<T>(
   const firstRef = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(9) * cellsPerBlock);
   const bucketIn = (key: Buffer) => bucketOf(key[4] as BucketWidth, key.readUInt32BE(5));
   const move: Stage['move'] = (key, value, draft) => {
-    const [first, bucket] = [firstRef(key), bucketIn(key)];
+    const first = firstRef(key);
+    const bucket = bucketIn(key);
     let rows = 0;
     for (const [place, cell] of decodeBlock(value, codec).entries()) {
       if (cell === undefined) continue;
@@ -278,7 +280,8 @@ function exposuresStage(store: SpoolStore): Stage {
 /** The key has the application (u32), digest (16) and hash (32). */
 function usesStage({ used }: SpoolStore): Stage {
   return stageOf(used, (key, value, { content }) => {
-    const [digest, hash] = [Buffer.from(key.subarray(4, 20)), Buffer.from(key.subarray(20))];
+    const digest = Buffer.from(key.subarray(4, 20));
+    const hash = Buffer.from(key.subarray(20));
     const expiresAt = value.readDoubleLE(0);
     content.uses.push({ application: key.readUInt32BE(0), digest, hash, expiresAt });
     return recordRows;

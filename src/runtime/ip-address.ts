@@ -22,7 +22,8 @@ export function withoutZone(address: string): string {
 /** The eight groups of an IPv6 address without a zone. */
 export function groupsOf(address: string): number[] {
   const [left = '', right = ''] = address.split('::');
-  const [first, last] = [numbersIn(left), numbersIn(right)];
+  const first = numbersIn(left);
+  const last = numbersIn(right);
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
 }
 

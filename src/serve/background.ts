@@ -132,7 +132,10 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
   const { config, accountStore, directory, log, reports, usageStore, counting, deliverer } = core;
   const completeThrough = async () => (await usageStore.freshen('any'))?.completeThrough;
   const watch = new Watch({
-    ...{ accountStore, directory, log, pause: rest },
+    accountStore,
+    directory,
+    log,
+    pause: rest,
     staleAfterMs: config.staleAfter * 86_400_000,
     find: (task) => reports.make(webhookReports, 'watch', task),
     findForCleanup: (task) => reports.make(webhookReports, 'cleanup', task),

@@ -62,7 +62,8 @@ export async function openCluster(
   const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
   try {
     const accounts = await joinPostgres(config.data, {
-      ...{ connection: link.connect('reads'), key: link.key },
+      connection: link.connect('reads'),
+      key: link.key,
       belongsTo: (engine) => {
         link.known = engine;
       },
@@ -117,7 +118,10 @@ class PostgresLink {
     const { clock } = this;
     const name = `flagmeter ${this.name} ${purpose}`;
     const connection = new Connection(this.address, {
-      ...{ name, log, clock, deadlineMs },
+      name,
+      log,
+      clock,
+      deadlineMs,
       prepare: async (run) => {
         const facts = await checkSamePostgres(run, this.found?.id ?? this.known, this.key);
         if (this.found === undefined) await clock.ask(run);
@@ -153,7 +157,10 @@ class ClusterStorage implements Storage {
     const { config, accounts, log, randomBytes } = parts;
     const { clock } = this.#link;
     const accountStore = new PostgresAccountStore(accounts, {
-      ...{ health, clock, log, randomBytes },
+      health,
+      clock,
+      log,
+      randomBytes,
       reads: this.#link.connect('reads'),
       changes: this.#link.connect('changes'),
       signIns: this.#link.connect('sign-ins'),
@@ -184,7 +191,12 @@ class ClusterStorage implements Storage {
     const committer = await startSpoolCommitter(
       spool.store,
       {
-        ...{ data: config.data, workerFile, randomBytes, clock, log, producers },
+        data: config.data,
+        workerFile,
+        randomBytes,
+        clock,
+        log,
+        producers,
         failed: (error) => health.failed(error),
       },
       { stream, mark, maxIdentities: config.maxIdentities },
@@ -210,7 +222,15 @@ class ClusterStorage implements Storage {
         maxSpoolBytes: config.spoolMax,
         logLevel: config.logLevel,
       },
-      ...{ spool, committer, store, digestSecret, health, clock, laneOf, settled, fatal },
+      spool,
+      committer,
+      store,
+      digestSecret,
+      health,
+      clock,
+      laneOf,
+      settled,
+      fatal,
       setAside: this.#setAsideOf(parts),
       shippingMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => accountStore.version,

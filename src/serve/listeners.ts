@@ -29,7 +29,8 @@ function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
 
 /** Whether an address of HTTP is also that of gRPC, which makes it one port. Any two free ports differ. */
 function isOnePort({ grpcListen }: Config, address: string): boolean {
-  const [http, grpc] = [parseAddress(address), parseAddress(grpcListen)];
+  const http = parseAddress(address);
+  const grpc = parseAddress(grpcListen);
   return http.port !== 0 && http.port === grpc.port && http.host === grpc.host;
 }
 

@@ -43,7 +43,12 @@ export async function withPostgresAccounts<T>(
       await clock.ask((statement) => connection.query(statement)); // Joining would wait for PostgreSQL.
       const accounts = (await joinPostgres(data, { connection, key, log, pause: async () => false }))!;
       const accountStore = new PostgresAccountStore(accounts, {
-        ...{ reads: connection, changes: connection, signIns: connection, key, log, randomBytes },
+        reads: connection,
+        changes: connection,
+        signIns: connection,
+        key,
+        log,
+        randomBytes,
         health: { ready: true, failed: () => {} },
         directory: 'commands',
         clock,

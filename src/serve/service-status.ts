@@ -119,7 +119,12 @@ function showCluster(status: UsageStoreStatus | undefined): Cluster | null {
 function showNode(node: NodeStatus): Cluster['nodes'][number] {
   const { directory, name, version, state, lag, spoolBytes } = node;
   return {
-    ...{ directory, name, version, state, lag, spoolBytes },
+    directory,
+    name,
+    version,
+    state,
+    lag,
+    spoolBytes,
     lastBeat: timeOf(node.lastBeat),
     oldestUnshipped: timeOrNull(node.oldestUnshipped),
     through: timeOf(node.through),

@@ -20,7 +20,8 @@ export interface Signals {
 export function listenToSignals({ interactive }: Terminal): Signals {
   const tells: ((code: number) => void)[] = [];
   const told = () => new Promise<number>((resolve) => tells.push(resolve));
-  const [toldToStop, toldAgain] = [told(), told()];
+  const toldToStop = told();
+  const toldAgain = told();
   const tell = (code: number) => tells.shift()?.(code);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => tell(0));
   let hangUp = () => {};

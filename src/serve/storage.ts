@@ -87,8 +87,14 @@ async function openAndStart(
 ) {
   const store = openUsageTables(config.data);
   const committers = await startCommitters(store, {
-    ...{ data: config.data, workers: config.workers, maxIdentities: config.maxIdentities },
-    ...{ workerFile, randomBytes, clock, log, producers },
+    data: config.data,
+    workers: config.workers,
+    maxIdentities: config.maxIdentities,
+    workerFile,
+    randomBytes,
+    clock,
+    log,
+    producers,
     failed: (error) => health.failed(error),
   });
   return { store, committers };

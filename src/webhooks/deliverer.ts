@@ -206,7 +206,8 @@ export class Deliverer {
   async #deliver({ key, webhook, delivery }: Claimed): Promise<Outcome> {
     const { directory, send } = this.#deps;
     const { clock, randomBytes } = directory;
-    const [at, since] = [clock.now(), clock.monotonic()];
+    const at = clock.now();
+    const since = clock.monotonic();
     const span = this.#trace(delivery);
     const { id } = delivery;
     const body = bodyOf(webhook, delivery, this.#consoleUrl);

@@ -43,7 +43,10 @@ function showApplication(
     application: { id: application.id, name: application.name },
     counts: { ...counts, canGo: total, cannotGoYet: keptTotal },
     canGo: removable.slice(0, maxFlags).map(({ feature, kind, since, variant }) => ({
-      ...{ feature, verdict: kind, since, variant },
+      feature,
+      verdict: kind,
+      since,
+      variant,
       owners: ownersOf(accounts, application, feature, declared.get(feature)).owners,
     })),
   };

@@ -96,7 +96,10 @@ export function refusing(
   const data = {
     application: application && shown(application),
     environment: environment?.name ?? null,
-    ...{ code, status, title: refusals[code as RefusalCode]?.title ?? '', count },
+    code,
+    status,
+    title: refusals[code as RefusalCode]?.title ?? '',
+    count,
     lastRefusedAt: timeText(lastAt),
   };
   return { type: 'ingest.refusing', teamId, at: lastAt, data };

@@ -32,7 +32,14 @@ export async function issueCode(
   const { clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime, authentication } =
     granted;
   const record: AuthorizationCode = {
-    ...{ clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime },
+    clientId,
+    redirectUri,
+    challenge,
+    userId,
+    signIn,
+    scope,
+    nonce,
+    authTime,
     ...(authentication !== undefined && { authentication }),
     expiresAt: clock.now() + codeLifetimeMs,
     session: null,

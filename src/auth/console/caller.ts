@@ -52,9 +52,20 @@ export function createConsoleCallers(deps: ConsoleCallerDeps): ConsoleCallers {
     const { jti, exp } = session.access;
     const { id: sub, role, teams, primaryTeam, email, name } = user;
     return {
-      ...{ iss: issuer, aud: audience, jti, exp, iat: Math.floor(session.createdAt / 1000) },
-      ...{ sub, client_id: session.clientId, scope: session.scope, sid: key },
-      ...{ role, team: [...teams], primaryTeam, email, name },
+      iss: issuer,
+      aud: audience,
+      jti,
+      exp,
+      iat: Math.floor(session.createdAt / 1000),
+      sub,
+      client_id: session.clientId,
+      scope: session.scope,
+      sid: key,
+      role,
+      team: [...teams],
+      primaryTeam,
+      email,
+      name,
     };
   }
 

@@ -45,7 +45,11 @@ export function beginConsoleSession(
   const key = sessionKey(id);
   const now = sources.clock.now();
   const session: Session = {
-    ...{ userId, clientId: consoleClientId, signIn, scope, authTime },
+    userId,
+    clientId: consoleClientId,
+    signIn,
+    scope,
+    authTime,
     ...(authentication !== undefined && { authentication }),
     createdAt: now,
     refreshHash: hashSecret(secretOf(secret)),

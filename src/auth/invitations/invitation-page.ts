@@ -152,7 +152,10 @@ function invited(deps: InvitationPageDeps, user: User): Invited {
   const { name, email, teams, invitation } = user;
   const names = teams.map((id) => deps.directory.teams.get(id)?.name ?? id);
   return {
-    ...{ purpose: invitation!.purpose, name, email, teams: names },
+    purpose: invitation!.purpose,
+    name,
+    email,
+    teams: names,
     mayUsePassword: mayUsePassword(deps.accountStore, user),
     providers: providersFor(deps, user),
   };

@@ -120,7 +120,10 @@ function draftEntry(
   const authentication: Authentication = {
     factors: link === undefined ? ['provider'] : ['invitation', 'provider'],
     provider: {
-      ...{ id, issuer, subject, sid },
+      id,
+      issuer,
+      subject,
+      sid,
       ...(idToken.length <= longestIdToken && { idToken }),
       ...(!trustsSecondFactor && { isOneFactor: true }),
     },
@@ -289,7 +292,12 @@ function draftLink(
   return {
     id: newId('identity', randomBytes),
     number: draft.takeNumber('linkedIdentity'),
-    ...{ userId, issuer: provider.issuer, subject, email, given: {} },
-    ...{ linkedAt: now, lastUsedAt: now },
+    userId,
+    issuer: provider.issuer,
+    subject,
+    email,
+    given: {},
+    linkedAt: now,
+    lastUsedAt: now,
   };
 }

@@ -18,7 +18,8 @@ const sectorBytes = 512;
  */
 export function deviceOf(path: string): string | undefined {
   const { dev } = statSync(path);
-  const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
+  const major = (dev >> 8) & 0xfff;
+  const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);
   const link = `/sys/dev/block/${major}:${minor}`;
   if (!existsSync(link)) return undefined;
   const folder = realpathSync(link);

@@ -55,7 +55,8 @@ export function usageBetween(before: ServerReading, after: ServerReading): Serve
       ...thread,
       seconds: thread.seconds - (secondsBefore.get(thread.id) ?? 0),
     })),
-    ...{ rssMb, peakRssMb },
+    rssMb,
+    peakRssMb,
     ...(before.disk && after.disk && { disk: diskStatsBetween(before.disk, after.disk) }),
     commits: {
       commits: after.commits.commits - before.commits.commits,

@@ -44,7 +44,8 @@ type Columns = [number, number, number, number];
 function measurementsReader(path: string, header: string): RowReader {
   const table = new Table(path, header, ['time', 'metric', ...valueColumns]);
   const columns = valueColumns.map((name) => table.column(name));
-  const [time, environment] = [table.column('time'), table.column('environment')];
+  const time = table.column('time');
+  const environment = table.column('environment');
   const name = ['metric', 'feature', 'variant'].map((each) => table.column(each));
   const times = new TimeReader();
   return {
@@ -79,7 +80,8 @@ export function ndjsonReader(): RowReader {
       const row = fieldsOf(parsed);
       const environment = typeof row['environment'] === 'string' ? row['environment'] : undefined;
       const time = times.read(text(row['time']));
-      const [feature, variant] = [text(row['feature']), text(row['variant'])];
+      const feature = text(row['feature']);
+      const variant = text(row['variant']);
       if ('metric' in row && !('checks' in row)) {
         const [sum, last, min, max] = ['sum', 'last', 'min', 'max'].map((name) =>
           number(row[name]),

@@ -50,7 +50,9 @@ export class LineFile {
   /** Reads the lines from the beginning. @throws {Failure} if the file has changed */
   *lines(): Generator<Lines> {
     const memory = Buffer.alloc(2 * chunkBytes);
-    let [length, at, first] = [0, 0, 1];
+    let length = 0;
+    let at = 0;
+    let first = 1;
     let isCut = false;
     for (;;) {
       this.#checkUnchanged();
@@ -71,7 +73,8 @@ export class LineFile {
       length -= end;
       if (length <= chunkBytes) continue;
       yield { first, texts: [], bytes: memory.subarray(0, length) };
-      [length, isCut] = [0, true];
+      length = 0;
+      isCut = true;
     }
   }
 

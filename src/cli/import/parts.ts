@@ -29,7 +29,8 @@ const maxNames = 64 * 1024;
  */
 export function* partsOf(source: Source, { environment, before }: Selection): Generator<Part> {
   const waiting: Omit<Part, 'done'>[] = [];
-  let [number, part] = [0, new Draft()];
+  let number = 0;
+  let part = new Draft();
   const end = () => {
     waiting.push({ number, rows: part.rows, content: part.content });
     number += 1;
@@ -74,7 +75,8 @@ class Draft {
   }
 
   get content(): Content {
-    const [variants, counts] = [this.#variants, this.#counts];
+    const variants = this.#variants;
+    const counts = this.#counts;
     if (this.#measurements.length === 0) return { variants, counts };
     return { variants, counts, metrics: this.#metrics, measurements: this.#measurements };
   }

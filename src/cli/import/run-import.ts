@@ -128,9 +128,19 @@ function summaryOf({ environments, later, totals }: Survey, sent: Sent) {
   const time = (seconds: number) =>
     Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString() : null;
   return {
-    ...{ counts, features, variants, checks, used, viewed, measurements, metrics },
-    ...{ from: time(first), to: time(last) },
-    ...{ ofOtherEnvironments: all - later - counts - measurements, later, ...sent },
+    counts,
+    features,
+    variants,
+    checks,
+    used,
+    viewed,
+    measurements,
+    metrics,
+    from: time(first),
+    to: time(last),
+    ofOtherEnvironments: all - later - counts - measurements,
+    later,
+    ...sent,
   };
 }
 

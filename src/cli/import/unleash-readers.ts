@@ -61,14 +61,16 @@ class UnleashTable extends Table {
  */
 export function unleashReader(path: string, header: string, covered: Covered): RowReader {
   const table = new UnleashTable(path, header, ['yes', 'no']);
-  const [yes, no] = [table.column('yes'), table.column('no')];
+  const yes = table.column('yes');
+  const no = table.column('no');
   const total = new FileTotal();
   return {
     read(line, { count }) {
       const row = table.row(line);
       if (typeof row === 'string') return row;
       const { cells, environment, time, feature, key } = row;
-      const [on, off] = [wholeOf(cells[yes]!), wholeOf(cells[no]!)];
+      const on = wholeOf(cells[yes]!);
+      const off = wholeOf(cells[no]!);
       if (on < 0 || off < 0) return wrong.count;
       if (!total.add(on + off)) return wrong.total;
       const { enabled, disabled } = withoutVariant(on, off, covered.of(key));
@@ -82,13 +84,15 @@ export function unleashReader(path: string, header: string, covered: Covered): R
 /** Reads `client_metrics_env_variants` of Unleash. @throws {Failure} if the header lacks a column */
 export function unleashVariantsReader(path: string, header: string, covered: Covered): RowReader {
   const table = new UnleashTable(path, header, ['variant', 'count']);
-  const [variant, checked] = [table.column('variant'), table.column('count')];
+  const variant = table.column('variant');
+  const checked = table.column('count');
   const total = new FileTotal();
   return {
     read(line, { count }) {
       const row = table.row(line);
       if (typeof row === 'string') return row;
-      const [name, checks] = [row.cells[variant]!, wholeOf(row.cells[checked]!)];
+      const name = row.cells[variant]!;
+      const checks = wholeOf(row.cells[checked]!);
       if (!isName(name)) return wrong.variant;
       if (checks < 0) return wrong.count;
       if (name === noVariant || checks === 0) return undefined;

@@ -111,7 +111,9 @@ function partEnd(text: string, start: number): number {
   return at;
 }
 
-const [dot, slash, colon] = [0x2e, 0x2f, 0x3a];
+const dot = 0x2e;
+const slash = 0x2f;
+const colon = 0x3a;
 
 function isSeparator(code: number): boolean {
   return code === dot || code === slash || code === colon;

@@ -71,8 +71,11 @@ function featureOf({ name, declared, archived, lastSeenAt, verdict }: Item): Kno
   const seen = typeof lastSeenAt === 'string' ? lastSeenAt : null;
   const kind = verdictKinds.find((each) => each === verdict) ?? null;
   return {
-    ...{ name: String(name), declared: declared === true, archived: archived === true },
-    ...{ lastSeenAt: seen, verdict: kind },
+    name: String(name),
+    declared: declared === true,
+    archived: archived === true,
+    lastSeenAt: seen,
+    verdict: kind,
   };
 }
 

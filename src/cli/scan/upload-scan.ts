@@ -36,7 +36,8 @@ export async function uploadScan(
     ...optional(given, 'link'),
     files,
     features: bounded(named).map(({ name, count, places }) => ({
-      ...{ name, count },
+      name,
+      count,
       references: places.map(({ file, line }) => ({ path: file, line, owners: owners?.of(file) ?? [] })),
     })),
   };

@@ -61,7 +61,9 @@ export function useList<T>(path: string, query: ListQuery = {}): List<T> {
 
   const { items, cursor, loading, error } = state.value;
   return {
-    ...{ items, loading, error },
+    items,
+    loading,
+    error,
     more: cursor !== null,
     next: () => load(cursor ?? undefined, items ?? [], pageSize),
     reload: () => load(undefined, [], Math.min(maxPageSize, Math.max(pageSize, items?.length ?? 0))),

@@ -60,7 +60,12 @@ function signedIn({ session, user }: ConsoleSession): SignedIn {
   const { id, email, name, role, teams, primaryTeam } = user;
   return {
     user: {
-      ...{ id, email, name, role, teams, primaryTeam },
+      id,
+      email,
+      name,
+      role,
+      teams,
+      primaryTeam,
       teamRoles: teamRolesOf(user),
       preferences: preferencesOf(user),
     },

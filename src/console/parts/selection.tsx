@@ -16,7 +16,8 @@ export function selectedAfter(
   order: readonly string[],
   { key, on, from }: { readonly key: string; readonly on: boolean; readonly from: string | undefined },
 ): ReadonlySet<string> {
-  const [at, start] = [order.indexOf(key), from === undefined ? -1 : order.indexOf(from)];
+  const at = order.indexOf(key);
+  const start = from === undefined ? -1 : order.indexOf(from);
   const changed = start < 0 ? [key] : order.slice(Math.min(at, start), Math.max(at, start) + 1);
   const next = new Set(keys);
   for (const each of changed) {

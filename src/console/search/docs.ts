@@ -24,7 +24,9 @@ export async function readDocs(): Promise<void> {
     if (!response.ok) return;
     const titles = (await response.json()) as readonly Title[];
     sections.value = titles.map(({ title, page, to }) => ({
-      ...{ kind: 'docs', title, href: `${root}/docs/${to}` },
+      kind: 'docs',
+      title,
+      href: `${root}/docs/${to}`,
       ...(page !== title && { detail: page }),
     }));
   } catch {

@@ -134,7 +134,8 @@ export const views: Resource = {
 
 function onlyIf(what: string, more?: Partial<Field>): Field {
   return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
-    ...{ values: ['true', 'false'], as: 'boolean' },
+    values: ['true', 'false'],
+    as: 'boolean',
     ...more,
   });
 }

@@ -17,7 +17,8 @@ const plan = {
   metric: flag('metric METRIC', 'used, viewed, or a declared counter'),
   direction: flag('direction up|down', 'The better direction', { more: 'default: up' }),
   guardrails: flag('guardrail-file FILE', 'File with a guardrail metric as JSON; repeatable', {
-    ...{ as: 'jsonFile', file: true },
+    as: 'jsonFile',
+    file: true,
   }),
 } as const;
 

@@ -10,7 +10,8 @@ const settings = {
     'client-secret-file FILE',
     'File with the client secret on its first line; - is standard input',
     {
-      ...{ file: true, as: 'secretFile' },
+      file: true,
+      as: 'secretFile',
       more: 'default: a public client',
     },
   ),
@@ -20,7 +21,8 @@ const settings = {
   defaultTeam: flag('default-team ID', 'Id of the team of created users; empty for none'),
   defaultRole: flag('default-role ROLE', 'Role of created users'),
   claimRules: flag('claim-rule-file FILE', 'File with a rule as JSON: claim, value, team (id) and role', {
-    ...{ file: true, as: 'jsonFile' },
+    file: true,
+    as: 'jsonFile',
     more: 'repeatable; replaces all rules',
   }),
   trustsSecondFactor: flag('trusts-second-factor true|false', 'Count a sign-in as two factors'),

@@ -33,7 +33,10 @@ export const Team = shape(
     updatedAt: time('Time of the last change.'),
   },
   {
-    ...{ id: exampleIds.team, name: 'Shop', plan: 'team' as const, secondFactor: 'optional' as const },
+    id: exampleIds.team,
+    name: 'Shop',
+    plan: 'team' as const,
+    secondFactor: 'optional' as const,
     createdAt: exampleTime,
     updatedAt: exampleTime,
   },

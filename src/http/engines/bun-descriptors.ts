@@ -56,7 +56,9 @@ function socketsOf(libc: Libc) {
   const address = new Uint8Array(new ArrayBuffer(28));
   const length = new Uint32Array(new ArrayBuffer(4));
   const info = new Uint32Array(new ArrayBuffer(256));
-  const [addressAt, lengthAt, infoAt] = [ptr(address), ptr(length), ptr(info)];
+  const addressAt = ptr(address);
+  const lengthAt = ptr(length);
+  const infoAt = ptr(info);
 
   /** The local port of a socket; 0 once its connection is closed. */
   const portOf = (descriptor: number): number | undefined => {

@@ -131,7 +131,8 @@ export class Ledger {
 
   /** Takes what was counted in memory since the last call. */
   takeFigures(): LedgerFigures {
-    const [unattributed, attributed] = [new Map(this.unattributed), new Map(this.attributed)];
+    const unattributed = new Map(this.unattributed);
+    const attributed = new Map(this.attributed);
     this.unattributed.clear();
     this.attributed.clear();
     return { unattributed, attributed, latestUnattributed: this.latestUnattributed.take() };

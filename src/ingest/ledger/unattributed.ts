@@ -54,7 +54,9 @@ export class LatestUnattributed {
   /** Counts a refusal, at `at` (Unix ms). */
   add(code: RefusalCode, { route, transport, userAgent }: Source, claim: Claim, at: number): void {
     const kind = {
-      ...{ code, route, transport },
+      code,
+      route,
+      transport,
       keyPrefix: keyPrefixOf(claim.appKey),
       origin: orNull(claim.origin),
       userAgent: orNull(userAgent),

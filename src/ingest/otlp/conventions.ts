@@ -53,10 +53,8 @@ export function isEvaluationSpan(name: unknown): boolean {
   return name === evaluation;
 }
 
-const [successTotal, errorTotal] = [
-  'feature_flag.evaluation_success_total',
-  'feature_flag.evaluation_error_total',
-];
+const successTotal = 'feature_flag.evaluation_success_total';
+const errorTotal = 'feature_flag.evaluation_error_total';
 
 /** Whether a metric is counted. The other metrics of the hooks count the same evaluations a second time. */
 export function isCounted(metric: string): boolean {

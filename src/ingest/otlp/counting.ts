@@ -52,7 +52,8 @@ class Sink {
   moveTo(batch: Pick<Batch, 'series' | 'senders'>): void {
     batch.series.push(...this.series);
     batch.senders.push(...this.senders);
-    [this.series, this.senders] = [[], []];
+    this.series = [];
+    this.senders = [];
   }
 }
 
@@ -128,7 +129,9 @@ export class OtlpCounting {
   addTo(batch: Batch): void {
     const rows = this.#rows;
     for (let at = 0; at < rows.length; at += rowWidth) {
-      const [ref, bucket, minute] = [rows[at]!, rows[at + 1]!, rows[at + 2]!];
+      const ref = rows[at]!;
+      const bucket = rows[at + 1]!;
+      const minute = rows[at + 2]!;
       const checks = rows[at + 3]!;
       batch.counts.add(ref, bucket, checks, 0, 0);
       const person = this.#people[rows[at + 4]!];
@@ -163,13 +166,19 @@ export class OtlpCounting {
     const place = this.#places[totals[at]!];
     const ref = place && this.#seriesOf(place, totals[at + 1]!, totals[at + 2]!);
     if (ref === undefined) return;
-    const [value, sent, start] = [totals[at + 3]!, totals[at + 4]!, totals[at + 5]!];
+    const value = totals[at + 3]!;
+    const sent = totals[at + 4]!;
+    const start = totals[at + 5]!;
     const { bucket, moved } = this.#countedAt(sent === 0 ? this.#now : sent);
     this.#moved ||= moved;
     this.#totals.push({
       application: this.#holder.application.number,
       digest: digestBytes(totals[at + 6]!, totals[at + 7]!, totals[at + 8]!, totals[at + 9]!),
-      ...{ ref, bucket, value, at: sent, received: this.#now },
+      ref,
+      bucket,
+      value,
+      at: sent,
+      received: this.#now,
       fresh: Math.max(this.#now, sent) - start < freshMs ? 1 : 0,
     });
     this.#hasStart.push(start > 0);

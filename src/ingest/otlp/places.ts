@@ -23,7 +23,8 @@ export function placesOf(
   for (let at = 0; at < resources.length; at += resourceWidth) {
     const name = texts.at(resources[at]!) ?? fallback;
     const environment = environmentOf(environments, name);
-    const [service = '', version = ''] = [texts.at(resources[at + 1]!), texts.at(resources[at + 2]!)];
+    const service = texts.at(resources[at + 1]!) ?? '';
+    const version = texts.at(resources[at + 2]!) ?? '';
     places.push(environment && { environment, service, version });
     if (environment === undefined) unplaced += resources[at + 3]!;
   }

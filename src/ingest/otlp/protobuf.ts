@@ -70,7 +70,8 @@ function readScope(reader: ProtoReader, signal: Signal, found: ResourceDraft): v
 function readLog(reader: ProtoReader, found: ResourceDraft): void {
   const attributes: Attributes = new Map();
   let event: string | undefined;
-  let [time, observed] = [0n, 0n];
+  let time = 0n;
+  let observed = 0n;
   readMessage(reader, (field) => {
     if (field === 1) time = reader.fixed64();
     else if (field === 11) observed = reader.fixed64();
@@ -108,7 +109,11 @@ function readEvent(reader: ProtoReader, found: ResourceDraft): void {
   if (isEvaluation(event)) found.event(attributes, time);
 }
 
-const [gauge, sum, histogram, exponentialHistogram, summary] = [5, 7, 9, 10, 11];
+const gauge = 5;
+const sum = 7;
+const histogram = 9;
+const exponentialHistogram = 10;
+const summary = 11;
 
 /** A `Metric`. The points of other metrics than those counted are skipped, if the name comes first. */
 function readMetric(reader: ProtoReader): Metric {
@@ -143,7 +148,8 @@ function readSum(
 function readPoint(reader: ProtoReader): Point {
   const attributes: Attributes = new Map();
   const sent: string[] = [];
-  let [start, time] = [0n, 0n];
+  let start = 0n;
+  let time = 0n;
   let value: number | undefined;
   readMessage(reader, (field) => {
     if (field === 2) start = reader.fixed64();

@@ -82,7 +82,8 @@ interface FoundTotal {
 /** UTF-8 cannot represent it, so two such texts could become equal. */
 const loneSurrogate = /\p{Cs}/u;
 const maxCount = 2 ** 31 - 1;
-const [delta, cumulative] = [1, 2];
+const delta = 1;
+const cumulative = 2;
 
 /** The content of a resource while it is read. The resource itself may follow it. */
 export class ResourceDraft {

@@ -25,7 +25,12 @@ export function condense(report: Report): CondensedReport {
   if (dropped && !all.has('name_dropped')) all.set('name_dropped', invalidNameIn(report));
   return {
     kind: isUsage ? 'usage' : 'metrics',
-    ...{ appKey, environment, time, instanceName, processStartTime, statCount },
+    appKey,
+    environment,
+    time,
+    instanceName,
+    processStartTime,
+    statCount,
     notes: all,
     appVersion: isUsage ? report.appVersion : undefined,
     names: bytes,

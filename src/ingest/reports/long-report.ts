@@ -115,7 +115,9 @@ export class LongReport {
     const { kind, entries } = this.report;
     const asker = steps.asker(this.#notes);
     for (let at = from; at < to; at += entryWidth) {
-      const [first, second, third] = [entries[at]!, entries[at + 1]!, entries[at + 2]!];
+      const first = entries[at]!;
+      const second = entries[at + 1]!;
+      const third = entries[at + 2]!;
       if (kind === 'usage') {
         const ref = this.#askedFor(steps, asker, first, second);
         if (ref !== undefined) this.#addCounts(ref, third, entries[at + 3]!, entries[at + 4]!);
@@ -197,7 +199,9 @@ export class LongReport {
     const { users, time } = this.report;
     const { minute } = at(time);
     for (let user = from; user < to; user += userWidth) {
-      const [ref, high, low] = [users[user]!, users[user + 1]!, users[user + 2]!];
+      const ref = users[user]!;
+      const high = users[user + 1]!;
+      const low = users[user + 2]!;
       if (ref !== noName) batch.users.add(ref, minute, high, low);
       batch.users.add(series.whole, minute, high, low);
     }

@@ -154,7 +154,9 @@ function latestOf<T extends VariantEntry>(entries: readonly T[], first: number):
 const unreadOfReport = [5, 10, 11];
 /** The `unique…Count` fields of an entry: of context identifiers, requests and users. */
 const unreadOfEntry = [4, 5, 6, 7, 9];
-const [uniqueUserHashes, uniqueViewedUserHashes, requestCount] = [10, 12, 2];
+const uniqueUserHashes = 10;
+const uniqueViewedUserHashes = 12;
+const requestCount = 2;
 
 /** Decodes a `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
 export function decodeUsageReport(message: Uint8Array): UsageReport {

@@ -130,7 +130,8 @@ export class UnleashCounting {
   /** @param sent how the sender repeats the message; `undefined` if it never does, or nothing identifies it */
   addTo(batch: Batch, sent?: SentBefore): void {
     const { bucket, at: measuredAt } = countedAt(this.#at ?? this.#now, this.#now, this.#parts.retention);
-    const [counters, gauges] = [this.#counters, this.#gauges];
+    const counters = this.#counters;
+    const gauges = this.#gauges;
     const add = (rows: readonly number[], bucket: number) =>
       eachAdded(rows, {
         count: (ref, checks) => batch.counts.add(ref, bucket, checks, 0, 0),

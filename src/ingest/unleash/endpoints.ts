@@ -123,7 +123,8 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
     example: {
       ...example,
       bucket: {
-        ...{ start, stop: '2026-01-31T12:00:00.000Z' },
+        start,
+        stop: '2026-01-31T12:00:00.000Z',
         toggles: { checkout: { yes: 12, no: 3, variants: { blue: 7 } } },
       },
     },
@@ -134,8 +135,10 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
         applications: Type.Optional(Type.Array(Type.Object({}))),
         metrics: Type.Array(
           Type.Object({
-            ...{ featureName: Type.String(), appName: Type.Optional(Type.String()) },
-            ...{ environment: Type.Optional(Type.String()), timestamp: Type.Optional(Type.String()) },
+            featureName: Type.String(),
+            appName: Type.Optional(Type.String()),
+            environment: Type.Optional(Type.String()),
+            timestamp: Type.Optional(Type.String()),
             ...counts,
           }),
         ),

@@ -142,7 +142,8 @@ function countingOf(deps: UnleashDeps, { head }: Received, sender: UnleashSender
 /** Some versions of SDKs put `x-` before the names of their headers. */
 function headersOf(request: Request): SdkHead {
   const read = (name: string) => request.header(`unleash-${name}`) ?? request.header(`x-unleash-${name}`);
-  const [appName, connection] = [read('appname'), read('connection-id')];
+  const appName = read('appname');
+  const connection = read('connection-id');
   const interval = Number(read('interval'));
   const own = interval > 0 ? { interval } : { interval: undefined };
   return { appName, connection, instance: read('instanceid'), sdk: sdkOf(read('sdk')), ...own };

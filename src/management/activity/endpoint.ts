@@ -121,7 +121,11 @@ function readFilter(
   if (environment !== undefined) findEnvironment(environments, environment);
   const { after } = namePage({ limit, ...(cursor !== undefined && { cursor }) });
   return {
-    ...{ from, to, environment, feature, after },
+    from,
+    to,
+    environment,
+    feature,
+    after,
     kinds: kind as ActivityKind[],
     search: search?.toLowerCase(),
     limit: rows || limit,

@@ -93,7 +93,9 @@ export class ActivityFeed {
   }
 }
 
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 
 /** A variant that was first seen this much later than its feature is new, ms. */
 const laterMs = hourMs;

@@ -169,9 +169,14 @@ export function hourOfMove(
   to: number,
 ): number {
   if (hours.filter(({ sum }) => sum > 0).length < 2) return 0;
-  let [best, least, cost] = [0, 0, 0];
+  let best = 0;
+  let least = 0;
+  let cost = 0;
   for (const [hour, { part, sum }] of hours.entries()) {
-    if (cost < least) [best, least] = [hour, cost];
+    if (cost < least) {
+      best = hour;
+      least = cost;
+    }
     if (sum > 0) cost += sum * ((part / sum - from) ** 2 - (part / sum - to) ** 2);
   }
   return best;

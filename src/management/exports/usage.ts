@@ -72,7 +72,8 @@ function* seriesInOrder(
 /** The order of series in rows. */
 export function byName(a: SeriesName, b: SeriesName): number {
   const order = (part: 0 | 1 | 2) => {
-    const [one = '', other = ''] = [a[part], b[part]];
+    const one = a[part] ?? '';
+    const other = b[part] ?? '';
     return Number(one > other) - Number(one < other);
   };
   return order(0) || order(1) || order(2);
@@ -109,7 +110,8 @@ export const rolledUp = new ApiError(
   1,
 );
 
-const [hour, day] = [60, minutesPerDay];
+const hour = 60;
+const day = minutesPerDay;
 
 /** The limits of the narrower buckets. */
 interface Kept {

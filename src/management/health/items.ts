@@ -69,7 +69,8 @@ function recentlyDone(directory: Directory, { id, environments }: Application): 
     .map(({ experiment }) => experiment)
     .filter(({ stopped, result }) => !stopped && result !== undefined && now - result.at < doneMs)
     .map(({ id, name, environment }) => ({
-      ...{ id, name },
+      id,
+      name,
       environment: environments.find(({ number }) => number === environment)?.name ?? null,
     }));
 }

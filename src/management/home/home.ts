@@ -85,7 +85,8 @@ function show(
   now: number,
 ): HomeApplication {
   const { hours, rate } = messages ?? { hours: [], rate: { perSecond: 0, overSeconds: 0 } };
-  const [accepted, refused] = [hours.map((hour) => hour.accepted), hours.map((hour) => hour.refused)];
+  const accepted = hours.map((hour) => hour.accepted);
+  const refused = hours.map((hour) => hour.refused);
   const sum = (counts: readonly number[]) => counts.reduce((total, each) => total + each, 0);
   const lastAt = Math.max(0, ...hours.map((hour) => hour.lastAt));
   const canGo = health.items.find(({ kind }) => kind === 'flags_can_go')?.count ?? 0;

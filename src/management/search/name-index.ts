@@ -73,7 +73,11 @@ export class NameIndex {
 
   #namesOf(application: number): Names {
     const known = this.#known.get(application) ?? {
-      ...{ names: [], known: new Set<string>(), text: '', starts: [], next: new Map<number, number>() },
+      names: [],
+      known: new Set<string>(),
+      text: '',
+      starts: [],
+      next: new Map<number, number>(),
     };
     this.#known.delete(application);
     this.#known.set(application, known);

@@ -102,8 +102,12 @@ function compare(
   at: number,
 ): Compared {
   const value = (index: number) => values[figure]![days[index]!]!;
-  const [count, all] = [at - start, at - start + lasting];
-  let [from, to, explained, squares] = [0, 0, 0, 0];
+  const count = at - start;
+  const all = at - start + lasting;
+  let from = 0;
+  let to = 0;
+  let explained = 0;
+  let squares = 0;
   for (let index = start; index < at; index += 1) from += value(index) / count;
   for (let index = at + 1; index <= at + lasting; index += 1) to += value(index) / lasting;
   const distance = Math.abs(to - from);

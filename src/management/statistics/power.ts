@@ -39,7 +39,8 @@ export function usersIn(known: Traffic['users'], days: number): number {
   const above = known.findIndex(([each]) => each >= days);
   if (above !== -1 && known[above]![0] === days) return known[above]![1];
   const at = above === -1 ? known.length - 1 : Math.max(1, above);
-  const [first, second] = [known[at - 1], known[at]];
+  const first = known[at - 1];
+  const second = known[at];
   if (second === undefined) return 0;
   if (first === undefined || first[1] === 0 || second[1] === 0) return (second[1] * days) / second[0];
   const slope = Math.log(second[1] / first[1]) / Math.log(second[0] / first[0]);

@@ -219,7 +219,8 @@ export interface FromReplicaDeps extends FillingDeps {
 export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
   const { source, directory, connection, key } = deps;
   const { engine, applied } = source.holding;
-  const [idMeanwhile, snapshot] = [idWhileFilled(engine), `replica-${directory}`];
+  const idMeanwhile = idWhileFilled(engine);
+  const snapshot = `replica-${directory}`;
   const found = await postgresIdOf(connection);
   if (found === engine) {
     const { rows } = await connection.query<{ filled: boolean }>({

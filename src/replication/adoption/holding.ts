@@ -80,7 +80,11 @@ function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
     const facts = state.get(`stream:${stream}`);
     const { seq, through, since, version } = facts ?? { seq: 0, through: 0, since: 0, version: 0 };
     return {
-      ...{ stream, seq, since, version, directory: directoryOf(stream) },
+      stream,
+      seq,
+      since,
+      version,
+      directory: directoryOf(stream),
       through: atHorizon.has(stream) ? Math.max(through, reached) : through,
       state: facts?.isClosed ? 'done' : 'open',
     };

@@ -75,7 +75,8 @@ export class SetAside {
   async #keep(lost: Lost): Promise<void> {
     const { data, log } = this.#deps;
     const spool = new Spool(data, () => '');
-    const [usage, accounts] = [openReplicaStore(data), openAccountTables(data)];
+    const usage = openReplicaStore(data);
+    const accounts = openAccountTables(data);
     const content = new ReplicaSnapshot(usage);
     try {
       const holding = holdingOf(usage, accounts, spool);

@@ -55,12 +55,18 @@ export async function openSession(
   { name, signal, onLost }: SessionOptions,
 ): Promise<Session> {
   const client = new pg.Client({
-    ...{ host: host.host, port: host.port, database: address.database, user: address.user },
+    host: host.host,
+    port: host.port,
+    database: address.database,
+    user: address.user,
     // A function, because `pg` would look for a missing password in files and variables of its own.
     password: () => address.password ?? '',
     ssl: host.host.startsWith('/') ? false : tlsOptions(address.tls),
-    ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveAfterMs },
-    ...{ application_name: name, pipeline: true, types },
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
+    application_name: name,
+    pipeline: true,
+    types,
     ...(address.options === undefined ? {} : { options: address.options }),
   });
   let failed: Error | undefined;

@@ -211,7 +211,10 @@ export function readPostgres(connection: Connection): Promise<PostgresReport> {
     const [[count], log, nodesFound, open, snapshotsFound, latest] = await all.catch(unfit);
     const { done, forgotten, control, data, refused } = count!;
     return {
-      ...{ engine, nodes: nodesFound, snapshots: snapshotsFound, log },
+      engine,
+      nodes: nodesFound,
+      snapshots: snapshotsFound,
+      log,
       server: { ...facts!, ...replication, missingRights },
       streams: { done, forgotten, open },
       heads: { control, data },

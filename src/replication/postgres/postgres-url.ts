@@ -41,8 +41,13 @@ const form =
 
 /** The known parameters and their defaults. An empty parameter counts as omitted. */
 const defaults = {
-  ...{ sslmode: '', sslrootcert: '', sslcert: '', sslkey: '' },
-  ...{ connect_timeout: '3', options: '', target_session_attrs: 'read-write' },
+  sslmode: '',
+  sslrootcert: '',
+  sslcert: '',
+  sslkey: '',
+  connect_timeout: '3',
+  options: '',
+  target_session_attrs: 'read-write',
 };
 type Parameters = Readonly<typeof defaults>;
 
@@ -70,7 +75,10 @@ export function parsePostgresUrl(text: string): PostgresAddress {
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60)
     fail('connect_timeout in the PostgreSQL URL must be a whole number of seconds from 1 to 60');
   return {
-    ...{ hosts, database, user, password },
+    hosts,
+    database,
+    user,
+    password,
     tls: parseTls(parameters, hosts),
     connectTimeoutMs: seconds * 1000,
     options: parameters.options || undefined,

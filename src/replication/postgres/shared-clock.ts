@@ -51,7 +51,8 @@ export class SharedClock implements TimerClock {
    */
   heard(at: number, asked: number): void {
     const answered = this.monotonic();
-    const [least, most] = [at - answered, at - asked];
+    const least = at - answered;
+    const most = at - asked;
     const machine = this.#machine.now() - answered;
     this.skewMs = Math.max(0, machine - most) + Math.min(0, machine - least);
     // The known offset is the better bound, unless it is impossible: another server may have another clock.

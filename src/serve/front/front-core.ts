@@ -83,8 +83,13 @@ export class FrontCore {
     const slow = { fromMs: slowCommit, log };
     this.intake = new Intake(committers, health, clock, config, { others, slow });
     this.packets = {
-      ...{ clock, health, maxBody: config.maxBody },
-      ...{ keys: this.#keys, rates: this.#rates, dictionary: this.#mirrors, senders: this.#senders },
+      clock,
+      health,
+      maxBody: config.maxBody,
+      keys: this.#keys,
+      rates: this.#rates,
+      dictionary: this.#mirrors,
+      senders: this.#senders,
       monitor: this.intake.monitor,
       usage: { refusal: () => this.#refusal ?? (committers.some(isLate) ? foldsLate : undefined) },
       unknown: new UnknownSenders(clock.monotonic()),

@@ -97,7 +97,8 @@ export class FrontThread {
   publishFigures(): void {
     if (this.#core === undefined) return;
     const { intake } = this.#core;
-    const [requests, commits] = [this.#totals.take(), intake.take()];
+    const requests = this.#totals.take();
+    const commits = intake.take();
     this.#publisher.publish({ about: 'figures', requests, commits });
   }
 

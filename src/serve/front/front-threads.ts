@@ -211,7 +211,9 @@ export class FrontThreads {
   }
 
   #start(number: number, config: Config, listener: ListenOptions, file: string): Thread {
-    const [fromMain, toMain, relay] = [publication(), publication(), new MessageChannel()];
+    const fromMain = publication();
+    const toMain = publication();
+    const relay = new MessageChannel();
     const delays = Histogram.shared();
     const start: FrontStart = {
       number,

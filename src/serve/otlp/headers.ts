@@ -10,7 +10,8 @@ export function readHeaders(text: string): Record<string, string> {
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const colon = line.indexOf(':');
-    const [name, content] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+    const name = line.slice(0, colon).trim();
+    const content = line.slice(colon + 1).trim();
     if (colon < 0 || !token.test(name) || !value.test(content))
       throw new Error(`line ${at + 1} is not NAME: VALUE`);
     headers.set(name.toLowerCase(), content);

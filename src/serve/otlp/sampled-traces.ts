@@ -93,9 +93,13 @@ export class SampledTraces {
 
   #start(name: string, kind: SpanKind, attributes: Attributes, parent: Context) {
     const { clock } = this.#settings;
-    const [began, since] = [clock.now(), clock.monotonic()];
+    const began = clock.now();
+    const since = clock.monotonic();
     const second = Math.floor(since / 1000);
-    if (second !== this.#second) [this.#second, this.#inSecond] = [second, 0];
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#inSecond = 0;
+    }
     if (this.#inSecond >= maxPerSecond) return undefined;
     this.#inSecond += 1;
     const span = this.#tracer.startSpan(name, { kind, attributes, startTime: began }, parent);

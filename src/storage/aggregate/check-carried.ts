@@ -44,10 +44,8 @@ const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {
   for (const environment of numbersOfEnvironments(store.counts)) {
     const { minutes, hours, minutesFrom, hoursFrom } = readCarried(store.carried, environment, at);
-    const [toHours, toDays] = [
-      { environment, ...minutesOfHour, from: minutesFrom, carried: minutes },
-      { environment, ...hoursOfDay, from: hoursFrom, carried: hours },
-    ];
+    const toHours = { environment, ...minutesOfHour, from: minutesFrom, carried: minutes };
+    const toDays = { environment, ...hoursOfDay, from: hoursFrom, carried: hours };
     const fault = (yield* checkLevel(store, toHours, at)) ?? (yield* checkLevel(store, toDays, at));
     if (fault !== undefined) return fault;
   }
@@ -97,7 +95,8 @@ function sumsOf(blocks: Iterable<RawBlock>): ReadonlyMap<number, Counts> {
 function unequal(parts: ReadonlyMap<number, Counts>, whole: ReadonlyMap<number, Counts>): number | undefined {
   const nothing = countsCodec.empty();
   for (const ordinal of new Set([...parts.keys(), ...whole.keys()])) {
-    const [part, all] = [parts.get(ordinal) ?? nothing, whole.get(ordinal) ?? nothing];
+    const part = parts.get(ordinal) ?? nothing;
+    const all = whole.get(ordinal) ?? nothing;
     const same = near(part.checks, all.checks) && near(part.used, all.used) && near(part.viewed, all.viewed);
     if (!same) return ordinal;
   }

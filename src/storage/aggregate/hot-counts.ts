@@ -16,7 +16,8 @@ import type { UsageTables } from '../lmdb/usage.ts';
 import type { HotCells } from './hot-cells.ts';
 import { addCounts, mergeCounts } from './merge.ts';
 
-const [hour, day] = [60, minutesPerDay];
+const hour = 60;
+const day = minutesPerDay;
 
 /**
  * A cache of the counts in use, and how far they are rolled up (see lmdb/carried.ts). An addition to a cell that is already

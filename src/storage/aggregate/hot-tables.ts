@@ -102,7 +102,10 @@ export class TotalSweep {
   /** Continues; call it in a transaction. @param now Unix ms @returns records visited, 0 if none is left */
   step(now: number, limit: number): number {
     const day = Math.floor(now / dayMs);
-    if (day !== this.#day) [this.#day, this.#from] = [day, Buffer.alloc(0)];
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#from = Buffer.alloc(0);
+    }
     if (this.#from === undefined) return 0;
     this.#from = sweepTotals(this.#store, now, this.#from, limit);
     return this.#from === undefined ? 0 : limit;

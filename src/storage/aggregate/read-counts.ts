@@ -67,7 +67,8 @@ interface Segment {
   to: number;
 }
 
-const [hour, day] = [60, minutesPerDay];
+const hour = 60;
+const day = minutesPerDay;
 const widthOfGrain = { minute: bucketWidth.minute, hour: bucketWidth.hour, day: bucketWidth.day } as const;
 
 /** Blocks between two pauses. */
@@ -149,7 +150,8 @@ export function planSegments(
     else segments.push({ width, from: start, to: end });
   };
   for (let minute = from; minute < to; ) {
-    const [nextHour, nextDay] = [floorTo(minute, hour) + hour, floorTo(minute, day) + day];
+    const nextHour = floorTo(minute, hour) + hour;
+    const nextDay = floorTo(minute, day) + day;
     const noHours = nextDay <= hoursFrom;
     const noMinutes = noHours || nextHour <= minutesFrom;
     const isDay =

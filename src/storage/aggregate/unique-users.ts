@@ -90,7 +90,8 @@ export function* environmentUsers(
   const byDay: number[] = [];
   for (let day = from; day < to; day += 1) {
     const ofDay = new HyperLogLog();
-    const [first, end] = [environmentOrdinal, environmentOrdinal + 1];
+    const first = environmentOrdinal;
+    const end = environmentOrdinal + 1;
     for (const { chunk, content } of sketchChunks(store, environment, day, first, end, at)) {
       all.mergeChunk(chunk, content);
       ofDay.mergeChunk(chunk, content);

@@ -25,7 +25,8 @@ export class BackupKey {
 
   /** Compares in constant time. */
   fits(mac: string, covered: readonly Buffer[]): boolean {
-    const [given, right] = [Buffer.from(mac), Buffer.from(this.macOf(covered))];
+    const given = Buffer.from(mac);
+    const right = Buffer.from(this.macOf(covered));
     return given.length === right.length && timingSafeEqual(given, right);
   }
 }

@@ -220,7 +220,8 @@ class BackupReader {
 
   #takePages({ stores }: Description, content: Buffer): void {
     if (content.length <= pagesHeadBytes) throw this.#impossible('block of pages');
-    const [store, first] = [content.readUInt32LE(0), content.readDoubleLE(4)];
+    const store = content.readUInt32LE(0);
+    const first = content.readDoubleLE(4);
     const pages = content.subarray(pagesHeadBytes);
     const described = stores[store];
     if (described === undefined || !Number.isSafeInteger(first)) throw this.#impossible('block of pages');

@@ -185,7 +185,20 @@ export function decodeEnvelope(body: Uint8Array): Envelope {
   const [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals = [], cumulative = []] =
     packr.unpack(rest);
   return {
-    ...{ batch, counts, measurements, users, exposures, messages },
-    ...{ series, mints, uses, forgotten, unresolved, senders, ledger, totals, cumulative },
+    batch,
+    counts,
+    measurements,
+    users,
+    exposures,
+    messages,
+    series,
+    mints,
+    uses,
+    forgotten,
+    unresolved,
+    senders,
+    ledger,
+    totals,
+    cumulative,
   };
 }

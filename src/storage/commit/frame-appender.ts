@@ -38,7 +38,8 @@ export class FrameAppender {
       const { frame } = slot;
       if (group.length > 0 && (bytes + frame.length > joinedBytes || hasMessages(frame))) {
         this.#append(group);
-        [group, bytes] = [[], 0];
+        group = [];
+        bytes = 0;
       }
       group.push(slot);
       bytes += frame.length;

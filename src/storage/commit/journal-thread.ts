@@ -29,7 +29,10 @@ export class JournalThread {
     this.#thread = new WorkerThread(file, { ...place, ...memory } satisfies JournalStart);
     this.delays = this.#thread.delays;
     const [own, ...others] = slots.map(({ shared }) => ({
-      ...{ slot: shared, state: memory.state, bell: this.#thread.bell, bellAt: signals.calls },
+      slot: shared,
+      state: memory.state,
+      bell: this.#thread.bell,
+      bellAt: signals.calls,
     }));
     this.#own = new ProducerCommitter(own!);
     this.producers = others;

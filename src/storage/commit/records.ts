@@ -144,7 +144,9 @@ export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
       found.at(-1)![extents === 1 ? 'from' : 'to'] = [first, a, b, c, d];
       return;
     }
-    const [identity, from, to] = [digestBytes(a, b, c, d), nothing, nothing];
+    const identity = digestBytes(a, b, c, d);
+    const from = nothing;
+    const to = nothing;
     if (first < 0) found.push({ at: -1 - first, identity, forgotten: true, from, to });
     else {
       found.push({ at: first, identity, from, to });

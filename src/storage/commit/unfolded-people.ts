@@ -46,7 +46,8 @@ export class UnfoldedPeople implements IdentityTables {
 
   /** Starts a fold. @returns a function that ends it once the store has everything added before */
   beginFold(): () => void {
-    const [identities, days] = [this.identities.push(), this.identityDays.push()];
+    const identities = this.identities.push();
+    const days = this.identityDays.push();
     return () => {
       this.identities.drop(identities);
       this.identityDays.drop(days);

@@ -204,7 +204,8 @@ export function* numbersOfEnvironments(table: Table): Generator<number> {
 
 /** The minute at which the last bucket of a width starts; undefined if an environment has none. */
 export function lastBucket(table: Table, environment: number, width: BucketWidth): number | undefined {
-  const [start, end] = [writeKey(environment, width, 2 ** 32 - 1, 0), writeKey(environment, width, 0, 0)];
+  const start = writeKey(environment, width, 2 ** 32 - 1, 0);
+  const end = writeKey(environment, width, 0, 0);
   const [key] = table.getKeys({ start, end, reverse: true, limit: 1 });
   return key?.readUInt32BE(5);
 }

@@ -108,7 +108,8 @@ export function getLedgerTotal(store: UsageTables, key: Buffer): LedgerTotal | u
 /** A stored row as a ledger line. */
 export function readLedgerLine(key: Buffer, value: Buffer): LedgerLine {
   const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
-  const [application, hour] = [key.readUInt32BE(0), key.readUInt32BE(4)];
+  const application = key.readUInt32BE(0);
+  const hour = key.readUInt32BE(4);
   return { application, hour, subject: JSON.stringify(subject), count, lastAt, example };
 }
 
@@ -131,7 +132,8 @@ export function* ledgerEntries(
   only?: LedgerOutcome,
 ): Generator<LedgerEntry> {
   // A reverse range includes its start, and the key of an hour without a digest sorts before the rows of that hour.
-  const [start, end] = [pairKey(application, to), pairKey(application, from)];
+  const start = pairKey(application, to);
+  const end = pairKey(application, from);
   const range = { start, end, reverse: true, ...readAt(at) };
   for (const { key, value } of store.ledger.getRange(range)) {
     if (only !== undefined && !value.includes(`"${only}"`)) continue;

@@ -152,7 +152,10 @@ function drawOn(
     return { outcome: 'cloned' };
   }
   draft.put('passkeys', key, {
-    ...{ ...passkey, counter, backedUp, lastUsedAt: now },
+    ...passkey,
+    counter,
+    backedUp,
+    lastUsedAt: now,
     answered: [...answered, { challenge, expiresAt }],
   });
   return undefined;

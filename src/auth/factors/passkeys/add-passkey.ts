@@ -52,7 +52,9 @@ export function readNewPasskey({
   return {
     attestation: readAttestation(form),
     name: (form.get('name') ?? '').trim(),
-    ...{ address: request.remoteAddress, browser, userAgent: userAgentOf(request) },
+    address: request.remoteAddress,
+    browser,
+    userAgent: userAgentOf(request),
   };
 }
 
@@ -77,7 +79,9 @@ export async function registerPasskey<Drafted>(
     return refused('The device sent a passkey that is not valid here. Try another device.');
   const { transports } = attestation;
   const passkey: Passkey = {
-    ...{ ...credential, userId: user.id, transports },
+    ...credential,
+    userId: user.id,
+    transports,
     name: name || suggestedName(credential.aaguid, made.userAgent),
     createdAt: settings.clock.now(),
     lastUsedAt: null,

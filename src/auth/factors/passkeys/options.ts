@@ -37,7 +37,9 @@ export function passkeyPages(deps: OptionDeps): PasskeyPages | undefined {
   });
   const known = ({ id }: User) =>
     passkeysOf(deps.accountStore, id).map(([, { credentialId, transports }]) => ({
-      ...{ type: 'public-key', id: credentialId, transports },
+      type: 'public-key',
+      id: credentialId,
+      transports,
     }));
   return {
     signIn: (browser) => ({ ...common(browser), rpId, userVerification: 'required' }),

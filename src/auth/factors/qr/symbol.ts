@@ -76,7 +76,8 @@ function drawRings(centreY: number, centreX: number, radius: number, size: numbe
   for (let dy = -radius; dy <= radius; dy += 1)
     for (let dx = -radius; dx <= radius; dx += 1) {
       const distance = Math.max(Math.abs(dy), Math.abs(dx));
-      const [y, x] = [centreY + dy, centreX + dx];
+      const y = centreY + dy;
+      const x = centreX + dx;
       if (y < 0 || x < 0 || y >= size || x >= size) continue;
       set(y, x, radius === 4 ? distance !== 2 && distance !== 4 : distance !== 1);
     }

@@ -106,12 +106,18 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
 function planIn({ environment, name: feature }: FlagPlace, data: FormData): object {
   const text = (field: string) => String(data.get(field) ?? '').trim();
   const guardrail = {
-    ...{ metric: text('guardrail'), direction: text('guardrailDirection') },
+    metric: text('guardrail'),
+    direction: text('guardrailDirection'),
     tolerated: Number(text('tolerated')) / 100,
   };
   return {
-    ...{ feature, environment, name: text('name'), hypothesis: text('hypothesis') || null },
-    ...{ base: text('base'), metric: text('metric'), direction: text('direction') },
+    feature,
+    environment,
+    name: text('name'),
+    hypothesis: text('hypothesis') || null,
+    base: text('base'),
+    metric: text('metric'),
+    direction: text('direction'),
     startAt: dayOf(text('startAt')),
     endAt: text('endAt') === '' ? null : dayOf(text('endAt')),
     users: text('users') === '' ? null : Number(text('users')),

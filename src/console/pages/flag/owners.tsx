@@ -93,7 +93,9 @@ export function usePeople(application: string): readonly Candidate[] {
   return useMemo(
     () => [
       ...(members.items ?? []).map(({ id, name, email }) => ({
-        ...{ type: 'user' as const, id, name: name || email || id },
+        type: 'user' as const,
+        id,
+        name: name || email || id,
         ...(email !== null && { email }),
       })),
       ...(teams.items ?? []).map(({ id, name }) => ({ type: 'team' as const, id, name })),

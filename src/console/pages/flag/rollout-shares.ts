@@ -4,7 +4,8 @@ import { type Buckets, bucketAt, startOf } from '../../parts/chart/series.ts';
 
 /** The variant whose share grows most over the plan. */
 export function shownVariant(steps: readonly RolloutStep[]): string {
-  const [first, last] = [steps[0]?.split ?? {}, steps.at(-1)?.split ?? {}];
+  const first = steps[0]?.split ?? {};
+  const last = steps.at(-1)?.split ?? {};
   const growth = (variant: string) =>
     shareOf(last, variant) - (steps.length > 1 ? shareOf(first, variant) : 0);
   const variants = [...new Set([...Object.keys(first), ...Object.keys(last)])].sort();

@@ -86,7 +86,8 @@ function Editor({ place, detail }: RolloutProps) {
   const variant = steps.length > 0 ? shownVariant(steps) : variants.at(-1);
   const rest = variants.find((each) => each !== variant);
   async function save(data: FormData) {
-    const [on, off] = [String(data.get('variant')), String(data.get('rest'))];
+    const on = String(data.get('variant'));
+    const off = String(data.get('rest'));
     const dates = data.getAll('at').map(String);
     const parts = data.getAll('percent').map(String);
     const rollout = dates.flatMap((date, index) => {

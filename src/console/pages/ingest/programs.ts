@@ -32,11 +32,15 @@ interface SendingVersion {
 /** Groups ledger entries by program, and those of a program by version. */
 export function programsIn(entries: readonly LedgerEntry[]): SendingProgram[] {
   return byProgram(entries, nameOf).map(({ name, lastAt, entries: own }) => ({
-    ...{ name, lastAt, counts: countsOf(own) },
+    name,
+    lastAt,
+    counts: countsOf(own),
     types: [...new Set(own.map(typeOf))],
     codes: [...new Set(own.flatMap(({ code }) => code ?? []))],
     versions: byProgram(own, labelOf).map((version) => ({
-      ...{ label: version.name, lastAt: version.lastAt, counts: countsOf(version.entries) },
+      label: version.name,
+      lastAt: version.lastAt,
+      counts: countsOf(version.entries),
       userAgents: [...new Set(version.entries.flatMap(({ sender }) => sender.userAgent ?? []))],
     })),
   }));

@@ -73,7 +73,8 @@ export interface Drawn {
   readonly unfinishedFrom: number | undefined;
 }
 
-const [hour, day] = [3600, 86_400];
+const hour = 3600;
+const day = 86_400;
 
 /** The chart of a figure in the range. @param past label of the range that it is compared with */
 export function drawnOf(overview: Overview, figure: Figure, past: string): Drawn {
@@ -145,7 +146,8 @@ export function trendOf(values: readonly number[], unfinished: boolean): number 
   const finished = unfinished ? values.slice(0, -1) : values;
   const half = Math.floor(finished.length / 2);
   const sum = (part: readonly number[]) => part.reduce((total, value) => total + value, 0);
-  const [before, after] = [sum(finished.slice(0, half)), sum(finished.slice(finished.length - half))];
+  const before = sum(finished.slice(0, half));
+  const after = sum(finished.slice(finished.length - half));
   return before === 0 ? undefined : after / before - 1;
 }
 

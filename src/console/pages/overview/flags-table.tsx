@@ -56,8 +56,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
   const selection = useSelection(rows, keyOf, 'flag');
   const canChange = hasRole('User');
   // Sorting by users needs the users of all flags.
-  const wanted = sortKey(sort) === 'users' ? found.map(keyOf) : inView.value;
-  useUsersInView(users, range, wanted);
+  useUsersInView(users, range, sortKey(sort) === 'users' ? found.map(keyOf) : inView.value);
   return (
     <section aria-label="Flags">
       <Toolbar
@@ -73,7 +72,13 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
       />
       <Selected app={app} rows={rows} selection={selection} />
       {isAcross ? (
-        <Across {...{ app, range, filter, environments }} environment={overview.environment} />
+        <Across
+          app={app}
+          range={range}
+          filter={filter}
+          environments={environments}
+          environment={overview.environment}
+        />
       ) : rows.length === 0 ? (
         <NoMatch onAll={() => change({ search: undefined, state: undefined })} />
       ) : (

@@ -40,7 +40,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
           warnings: false,
         })}
         actions={(apiKey) =>
-          apiKey.credential === 'secret' && <RotateButton {...{ path, apiKey }} shown={rotated} />
+          apiKey.credential === 'secret' && <RotateButton path={path} apiKey={apiKey} shown={rotated} />
         }
         create={{
           label: 'Create an API key',

@@ -126,7 +126,9 @@ export function providerFields(data: FormData, isNew: boolean): object {
   const chosen = data.getAll('flags');
   const secret = text('clientSecret');
   return {
-    ...{ name: text('name'), issuer: text('issuer'), clientId: text('clientId') },
+    name: text('name'),
+    issuer: text('issuer'),
+    clientId: text('clientId'),
     ...((isNew || secret !== '') && { clientSecret: secret || null }),
     scopes: text('scopes')
       .split(/\s+/)

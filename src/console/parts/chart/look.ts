@@ -22,7 +22,9 @@ export function paletteOf(element: HTMLElement): Palette {
     return getComputedStyle(probe).color;
   };
   const series = new Map(tones.map((tone) => [tone, read(`series-${tone}`)]));
-  const [line, quiet, raised] = [read('line'), read('quiet'), read('raised')];
+  const line = read('line');
+  const quiet = read('quiet');
+  const raised = read('raised');
   probe.remove();
   return { series: (tone) => series.get(tone)!, line, quiet, raised };
 }

@@ -14,7 +14,10 @@ interface Picture {
   readonly kind: Exclude<ChartKind, 'table'>;
 }
 
-const [width, plotHeight, margin, line] = [960, 320, 24, 22];
+const width = 960;
+const plotHeight = 320;
+const margin = 24;
+const line = 22;
 const font = 'system-ui, sans-serif';
 
 /** Saves a chart as a PNG image on a light ground, with its title, range, legend and axes. */

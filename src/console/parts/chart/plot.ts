@@ -132,7 +132,8 @@ export class Plot {
 
   #dragged(u: uPlot): void {
     const { left, width } = u.select;
-    const [from, to] = [u.posToVal(left, 'x'), u.posToVal(left + width, 'x')];
+    const from = u.posToVal(left, 'x');
+    const to = u.posToVal(left + width, 'x');
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.#options.onDrag(...bucketsWithin(this.#content.buckets, from, to));
   }
@@ -162,6 +163,7 @@ function dataOf({ xs, heights, finished }: Drawing): uPlot.AlignedData {
 
 /** Centres a single bucket. */
 function xRange({ buckets, drawing: { xs } }: PlotContent): [number, number] {
-  const [from = 0, to = from] = [xs[0], xs.at(-1)];
+  const from = xs[0] ?? 0;
+  const to = xs.at(-1) ?? from;
   return from === to ? [from - buckets.width / 2, to + buckets.width / 2] : [from, to];
 }

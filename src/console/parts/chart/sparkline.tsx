@@ -6,11 +6,14 @@ export interface Spark {
   readonly soFar: string;
 }
 
-const [width, height, margin] = [100, 24, 2];
+const width = 100;
+const height = 24;
+const margin = 2;
 
 /** Draws values from 0, or the smallest value below it, upwards. @param unfinished whether the last bucket is incomplete */
 export function sparkOf(values: readonly number[], unfinished: boolean): Spark {
-  const [min, max] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const min = Math.min(0, ...values);
+  const max = Math.max(0, ...values);
   const scale = max === min ? 0 : (height - 2 * margin) / (max - min);
   const step = values.length > 1 ? width / (values.length - 1) : 0;
   const points = values.map(

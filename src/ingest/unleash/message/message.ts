@@ -173,7 +173,8 @@ function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
       return [];
     }
     const at = timeIn(entry, 'timestamp', notes, ...path);
-    const [appName, environment] = [textOf(entry['appName']), textOf(entry['environment'])];
+    const appName = textOf(entry['appName']);
+    const environment = textOf(entry['environment']);
     const checks: Checks[] = [];
     addChecks(checks, feature, entry, notes, ['metrics'], place);
     return [{ appName, environment, at, path, checks }];
@@ -234,7 +235,8 @@ function isCount(sent: unknown): sent is number {
 
 /** Values of `impactMetrics`. Labels are ignored. Of a histogram, the count and the sum are counters. */
 function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges: Value[] } {
-  const [counters, gauges]: [Value[], Value[]] = [[], []];
+  const counters: Value[] = [];
+  const gauges: Value[] = [];
   for (const [place, metric] of listOf(sent, notes, ['impactMetrics']).entries()) {
     const path = ['impactMetrics', place];
     const name = isFields(metric) ? textOf(metric['name']) : undefined;
@@ -249,7 +251,8 @@ function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges:
       const read = (field: string) =>
         numberOf(isFields(sample) ? sample[field] : undefined, notes, [...inside, at, field]);
       if (isHistogram) {
-        const [count, sum] = [read('count'), read('sum')];
+        const count = read('count');
+        const sum = read('sum');
         if (count !== undefined) counters.push([`${name}_count`, count]);
         if (sum !== undefined) counters.push([`${name}_sum`, sum]);
       } else {

@@ -55,7 +55,8 @@ function* contentParts({ usages, counters, gauges }: UnleashContent): Generator<
       entries += 1 + checks.length;
       if (entries < entriesPerPart) continue;
       yield { ...nothing, usages: open };
-      [open, entries] = [[], 0];
+      open = [];
+      entries = 0;
     }
   }
   if (open.length > 0) yield { ...nothing, usages: open };

@@ -180,12 +180,13 @@ export const features: Group<FeatureDeps> = {
 
 /** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
 function versionOf(feature: FeatureDetail): object {
-  const { name, description, declared, archived, permanent, snoozedUntil, split, rollout } = feature;
-  const { owners, ownersFrom, tags, createdAt, updatedAt } = feature;
-  const owned = { owners: ownersFrom === 'declaration' ? owners : [], tags };
-  const settings = { description, declared, archived, permanent, snoozedUntil, split, rollout, ...owned };
-  return { name, ...settings, createdAt, updatedAt };
+  const { name, declared, createdAt, updatedAt, ownersFrom } = feature;
+  const settings = Object.fromEntries(settable.map((field) => [field, feature[field]]));
+  if (ownersFrom !== 'declaration') settings['owners'] = [];
+  return { name, declared, ...settings, createdAt, updatedAt };
 }
+
+const settable = Object.keys(FeaturePatch.properties) as readonly (keyof FeaturePatch)[];
 
 /** Converts a patch for the accounts. @throws {ApiError} `invalid_time` */
 function entered({ snoozedUntil, split, rollout, ...rest }: FeaturePatch): Patch {

@@ -44,6 +44,10 @@ async function openFresh(name: string, options: Parameters<Console['visit']>[1] 
   return visit;
 }
 
+/** Saves the description and the split. */
+const saveSettings = (page: Page) =>
+  page.getByRole('region', { name: 'Description and split' }).getByRole('button', { name: /^Save/ }).click();
+
 const chart = (page: Page) => page.getByRole('application', { name: 'Checks by variant' });
 
 /** How long the range of the address is, hours; `undefined` when it is not a fixed one. */
@@ -159,6 +163,39 @@ describe('actions on a flag', () => {
     await page.locator('.flag-head').getByText('archived').waitFor();
     await page.getByRole('button', { name: 'Unarchive' }).click();
     await page.locator('.flag-head').getByText('archived').waitFor({ state: 'detached' });
+  });
+
+  test.each([
+    ['Take theirs', 'Theirs'],
+    ['Save mine', 'Mine'],
+  ])('ask about a description that someone else has changed: "%s" results in %s', async (choice, left) => {
+    const name = `contested: ${left}`;
+    const { page } = await openFresh(name);
+    const path = `/api/v2/applications/${sender.application}/features/${encodeURIComponent(name)}`;
+    const description = page.getByLabel('Description', { exact: true });
+    await description.fill('Mine');
+    await console.manage('PATCH', path, 200, { description: 'Theirs', archived: true });
+    await saveSettings(page);
+    const dialog = page.getByRole('dialog', { name: 'It was changed while you edited it' });
+    await dialog.waitFor();
+    expect((await dialog.getByRole('row').allInnerTexts()).slice(1)).toEqual([
+      'Description\tdefault\tTheirs\tMine',
+      'Archived\toff\ton\tunchanged',
+    ]);
+    await dialog.getByRole('button', { name: choice }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => description.inputValue()).toBe(left);
+    expect(await console.manage('GET', path, 200)).toMatchObject({ description: left, archived: true });
+  });
+
+  test('keep another setting that someone else has changed', async () => {
+    const { page } = await openFresh('shared');
+    const path = `/api/v2/applications/${sender.application}/features/shared`;
+    await page.getByLabel('Description', { exact: true }).fill('Mine');
+    await console.manage('PATCH', path, 200, { permanent: true });
+    await saveSettings(page);
+    await page.locator('.flag-description').getByText('Mine').waitFor();
+    expect(await console.manage('GET', path, 200)).toMatchObject({ description: 'Mine', permanent: true });
   });
 
   test.each([

@@ -8,6 +8,8 @@ import { pauseAfter } from './pause.ts';
 export interface Polled<T> {
   /** `undefined` before the first answer. */
   readonly data: T | undefined;
+  /** Entity tag of `data`, for a change with `If-Match`; `undefined` if the resource has none. */
+  readonly etag: string | undefined;
   /** Time of the last successful request, Unix ms of the server. */
   readonly at: number | undefined;
   readonly error: unknown;
@@ -18,7 +20,9 @@ interface Reader {
   readonly data: Signal<unknown>;
   readonly at: Signal<number | undefined>;
   readonly error: Signal<unknown>;
-  etag: string | null;
+  etag: string | undefined;
+  /** True if a change has invalidated `data`. */
+  isForgotten: boolean;
   /** The pauses that components ask for, ms. */
   readonly wanted: Set<{ readonly everyMs: number | undefined }>;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,10 +72,14 @@ export function usePoll<T>(path: string | undefined, everyMs: number | undefined
       updateLooked();
     };
   }, [path, everyMs]);
-  const { data, at, error } = path === undefined ? nothing : readerOf(path);
+  const reader = path === undefined ? nothing : readerOf(path);
+  const { data, at, error } = reader;
   return {
     get data() {
       return data.value as T | undefined;
+    },
+    get etag() {
+      return reader.etag;
     },
     get at() {
       return at.value;
@@ -88,7 +96,7 @@ const nothing = newReader();
 export function forget(prefix: string): void {
   for (const [path, reader] of readers) {
     if (!path.startsWith(prefix)) continue;
-    reader.etag = null;
+    reader.isForgotten = true;
     if (reader.wanted.size === 0) readers.delete(path);
     else restart(path, reader);
   }
@@ -99,7 +107,8 @@ function newReader(): Reader {
     data: signal(undefined),
     at: signal(undefined),
     error: signal(undefined),
-    etag: null,
+    etag: undefined,
+    isForgotten: false,
     wanted: new Set(),
     timer: undefined,
     stopping: undefined,
@@ -137,11 +146,13 @@ async function read(path: string, reader: Reader): Promise<void> {
 }
 
 async function readOnce(path: string, reader: Reader, signal: AbortSignal): Promise<void> {
-  const headers = reader.etag === null ? {} : { 'if-none-match': reader.etag };
+  const headers = reader.etag === undefined || reader.isForgotten ? {} : { 'if-none-match': reader.etag };
+  reader.isForgotten = false;
   const response = await send('GET', path, { headers, signal });
   if (response.status !== 304) {
-    reader.data.value = await bodyOf(response);
-    reader.etag = response.headers.get('etag');
+    const body = await bodyOf(response);
+    reader.etag = response.headers.get('etag') ?? undefined;
+    reader.data.value = body;
   }
   lastAnswer = currentTime();
   reader.at.value = lastAnswer;

@@ -34,17 +34,66 @@ export interface Thing<T> {
   change(change: Change<T>, extra?: Readonly<Record<string, unknown>>): Promise<boolean>;
 }
 
-interface Tagged<T> {
+/** A version of a resource. */
+export interface Tagged<T> {
   readonly data: T;
   readonly etag: string;
 }
 
+/**
+ * Changes a resource (`PATCH` with `If-Match`). If someone else has changed the same fields since the reader saw them, waits for
+ * the reader's decision.
+ * @param path from `resource`
+ */
+export function useChange<T extends object>(path: string) {
+  const conflict = useSignal<Conflict<T> | undefined>(undefined);
+
+  /** @returns the current version, and whether it has the reader's change @throws as `call` */
+  async function change(seen: Tagged<T>, make: Change<T>, extra = {}) {
+    for (let before = seen; ; ) {
+      const mine = make(before.data);
+      try {
+        const body = { ...mine, ...extra };
+        const now = await read<T>('PATCH', path, { body, headers: { 'if-match': before.etag } });
+        return { now, isMine: true };
+      } catch (failure) {
+        if (!(failure instanceof ApiProblem && failure.status === 412)) throw failure;
+      }
+      const theirs = await read<T>('GET', path);
+      if (isOvertaken(before.data, theirs.data, mine)) {
+        const choice = await new Promise<'mine' | 'theirs'>((decide) => {
+          conflict.value = { before: before.data, theirs: theirs.data, mine, decide };
+        });
+        conflict.value = undefined;
+        if (choice === 'theirs') return { now: theirs, isMine: false };
+      }
+      before = theirs;
+    }
+  }
+
+  return { conflict: conflict.value, change };
+}
+
+/** True if someone else has set a field to another value than the reader. */
+function isOvertaken<T extends object>(
+  before: T,
+  theirs: T,
+  mine: Readonly<Record<string, unknown>>,
+): boolean {
+  const textOf = (version: object, field: string) =>
+    JSON.stringify((version as Record<string, unknown>)[field]);
+  return Object.keys(mine).some(
+    (field) =>
+      textOf(theirs, field) !== textOf(before, field) && textOf(theirs, field) !== textOf(mine, field),
+  );
+}
+
 /** Reads a resource, and changes only the version that the reader has seen. @param path from `resource` */
-export function useThing<T>(path: string): Thing<T> {
+export function useThing<T extends object>(path: string): Thing<T> {
   const seen = useSignal<Tagged<T> | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const version = useSignal(0);
-  const conflict = useSignal<Conflict<T> | undefined>(undefined);
+  const changing = useChange<T>(path);
 
   async function reload(signal?: AbortSignal): Promise<void> {
     try {
@@ -63,33 +112,17 @@ export function useThing<T>(path: string): Thing<T> {
   }, [path]);
 
   async function change(make: Change<T>, extra = {}): Promise<boolean> {
-    for (let before = seen.peek()!; ; ) {
-      const mine = make(before.data);
-      try {
-        const body = { ...mine, ...extra };
-        seen.value = await read<T>('PATCH', path, { body, headers: { 'if-match': before.etag } });
-        return true;
-      } catch (failure) {
-        if (!(failure instanceof ApiProblem && failure.status === 412)) throw failure;
-      }
-      const theirs = await read<T>('GET', path);
-      const choice = await new Promise<'mine' | 'theirs'>((decide) => {
-        conflict.value = { before: before.data, theirs: theirs.data, mine, decide };
-      });
-      conflict.value = undefined;
-      before = theirs;
-      if (choice === 'mine') continue;
-      seen.value = theirs;
-      version.value += 1;
-      return false;
-    }
+    const { now, isMine } = await changing.change(seen.peek()!, make, extra);
+    seen.value = now;
+    if (!isMine) version.value += 1;
+    return isMine;
   }
 
   return {
     data: seen.value?.data,
     error: error.value,
     version: version.value,
-    conflict: conflict.value,
+    conflict: changing.conflict,
     reload: () => reload(),
     change,
   };

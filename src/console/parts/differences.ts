@@ -34,7 +34,7 @@ export function valueText(value: unknown): string {
   if (value === undefined) return '–';
   if (value === null) return 'default';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (!Array.isArray(value)) return String(value);
+  if (!Array.isArray(value)) return itemText(value);
   return value.length === 0 ? 'none' : value.map(itemText).join(', ');
 }
 
@@ -45,7 +45,11 @@ export function fieldText(field: string): string {
 }
 
 function itemText(item: unknown): string {
-  return typeof item === 'object' && item !== null && 'name' in item ? String(item.name) : String(item);
+  if (typeof item !== 'object' || item === null) return String(item);
+  if ('name' in item) return String(item.name);
+  return Object.entries(item)
+    .map(([key, value]) => `${key} ${itemText(value)}`)
+    .join(' ');
 }
 
 function same(one: unknown, other: unknown): boolean {

@@ -1,6 +1,12 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
+import { type Tagged, useChange } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
+import { Form, type FormProps } from '../../parts/form.tsx';
+import { ConflictDialog } from '../../parts/thing.tsx';
 
 /** The flag of the page. */
 export interface FlagPlace {
@@ -22,10 +28,68 @@ export function reread({ application }: FlagPlace): void {
   forget(resource('applications', application, 'activity'));
 }
 
-/** Changes the declaration of a flag, and declares it if necessary. @throws {ApiProblem} */
-export async function changeFlag(place: FlagPlace, patch: object): Promise<void> {
-  await call('PATCH', flagPath(place)!, { body: patch });
-  reread(place);
+/** The settings that a conflict is about. The other fields change with packets and notes. */
+const settings: Readonly<Record<keyof FeaturePatch, true>> = {
+  description: true,
+  archived: true,
+  permanent: true,
+  snoozedUntil: true,
+  split: true,
+  rollout: true,
+  owners: true,
+  tags: true,
+};
+
+const settingsOf = (flag: FeatureDetail) =>
+  Object.fromEntries(Object.entries(flag).filter(([field]) => Object.hasOwn(settings, field)));
+
+/** A section that changes the declaration of a flag. */
+export interface FlagProps {
+  readonly place: FlagPlace;
+  /** The version on the page. */
+  readonly flag: Tagged<FeatureDetail>;
+}
+
+/** Changes the declaration of a flag, and declares it if necessary. `dialog` asks the reader after a conflict. */
+export function useFlagChange(place: FlagPlace) {
+  const { conflict, change } = useChange<FeatureDetail>(flagPath(place)!);
+  const shown = conflict && {
+    ...conflict,
+    before: settingsOf(conflict.before),
+    theirs: settingsOf(conflict.theirs),
+  };
+  return {
+    dialog: <ConflictDialog conflict={shown} />,
+    /** @returns false if the reader accepted someone else's change instead @throws as `call` */
+    async change(seen: Tagged<FeatureDetail>, patch: FeaturePatch): Promise<boolean> {
+      const { isMine } = await change(seen, () => patch);
+      reread(place);
+      return isMine;
+    },
+  };
+}
+
+interface FlagFormProps extends FlagProps, Omit<FormProps, 'onSubmit'> {
+  readonly patch: (data: FormData) => FeaturePatch;
+}
+
+/** A form that changes the version of the flag that its reader started to edit. */
+export function FlagForm({ place, flag, patch, ...form }: FlagFormProps) {
+  const { dialog, change } = useFlagChange(place);
+  const edited = useRef<Tagged<FeatureDetail> | undefined>(undefined);
+  const version = useSignal(0);
+  async function save(data: FormData) {
+    const isMine = await change(edited.current ?? flag, patch(data));
+    edited.current = undefined;
+    if (!isMine) version.value += 1;
+    return isMine;
+  }
+  return (
+    <div onInput={() => (edited.current ??= flag)}>
+      <Form key={version.value} {...form} onSubmit={save} />
+      {dialog}
+    </div>
+  );
 }
 
 /** Declares a flag. */

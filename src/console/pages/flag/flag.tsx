@@ -41,25 +41,26 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
   useTitle(place.name);
   if (detail.error instanceof ApiProblem && detail.error.status === 404) return <UnknownFlag place={place} />;
   if (path !== undefined && detail.data === undefined) return <Pending error={detail.error} />;
+  const flag = detail.data && { data: detail.data, etag: detail.etag ?? '*' };
   return (
     <article class="stack flag">
       <Head place={place} detail={detail.data} />
-      {detail.data === undefined ? (
+      {flag === undefined ? (
         <p class="quiet">Only the figures are shown: a path cannot contain the name of this flag.</p>
       ) : (
-        <VerdictSection place={place} detail={detail.data} />
+        <VerdictSection place={place} flag={flag} />
       )}
       <TrafficSection place={place} />
-      {detail.data !== undefined && <RolloutSection place={place} detail={detail.data} />}
-      {detail.data !== undefined && <ComparisonSection place={place} />}
-      {detail.data !== undefined && <ExperimentsSection place={place} detail={detail.data} />}
-      {detail.data !== undefined && (
+      {flag !== undefined && <RolloutSection place={place} flag={flag} />}
+      {flag !== undefined && <ComparisonSection place={place} />}
+      {flag !== undefined && <ExperimentsSection place={place} detail={flag.data} />}
+      {flag !== undefined && (
         <div class="flag-columns">
           <Senders place={place} />
-          <Seen place={place} detail={detail.data} />
-          <OwnersSection place={place} detail={detail.data} />
-          <Notes place={place} detail={detail.data} />
-          {hasRole('User') && <SettingsForm place={place} detail={detail.data} />}
+          <Seen place={place} detail={flag.data} />
+          <OwnersSection place={place} flag={flag} />
+          <Notes place={place} detail={flag.data} />
+          {hasRole('User') && <SettingsForm place={place} flag={flag} />}
         </div>
       )}
     </article>

@@ -1,6 +1,5 @@
 import { useMemo } from 'preact/hooks';
 import { ownersText } from '../../../contract/owners.ts';
-import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { Owner } from '../../../contract/shapes/owner.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { Member } from '../../../contract/shapes/user.ts';
@@ -8,18 +7,13 @@ import { resource } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
 import { applications } from '../../applications.tsx';
 import { CodePlaces } from '../../parts/code-places.tsx';
-import { Field, Form } from '../../parts/form.tsx';
+import { Field } from '../../parts/form.tsx';
 import { hasRole } from '../../roles.ts';
-import { changeFlag, type FlagPlace } from './change.tsx';
-
-interface OwnersProps {
-  readonly place: FlagPlace;
-  readonly detail: FeatureDetail;
-}
+import { FlagForm, type FlagProps } from './change.tsx';
 
 /** Who owns the flag, its tags, and where the code names it. */
-export function OwnersSection({ place, detail }: OwnersProps) {
-  const { owners, ownersFrom, tags, code } = detail;
+export function OwnersSection({ place, flag }: FlagProps) {
+  const { owners, ownersFrom, tags, code } = flag.data;
   return (
     <section aria-labelledby="flag-owners">
       <h2 id="flag-owners">Owners and code</h2>
@@ -45,23 +39,27 @@ export function OwnersSection({ place, detail }: OwnersProps) {
       ) : (
         <CodePlaces code={code} />
       )}
-      {hasRole('User') && <OwnersForm place={place} detail={detail} />}
+      {hasRole('User') && <OwnersForm place={place} flag={flag} />}
     </section>
   );
 }
 
-function OwnersForm({ place, detail }: OwnersProps) {
+function OwnersForm({ place, flag }: FlagProps) {
   const people = usePeople(place.application);
-  const { owners, ownersFrom, tags } = detail;
+  const { owners, ownersFrom, tags, declared: isDeclared } = flag.data;
   const declared = ownersFrom === 'declaration' ? owners : [];
-  async function save(data: FormData) {
-    await changeFlag(place, {
-      owners: ownersFromText(String(data.get('owners')), [...declared, ...people]),
-      tags: partsOf(String(data.get('tags'))),
-    });
-  }
+  const patch = (data: FormData) => ({
+    owners: ownersFromText(String(data.get('owners')), [...declared, ...people]),
+    tags: partsOf(String(data.get('tags'))),
+  });
   return (
-    <Form onSubmit={save} submit={detail.declared ? 'Save' : 'Save and declare'} done="The owners are saved">
+    <FlagForm
+      place={place}
+      flag={flag}
+      patch={patch}
+      submit={isDeclared ? 'Save' : 'Save and declare'}
+      done="The owners are saved"
+    >
       <Field
         name="owners"
         label="Owners"
@@ -78,7 +76,7 @@ function OwnersForm({ place, detail }: OwnersProps) {
           <input {...properties} maxLength={900} defaultValue={tags.join(', ')} autoComplete="off" />
         )}
       />
-    </Form>
+    </FlagForm>
   );
 }
 

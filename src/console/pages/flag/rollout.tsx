@@ -1,29 +1,24 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { FeatureDetail, RolloutStep } from '../../../contract/shapes/feature.ts';
+import type { RolloutStep } from '../../../contract/shapes/feature.ts';
 import type { UsageReport } from '../../../contract/shapes/reports.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { type Buckets, bucketsOf } from '../../parts/chart/series.ts';
-import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Field, SelectField } from '../../parts/form.tsx';
 import { Help } from '../../parts/help.tsx';
 import { useRange } from '../../parts/range.tsx';
 import { boundsQuery } from '../../range.ts';
 import { hasRole } from '../../roles.ts';
-import { changeFlag, type FlagPlace } from './change.tsx';
+import { FlagForm, type FlagPlace, type FlagProps } from './change.tsx';
 import { plannedShare, plannedShares, shareIn, shownVariant } from './rollout-shares.ts';
 import { useSplit } from './split.tsx';
 import { splitVariants } from './traffic.ts';
 
-interface RolloutProps {
-  readonly place: FlagPlace;
-  readonly detail: FeatureDetail;
-}
-
 /** The rollout plan of the flag, and its actual share of the checks. */
-export function RolloutSection({ place, detail }: RolloutProps) {
-  const { rollout } = detail;
+export function RolloutSection({ place, flag }: FlagProps) {
+  const { rollout } = flag.data;
   const open = useSignal(false);
   const split = useSplit(place);
   if (rollout === null && !hasRole('User')) return null;
@@ -41,7 +36,7 @@ export function RolloutSection({ place, detail }: RolloutProps) {
       </div>
       {rollout !== null && split?.text && <p class="callout callout-warn">{split.text}</p>}
       {rollout !== null && <Shares place={place} steps={rollout} />}
-      {open.value && <Editor place={place} detail={detail} />}
+      {open.value && <Editor place={place} flag={flag} />}
     </section>
   );
 }
@@ -79,13 +74,14 @@ function Shares({ place, steps }: { readonly place: FlagPlace; readonly steps: r
 const most = 6;
 
 /** Steps for one variant; another one gets the rest. */
-function Editor({ place, detail }: RolloutProps) {
+function Editor({ place, flag }: FlagProps) {
+  const { data: detail } = flag;
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const steps = detail.rollout ?? [];
   const variants = splitVariants(steps.at(0)?.split ?? detail.split, seen);
   const variant = steps.length > 0 ? shownVariant(steps) : variants.at(-1);
   const rest = variants.find((each) => each !== variant);
-  async function save(data: FormData) {
+  function patch(data: FormData) {
     const on = String(data.get('variant'));
     const off = String(data.get('rest'));
     const dates = data.getAll('at').map(String);
@@ -96,10 +92,10 @@ function Editor({ place, detail }: RolloutProps) {
       const split = { ...(percent > 0 && { [on]: percent }), ...(percent < 100 && { [off]: 100 - percent }) };
       return [{ at: `${date}:00Z`, split }];
     });
-    await changeFlag(place, { rollout: rollout.length === 0 ? null : rollout });
+    return { rollout: rollout.length === 0 ? null : rollout };
   }
   return (
-    <Form onSubmit={save} submit="Save the plan" done="The rollout plan is saved">
+    <FlagForm place={place} flag={flag} patch={patch} submit="Save the plan" done="The rollout plan is saved">
       <div class="experiment-fields">
         <SelectField
           name="variant"
@@ -135,6 +131,6 @@ function Editor({ place, detail }: RolloutProps) {
         );
       })}
       <p class="hint">Empty steps are left out. Without a step, there is no plan.</p>
-    </Form>
+    </FlagForm>
   );
 }

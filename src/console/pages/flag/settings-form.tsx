@@ -1,26 +1,27 @@
-import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
-import { type ControlProperties, Field, Form } from '../../parts/form.tsx';
-import { changeFlag, type FlagPlace } from './change.tsx';
+import { type ControlProperties, Field } from '../../parts/form.tsx';
+import { FlagForm, type FlagProps } from './change.tsx';
 import { splitVariants, typedSplit } from './traffic.ts';
 
-interface SettingsProps {
-  readonly place: FlagPlace;
-  readonly detail: FeatureDetail;
-}
-
 /** The team's description of the flag, and its intended split. */
-export function SettingsForm({ place, detail }: SettingsProps) {
+export function SettingsForm({ place, flag }: FlagProps) {
+  const { data: detail } = flag;
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const variants = splitVariants(detail.split, seen);
-  async function save(data: FormData) {
+  function patch(data: FormData) {
     const description = String(data.get('description')).trim();
     const split = typedSplit(variants, data.getAll('split').map(String));
-    await changeFlag(place, { description: description === '' ? null : description, split });
+    return { description: description === '' ? null : description, split };
   }
   return (
     <section aria-labelledby="flag-settings">
       <h2 id="flag-settings">Description and split</h2>
-      <Form onSubmit={save} submit={detail.declared ? 'Save' : 'Save and declare'} done="The flag is saved">
+      <FlagForm
+        place={place}
+        flag={flag}
+        patch={patch}
+        submit={detail.declared ? 'Save' : 'Save and declare'}
+        done="The flag is saved"
+      >
         <Field
           name="description"
           label="Description"
@@ -38,7 +39,7 @@ export function SettingsForm({ place, detail }: SettingsProps) {
             )}
           />
         )}
-      </Form>
+      </FlagForm>
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
 import { flagAddress, useQuery } from '../../address.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -8,19 +8,15 @@ import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { hasRole } from '../../roles.ts';
-import { changeFlag, DeclareButton, type FlagPlace, flagPath } from './change.tsx';
+import { DeclareButton, type FlagPlace, type FlagProps, flagPath, useFlagChange } from './change.tsx';
 import { SplitReason } from './split.tsx';
 import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
 
 const everyMs = 10_000;
 
-interface SectionProps {
-  readonly place: FlagPlace;
-  readonly detail: FeatureDetail;
-}
-
 /** The verdict on the flag, its reasons, and the next steps. */
-export function VerdictSection({ place, detail }: SectionProps) {
+export function VerdictSection({ place, flag }: FlagProps) {
+  const { data: detail } = flag;
   const { data, error } = usePoll<Verdict>(flagPath(place, 'verdict'), everyMs);
   const said = data && headingOf(data, detail, format);
   const tone = data === undefined ? 'quiet' : toneOf(data.kind, detail);
@@ -38,7 +34,7 @@ export function VerdictSection({ place, detail }: SectionProps) {
         )}
         <SplitReason place={place} />
       </ul>
-      <Actions place={place} detail={detail} suggested={data?.actions ?? []} />
+      <Actions place={place} flag={flag} suggested={data?.actions ?? []} />
     </section>
   );
 }
@@ -61,14 +57,14 @@ function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly ne
 
 const snoozeMs = 30 * 86_400_000;
 
-interface ActionsProps extends SectionProps {
+interface ActionsProps extends FlagProps {
   readonly suggested: readonly VerdictAction[];
 }
 
 type Change = Exclude<VerdictAction, 'copy' | 'declare'> | 'not permanent' | 'end snooze';
 
 /** The changes that buttons make: label, changed fields, announcement. */
-const changes: Readonly<Record<Change, readonly [label: string, patch: () => object, done: string]>> = {
+const changes: Readonly<Record<Change, readonly [label: string, patch: () => FeaturePatch, done: string]>> = {
   snooze: ['Snooze 30 days', () => ({ snoozedUntil: later(snoozeMs) }), 'Snoozed for 30 days'],
   permanent: ['Permanent', () => ({ permanent: true }), 'The flag is permanent'],
   archive: ['Archive', () => ({ archived: true }), 'The flag is archived'],
@@ -78,14 +74,16 @@ const changes: Readonly<Record<Change, readonly [label: string, patch: () => obj
 };
 
 /** The next steps, the suggested ones first. */
-function Actions({ place, detail, suggested }: ActionsProps) {
+function Actions({ place, flag, suggested }: ActionsProps) {
+  const { data: detail } = flag;
   const { busy, refusal, run } = useAction();
+  const { dialog, change: changeFlag } = useFlagChange(place);
   const variants = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const snoozed = isSnoozed(detail);
   const mayChange = hasRole('User');
   const button = (change: Change) => {
     const [label, patch, done] = changes[change];
-    const onClick = () => run(() => changeFlag(place, patch()), done);
+    const onClick = () => run(() => changeFlag(flag, patch()), done);
     return (
       <button key={change} type="button" disabled={busy} onClick={onClick}>
         {label}
@@ -104,6 +102,7 @@ function Actions({ place, detail, suggested }: ActionsProps) {
       {mayChange && detail.permanent && button('not permanent')}
       {mayChange && snoozed && button('end snooze')}
       {refusal}
+      {dialog}
     </div>
   );
 }

@@ -19,7 +19,7 @@ import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
 import { type MonthTask, monthUsage, type PrometheusTask, prometheusReport } from './month-usage.ts';
-import { OverviewBases } from './overview-base.ts';
+import { OverviewBases } from './overview-counts.ts';
 import {
   type OverviewTask,
   type OverviewUsersTask,

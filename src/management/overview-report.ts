@@ -1,5 +1,6 @@
 import type { Owners } from '../accounts/owners.ts';
 import type { Overview, OverviewFeature, OverviewUsers } from '../contract/shapes/overview.ts';
+import type { VerdictKind } from '../contract/verdicts.ts';
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
 import {
   countUniqueUsers,
@@ -22,21 +23,24 @@ import {
   type HourlyLedger,
   hourlyLedger,
   hoursOver,
+  type Names,
   type OverviewBase,
   type OverviewBases,
   type OverviewWanted,
   type PastSeries,
+  readSights,
   receivedIn,
-} from './overview-base.ts';
-import type { Comparison, Span } from './overview-before.ts';
-import { daysText, gridOf, hoursAround } from './overview-range.ts';
-import { rowsOf } from './overview-rows.ts';
-import { readSights, type Sights, SpanTotals, Totals } from './overview-totals.ts';
+  type Sights,
+  SpanTotals,
+  Totals,
+} from './overview-counts.ts';
+import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
+import { showOwned } from './owned.ts';
 import { grainOf, minuteText, shownZone } from './report-range.ts';
 import { pickSeries } from './sights.ts';
-import type { SplitCache } from './split-report.ts';
+import type { SplitCache, Splits } from './split-report.ts';
 import { dayMs } from './verdict.ts';
-import type { Verdicts } from './verdicts.ts';
+import type { AllVerdicts, Verdicts } from './verdicts.ts';
 
 export interface OverviewTask extends OverviewWanted {
   readonly environment: Environment;
@@ -54,7 +58,7 @@ export interface OverviewTask extends OverviewWanted {
 }
 
 /** The caches of earlier overviews. */
-export interface Remembered {
+interface Remembered {
   readonly verdicts: Verdicts;
   readonly bases: OverviewBases;
   readonly splits: SplitCache;
@@ -278,6 +282,143 @@ function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Ove
     else if (verdict === 'snoozed') states.snoozed += 1;
   }
   return states;
+}
+
+/** Maximum number of variants in a row. */
+const maxVariants = 8;
+
+/** The counts of the rows. */
+interface RowCounts extends Pick<Counted, 'totals' | 'before' | 'rest'> {
+  /** Start of the previous range, minutes; `undefined` if it is not kept. */
+  readonly from: number | undefined;
+}
+
+/** The declarations and verdicts in the rows. */
+interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
+  readonly splits: Splits;
+  readonly declared: readonly FeatureDeclaration[];
+  readonly owned: ReadonlyMap<string, Owners>;
+}
+
+/**
+ * A row for every feature that was seen or is declared, by checks. `__other__` has a row only if it has counts.
+ * @param points in a sparkline
+ */
+function rowsOf(
+  names: Names,
+  { totals, ...spans }: RowCounts,
+  sights: Sights,
+  { declared, owned, kinds, recentVariants, checksOnlyBy, splits }: RowNotes,
+  points: number,
+): OverviewFeature[] {
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const variants = variantsOf(names, totals);
+  const seen = names.features.map((feature, number) => {
+    const declaration = declarations.get(feature);
+    const checksOnly = checksOnlyBy.get(feature);
+    const recent = recentVariants.get(feature);
+    const split = splits.get(feature);
+    const checks = variants[number]!.reduce((sum, [, each]) => sum + each, 0);
+    return {
+      feature,
+      checks,
+      ...comparedOf(number, checks, spans, sights),
+      used: totals.used[number]!,
+      viewed: totals.viewed[number]!,
+      spark: [...totals.spark.subarray(number * points, (number + 1) * points)],
+      variants: showVariants(variants[number]!),
+      firstSeenAt: seenAt(sights.first[number]!),
+      lastSeenAt: seenAt(sights.last[number]!),
+      ...showDeclaration(declaration, owned.get(feature)),
+      verdict: verdictOf(feature, kinds),
+      ...(recent !== undefined && { recentVariants: recent }),
+      ...(split && { split }),
+      ...(checksOnly && { checksOnly: [...checksOnly] }),
+    };
+  });
+  const known = new Set(names.features);
+  const unseen = declared
+    .filter(({ name }) => !known.has(name))
+    .map((declaration) => showUnseen(declaration, points, { owned, kinds, splits }));
+  return [...seen, ...unseen].filter(isShown).sort(byChecks);
+}
+
+/** The checks that are compared. A feature that was first seen after the previous range began is not: a beginning is not growth. */
+function comparedOf(
+  number: number,
+  checks: number,
+  { before, rest, from }: Omit<RowCounts, 'totals'>,
+  { first }: Sights,
+): Pick<OverviewFeature, 'compared'> {
+  if (from === undefined || first[number] === 0 || first[number]! > from) return {};
+  return { compared: [checks - rest.checks[number]!, before.checks[number]!] };
+}
+
+type VariantChecks = [variant: string, checks: number];
+
+/** The variants with checks, by feature. */
+function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Totals): VariantChecks[][] {
+  const variants: VariantChecks[][] = features.map(() => []);
+  for (const [ordinal, variant] of variantOf.entries()) {
+    if (variant !== undefined && checks[ordinal]! > 0) {
+      variants[featureOf[ordinal]!]!.push([variant, checks[ordinal]!]);
+    }
+  }
+  return variants;
+}
+
+function showVariants(variants: readonly VariantChecks[]): VariantChecks[] {
+  const sorted = variants.toSorted(([, a], [, b]) => b - a);
+  const rest = sorted.slice(maxVariants).reduce((sum, [, checks]) => sum + checks, 0);
+  return rest > 0 ? [...sorted.slice(0, maxVariants), ['…', rest]] : sorted;
+}
+
+function showUnseen(
+  declaration: FeatureDeclaration,
+  points: number,
+  { owned, kinds, splits }: Pick<RowNotes, 'owned' | 'kinds' | 'splits'>,
+): OverviewFeature {
+  const split = splits.get(declaration.name);
+  return {
+    feature: declaration.name,
+    checks: 0,
+    used: 0,
+    viewed: 0,
+    variants: [],
+    spark: new Array<number>(points).fill(0),
+    firstSeenAt: null,
+    lastSeenAt: null,
+    ...showDeclaration(declaration, owned.get(declaration.name)),
+    verdict: verdictOf(declaration.name, kinds),
+    ...(split && { split }),
+  };
+}
+
+/** The verdict on a feature. `__other__` is not a single feature, and a feature without a verdict yet is new. */
+function verdictOf(feature: string, kinds: RowNotes['kinds']): VerdictKind {
+  return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
+}
+
+function showDeclaration(declaration: FeatureDeclaration | undefined, owners: Owners | undefined) {
+  return {
+    declared: declaration !== undefined,
+    archived: declaration?.archived ?? false,
+    permanent: declaration?.permanent ?? false,
+    snoozedUntil: timeText(declaration?.snoozedUntil ?? null),
+    ...showOwned(declaration, owners),
+  };
+}
+
+function seenAt(minute: number): string | null {
+  return minute === 0 ? null : minuteText(minute);
+}
+
+function isShown({ feature, checks, used, viewed }: OverviewFeature): boolean {
+  return feature !== surplusName || checks + used + viewed > 0;
+}
+
+function byChecks(a: OverviewFeature, b: OverviewFeature): number {
+  return b.checks - a.checks || (a.feature < b.feature ? -1 : 1);
 }
 
 export interface OverviewUsersTask {

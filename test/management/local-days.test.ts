@@ -4,7 +4,7 @@ import { dayAt } from '../../src/contract/calendar.ts';
 import type { Overview } from '../../src/contract/shapes/overview.ts';
 import { queryReader } from '../../src/http/query-reader.ts';
 import { measurementsReport } from '../../src/management/measurements-report.ts';
-import { OverviewBases } from '../../src/management/overview-base.ts';
+import { OverviewBases } from '../../src/management/overview-counts.ts';
 import { overviewRange, readOverviewRange } from '../../src/management/overview-range.ts';
 import { overviewReport } from '../../src/management/overview-report.ts';
 import { SplitCache } from '../../src/management/split-report.ts';

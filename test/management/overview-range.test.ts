@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { queryReader } from '../../src/http/query-reader.ts';
-import { compare } from '../../src/management/overview-before.ts';
-import { daysOf, daysText, overviewRange, readOverviewRange } from '../../src/management/overview-range.ts';
+import {
+  compare,
+  daysOf,
+  daysText,
+  overviewRange,
+  readOverviewRange,
+} from '../../src/management/overview-range.ts';
 import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/retention.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];

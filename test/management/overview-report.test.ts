@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Overview } from '../../src/contract/shapes/overview.ts';
 import { queryReader } from '../../src/http/query-reader.ts';
-import { OverviewBases } from '../../src/management/overview-base.ts';
+import { OverviewBases } from '../../src/management/overview-counts.ts';
 import { overviewRange, readOverviewRange } from '../../src/management/overview-range.ts';
 import { overviewReport } from '../../src/management/overview-report.ts';
 import { SplitCache } from '../../src/management/split-report.ts';

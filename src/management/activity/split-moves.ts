@@ -2,11 +2,11 @@ import { readCounts } from '../../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import type { Reading, Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { type Names, readNames } from '../overview-totals.ts';
+import { type Names, readNames } from '../overview-counts.ts';
 import { type LevelShift, levelShifts } from '../statistics/level-shifts.ts';
 
 /** Number of days that are compared. */
-export const comparedDays = 100;
+const comparedDays = 100;
 
 /** Maximum number of series read. Those of further features are not compared. */
 const maxSeries = 20_000;

@@ -132,7 +132,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'and of two concurrent exchanges, exactly one succeeds',
   },
   'one-time-refresh-token': {
-    file: 'src/auth/tokens/grant-refresh-token.ts',
+    file: 'src/auth/tokens/grants.ts',
     text: 'const isReused = !isCurrent(token, session);',
     without: 'const isReused = isCurrent(token, session) && false;',
     test: 'test/auth/tokens/grant-refresh-token.test.ts',

@@ -1,6 +1,6 @@
 /*
- * src/auth/tokens: issuing, checking and revoking tokens. token-endpoint.ts chooses the grant (grant-*.ts), bearer.ts and
- * validate-token.ts check access tokens, and invalidation.ts keeps the list of invalid ones.
+ * src/auth/tokens: issuing, checking and revoking tokens. token-endpoint.ts chooses one of the grants (grants.ts), bearer.ts
+ * and validate-token.ts check access tokens, and invalidation.ts keeps the list of invalid ones.
  */
 import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
 import { type ClientEndpointDeps, type ClientForm, clientEndpoint } from '../clients/client-endpoint.ts';
@@ -9,20 +9,22 @@ import type { Form } from '../clients/form.ts';
 import { OAuthError } from '../clients/oauth-error.ts';
 import type { DeviceCodes } from '../devices/device-codes.ts';
 import type { SessionDeps } from '../sessions.ts';
-import { authorizationCodeGrant, invalidCode } from './grant-authorization-code.ts';
-import { type ClientCredentialsDeps, clientCredentialsGrant } from './grant-client-credentials.ts';
-import { deviceCodeGrant, deviceCodeGrantType, pollRefusals } from './grant-device-code.ts';
-import { refreshTokenGrant } from './grant-refresh-token.ts';
 import {
+  authorizationCodeGrant,
+  clientCredentialsGrant,
+  deviceCodeGrant,
+  deviceCodeGrantType,
+  invalidCode,
+  pollRefusals,
+  refreshTokenGrant,
   type TokenExchangeDeps,
   tokenExchangeGrant,
   tokenExchangeGrantType,
-} from './grant-token-exchange.ts';
+} from './grants.ts';
 import { TokenAnswer } from './token-answer.ts';
 import type { TokenTotals } from './token-totals.ts';
 
 export type TokenEndpointSettings = ClientEndpointDeps &
-  ClientCredentialsDeps &
   TokenExchangeDeps &
   SessionDeps & { readonly devices: DeviceCodes; readonly totals: TokenTotals };
 

@@ -4,15 +4,15 @@ import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { holderKeyOf } from '../auth/clients/client-limits.ts';
-import { Unauthorized } from '../auth/tokens/bearer.ts';
+import { Challenged, Unauthorized } from '../auth/tokens/bearer.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type KeyScope, scopeOfRole } from '../contract/key-scopes.ts';
 import { isAtLeast, type Role, roles } from '../contract/roles.ts';
+import { isRecentSignIn, maxSignInAge } from '../contract/step-up.ts';
 import type * as http from '../http/endpoint.ts';
 import type { Params, Request } from '../http/types.ts';
 import type { Application, Team, User } from '../storage/lmdb/records.ts';
 import { type Caller, type Claims, callerOf, type ManageDeps, reaches } from './caller.ts';
-import { checkRecentSignIn } from './step-up.ts';
 
 /** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
 export interface Within {
@@ -45,7 +45,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
 }
 
 /** Checks a caller, and finds the resource of the path. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
-export function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
+function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
   const id = params['id'] ?? '';
   const { found, teams } = find(access.within, accounts, caller, id);
   if (!(access.orSelf && id === caller.id) && !hasScope(caller, access))
@@ -77,7 +77,7 @@ function checkBound(caller: Caller, { within, bound }: Access, id: string): void
     throw new ApiError('forbidden', boundElsewhere);
 }
 
-export const boundElsewhere = 'This API key can only reach the applications that it is bound to';
+const boundElsewhere = 'This API key can only reach the applications that it is bound to';
 
 /** The detail of `forbidden`. */
 export function requires(least: Role): string {
@@ -130,7 +130,7 @@ function reachable<T>(what: Owned, thing: T | undefined, teams: readonly string[
 }
 
 /** Resources that belong to teams. */
-export type Owned = Exclude<keyof Within, 'service' | 'installation'>;
+type Owned = Exclude<keyof Within, 'service' | 'installation'>;
 
 /**
  * Checks that a resource exists, and that a caller manages it: the caller must be an Admin in a team that owns it.
@@ -172,7 +172,7 @@ const places = {
 } as const;
 
 /** A caller with a valid token, the required role and requests left. */
-export interface Admitted {
+interface Admitted {
   readonly caller: Caller;
   /** The caller according to the draft of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
@@ -221,4 +221,25 @@ export const tooManyRequests = 'This client has made too many requests';
 function takeRate({ rates, directory }: ManageDeps, claims: Claims): void {
   const wait = rates.take(holderKeyOf(claims), directory.clock.monotonic());
   if (wait > 0) throw new ApiError('rate_limited', tooManyRequests, wait);
+}
+
+/** Requires a new sign-in for a dangerous change (RFC 9470). */
+export class SignInTooOld extends Challenged {
+  constructor() {
+    super(
+      'insufficient_user_authentication',
+      `This requires a sign-in within the last ${maxSignInAge / 60} minutes: sign in again`,
+      `Bearer error="insufficient_user_authentication", max_age="${maxSignInAge}"`,
+    );
+  }
+}
+
+/**
+ * Checks that the user of a token has signed in recently. API keys are exempt. A refreshed token has the time of the sign-in.
+ * @throws {SignInTooOld}
+ */
+function checkRecentSignIn({ directory, authTimeOf }: ManageDeps, claims: Claims): void {
+  if (claims.sub === claims.client_id) return;
+  const authTime = authTimeOf(claims);
+  if (authTime === undefined || !isRecentSignIn(authTime, directory.clock.now())) throw new SignInTooOld();
 }

@@ -22,12 +22,12 @@ import {
   installationAdminsOnly,
   notInTeam,
   requires,
+  SignInTooOld,
   tooManyRequests,
 } from './access.ts';
 import { changedSince } from './answers.ts';
 import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
-import { SignInTooOld } from './step-up.ts';
 
 /** The part of a declaration that is in the document. */
 export interface Described {

@@ -1,15 +1,18 @@
+import { realpathSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { systemClock } from '../runtime/clock.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import { collectGarbage } from '../runtime/garbage.ts';
 import { Histogram, watchLoop } from '../runtime/histogram.ts';
 import { type Outcome, outcomeOf } from '../runtime/thread-calls.ts';
 import { logThreadConsole } from '../runtime/worker-log.ts';
+import { dataFilesIn, ownStores } from '../storage/lmdb/data-file.ts';
+import { openMappedPages } from '../storage/lmdb/mapped-pages.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { type ExportRequest, makeExport } from './exports/make-export.ts';
 import type { Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
-import { memoryReleaser } from './release-memory.ts';
 
 /** The parameters of the thread. */
 export interface ReportWorkerStart {
@@ -30,6 +33,12 @@ export interface ReportRequest {
   readonly name: keyof Reports;
   readonly task: unknown;
 }
+
+/** Minimum interval between two collections of garbage, ms. One takes up to 50 ms of the report thread. */
+const collectEveryMs = 5000;
+
+/** Minimum interval between two releases of mapped pages, ms. */
+const unmapEveryMs = 100;
 
 logThreadConsole();
 const { data, delays } = workerData as ReportWorkerStart;
@@ -74,4 +83,25 @@ export function stopExport(id: number): void {
 export async function close(): Promise<void> {
   await turns.end();
   await store.lmdb.close();
+}
+
+/**
+ * Returns a function that releases the memory of finished reports: their garbage, and the pages of the data files that they read.
+ * Reports of large stores leave a lot of both, and the runtime would keep them. Call it often, during long reports as well.
+ */
+async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Promise<() => void> {
+  const unmap = await openMappedPages();
+  let collectedAt = clock.monotonic();
+  let unmappedAt = collectedAt;
+  return () => {
+    const now = clock.monotonic();
+    if (now - unmappedAt >= unmapEveryMs) {
+      unmappedAt = now;
+      unmap?.(dataFilesIn(data, ownStores).map((file) => realpathSync(file)));
+    }
+    if (now - collectedAt >= collectEveryMs) {
+      collectedAt = now;
+      collectGarbage();
+    }
+  };
 }

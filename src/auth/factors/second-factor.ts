@@ -14,7 +14,7 @@ import type { SignInSettings } from '../sign-in/sign-in.ts';
 import { type CurrentSignIn, currentSignIn, isOf } from '../sign-in/sign-ins.ts';
 
 /** The browser of a user who has proven the first factor. */
-export interface SecondStep {
+interface SecondStep {
   readonly browser: Browser;
   /** The address of the peer. */
   readonly address: string;
@@ -24,7 +24,7 @@ export interface SecondStep {
 /** The browser is not signed in, or not at this step. */
 const over = { outcome: 'over' } as const;
 
-export type ProvenCode =
+type ProvenCode =
   | DraftedSignIn
   | typeof over
   | { readonly outcome: 'wrong'; readonly signIn: CurrentSignIn }
@@ -66,7 +66,7 @@ export async function proveCode(
   return proven;
 }
 
-export type Enrolled =
+type Enrolled =
   | typeof over
   | { readonly outcome: 'wrong'; readonly signIn: CurrentSignIn }
   | {

@@ -1,5 +1,5 @@
 import type { Reply } from '../../http/types.ts';
-import { qrCode } from '../factors/qr/qr-code.ts';
+import { qrCode } from '../factors/qr-code.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
 import { type Html, html } from './html.ts';
 
@@ -38,7 +38,7 @@ ${cancel}`,
 }
 
 /** The secret of a new authenticator app, and the URI from which the app reads it. */
-export interface ShownSecret {
+interface ShownSecret {
   readonly secret: string;
   readonly uri: string;
   /** The secret as the form returns it. */

@@ -36,7 +36,7 @@ export interface AccountPage {
 }
 
 /** @param page the content of the next page */
-export type Act = (
+type Act = (
   deps: AccountPageDeps,
   posted: PostedForm,
   signIn: CurrentSignIn,

@@ -4,7 +4,7 @@ import { Location, NotCached } from '../../http/openapi/headers.ts';
 import { queryParameters } from '../../http/query-reader.ts';
 
 /** An endpoint that people use with a browser. */
-export interface Page<Deps> {
+interface Page<Deps> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

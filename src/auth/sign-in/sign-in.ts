@@ -24,7 +24,7 @@ export interface SignInSettings extends ThrottleDeps, SignInDeps {
   readonly randomBytes: RandomBytes;
 }
 
-export interface Credentials {
+interface Credentials {
   readonly email: string;
   readonly password: string;
   /** The address of the peer. */

@@ -19,7 +19,7 @@ export interface Refusals {
 }
 
 /** Hours without a refusal after which further ones are another period. */
-export const pauseHours = 24;
+const pauseHours = 24;
 
 const dayHours = 24;
 const maxSenders = 3;

@@ -13,7 +13,6 @@ import { sendersAt } from '../senders-report.ts';
 import { type FeatureSight, sightsAt } from '../sights.ts';
 import { type ActivityFilter, type Fact, latest, pageOfFacts, positionOf } from './facts.ts';
 import { type Refusals, refusalsOf } from './refusals.ts';
-import { Remembered } from './remembered.ts';
 import { type Moves, movesIn, type SplitMove, type TrafficMove } from './split-moves.ts';
 
 export interface ActivityTask extends ActivityFilter {
@@ -230,4 +229,28 @@ function refusalFact({ environments, keys }: ActivityTask, period: Refusals, hou
     text: `Refused: ${code} (${details.filter(Boolean).join(', ')})`,
     until: isOver ? (lastHour + 1) * hourMs : null,
   };
+}
+
+/** Maximum number of cached results. */
+const most = 32;
+
+/** Caches the results of readings for a while. The oldest is dropped. */
+class Remembered<T> {
+  readonly #freshMs: number;
+  readonly #kept = new Map<string, { readonly readAt: number; readonly result: T }>();
+
+  constructor(freshMs: number) {
+    this.#freshMs = freshMs;
+  }
+
+  /** @param now Unix ms */
+  *get(key: string, now: number, read: () => Reading<T>): Reading<T> {
+    const known = this.#kept.get(key);
+    if (known !== undefined && Math.abs(now - known.readAt) < this.#freshMs) return known.result;
+    const result = yield* read();
+    this.#kept.delete(key);
+    this.#kept.set(key, { readAt: now, result });
+    if (this.#kept.size > most) this.#kept.delete([...this.#kept.keys()][0]!);
+    return result;
+  }
 }

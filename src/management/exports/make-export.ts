@@ -58,7 +58,7 @@ export function makeExport(store: UsageTables, { name, task, format, memory }: E
 const all = { limit: Number.POSITIVE_INFINITY, after: undefined };
 
 /** All features of an application by name. */
-export function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
+function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* featuresReport(store, { ...task, page: all });
   yield* rowsOf(writer, items, ({ owners, ...feature }) =>
     cellsIn({ ...feature, owners: owners.map(({ name }) => name) }, featureColumns),
@@ -66,7 +66,7 @@ export function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'
 }
 
 /** All metrics of an application by name. */
-export function* metricRows(store: UsageTables, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
+function* metricRows(store: UsageTables, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* metricsReport(store, { ...task, page: all });
   yield* rowsOf(writer, items, (metric) => cellsIn(metric, metricColumns));
 }

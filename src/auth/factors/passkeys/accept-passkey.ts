@@ -16,7 +16,7 @@ export interface PasskeySettings extends SignInSettings, Pick<ChallengeDeps, 'ke
 }
 
 /** A passkey's response to a challenge. */
-export interface PasskeyProof {
+interface PasskeyProof {
   readonly assertion: SentAssertion;
   /** The address of the peer. */
   readonly address: string;

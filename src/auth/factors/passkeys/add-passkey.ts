@@ -6,6 +6,7 @@ import { isName } from '../../../contract/names.ts';
 import { relyingPartyId } from '../../../contract/passkeys.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
+import { platformOf } from '../../devices/device-name.ts';
 import type { Browser } from '../../sign-in/browser.ts';
 import { userAgentOf } from '../../sign-in/draft-sign-in.ts';
 import { missingStep } from '../../sign-in/missing-step.ts';
@@ -13,7 +14,6 @@ import type { PostedForm } from '../../sign-in/posted-form.ts';
 import type { CurrentSignIn } from '../../sign-in/sign-ins.ts';
 import type { PasskeySettings } from './accept-passkey.ts';
 import { challengeExpiry } from './challenge.ts';
-import { suggestedName } from './names.ts';
 import { algorithms } from './options.ts';
 import {
   answeredChallenge,
@@ -25,7 +25,7 @@ import {
 } from './web-authn.ts';
 
 /** A new credential of an authenticator. */
-export interface NewPasskey {
+interface NewPasskey {
   readonly attestation: SentAttestation;
   /** As typed; empty for a suggested one. */
   readonly name: string;
@@ -35,7 +35,7 @@ export interface NewPasskey {
   readonly userAgent: string;
 }
 
-export type AddedPasskey<Drafted> =
+type AddedPasskey<Drafted> =
   | { readonly outcome: 'added'; readonly drafted: Drafted }
   /** `fault` is for the user. */
   | { readonly outcome: 'refused'; readonly fault: string };
@@ -146,4 +146,29 @@ async function verify(
   } catch {
     return undefined; // The library throws for each check that fails, with texts for developers.
   }
+}
+
+/** The providers of passkeys by the AAGUID of their authenticators. */
+const providers: ReadonlyMap<string, string> = new Map([
+  ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd', 'iCloud Keychain'],
+  ['dd4ec289-e01d-41c9-bb89-70fa845d4bf2', 'iCloud Keychain (managed)'],
+  ['ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4', 'Google Password Manager'],
+  ['adce0002-35bc-c60a-648b-0b25f1f05503', 'Chrome on Mac'],
+  ['08987058-cadc-4b81-b6e1-30de50dcbe96', 'Windows Hello'],
+  ['9ddd1817-af5a-4672-a2b9-3e3dd95000a9', 'Windows Hello'],
+  ['6028b017-b1d4-4c02-b4b3-afcdafc96bb2', 'Windows Hello'],
+  ['53414d53-554e-4700-0000-000000000000', 'Samsung Pass'],
+  ['bada5566-a7aa-401f-bd96-45619a55120d', '1Password'],
+  ['d548826e-79b4-db40-a3d8-11116f7e8349', 'Bitwarden'],
+  ['531126d6-e717-415c-9320-3d9aa6981239', 'Dashlane'],
+  ['fdb141b2-5d84-443e-8a35-4698c205a502', 'KeePassXC'],
+  ['50726f74-6f6e-5061-7373-50726f746f6e', 'Proton Pass'],
+]);
+
+/** A name for a new passkey: its provider, or the platform of the browser. */
+function suggestedName(aaguid: string, userAgent: string): string {
+  const provider = providers.get(aaguid);
+  if (provider !== undefined) return provider;
+  const platform = platformOf(userAgent);
+  return platform === undefined ? 'Passkey' : `Passkey on ${platform}`;
 }

@@ -18,7 +18,7 @@ async function load(): Promise<WebAuthn> {
 }
 
 /** The bytes of an authenticator's response, in fields of a form, base64url. */
-export interface SentCredential {
+interface SentCredential {
   readonly id: string;
   readonly clientData: string;
 }

@@ -157,8 +157,8 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Lines that each folder and loose file of `src` may have. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6355,
-  auth: 11242,
+  accounts: 6353,
+  auth: 11219,
   bench: 3217,
   cli: 6057,
   commands: 2230,
@@ -169,12 +169,12 @@ const most: Readonly<Record<string, number>> = {
   http: 4997,
   ingest: 9770,
   'main.ts': 154,
-  management: 14553,
+  management: 14527,
   replication: 10776,
   runtime: 1465,
   serve: 4827,
   storage: 14587,
-  webhooks: 2329,
+  webhooks: 2315,
 };
 
 describe('lines', () => {

@@ -17,7 +17,7 @@ import { byAge } from './key-index.ts';
 import type { Draft, KeyRange, MemoryTable } from './store/account-store.ts';
 
 /** The kinds of things that are numbered, each in its own sequence. */
-export type Sequence =
+type Sequence =
   | 'application'
   | 'environment'
   | 'key'
@@ -36,7 +36,7 @@ export type Sequence =
   | 'audit';
 
 /** Records by application, as on disk. */
-export type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'scansOf' | 'keysOf'>;
+type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'scansOf' | 'keysOf'>;
 
 /** Queues an event for the webhooks of its team, in the commit of the change that causes it. */
 export type Announce = (draft: Draft, event: WebhookEvent) => void;

@@ -12,7 +12,7 @@ export interface Use {
   readonly subject?: string;
 }
 
-export interface ApiKeyMarksDeps {
+interface ApiKeyMarksDeps {
   readonly now: () => number;
   readonly keyOf: (clientId: string) => ApiKey | undefined;
   readonly change: (plan: (draft: AccountDraft) => void) => Promise<void>;

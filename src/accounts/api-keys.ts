@@ -17,7 +17,7 @@ export const secretOverlapMs = 24 * 3_600_000;
 export const noSecretHash = '0'.repeat(64);
 
 /** What an API key authenticates by, besides a secret. */
-export interface Credential {
+interface Credential {
   readonly publicKeys?: readonly PublicKey[];
   readonly trust?: Trust;
 }
@@ -34,7 +34,7 @@ interface Settings {
 }
 
 /** The team and the client id of an API key. */
-export interface ApiKeyPath {
+interface ApiKeyPath {
   readonly teamId: string;
   readonly clientId: string;
 }
@@ -45,9 +45,7 @@ export interface NewApiKey {
   readonly clientSecret: string;
 }
 
-export type WantedApiKey = Credential &
-  Pick<Settings, 'name'> &
-  Partial<Settings> & { readonly teamId: string };
+type WantedApiKey = Credential & Pick<Settings, 'name'> & Partial<Settings> & { readonly teamId: string };
 
 /**
  * Makes OAuth client credentials for a team.

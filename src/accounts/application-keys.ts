@@ -83,7 +83,7 @@ const cannotRotate = `Cannot rotate an adopted token: its clients can send only 
 export const rotatedBefore = 'This key was rotated already: rotate the key that replaced it';
 
 /** A token of another service. */
-export interface AdoptedToken {
+interface AdoptedToken {
   readonly token: string;
   readonly type: KeyType;
   readonly name?: string;

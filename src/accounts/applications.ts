@@ -13,13 +13,13 @@ import { isOriginPattern, withoutSlash } from './origins.ts';
 import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
 
-export type ApplicationSettings = Pick<
+type ApplicationSettings = Pick<
   Application,
   'name' | 'allowedOrigins' | 'acceptClientIdentities' | 'rate' | 'burst'
 >;
 
 /** A new application. Omitted settings have their defaults. */
-export interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'>> {
+interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'>> {
   readonly name: string;
   readonly teamId: string;
   /** Names, in display order. */

@@ -57,7 +57,7 @@ export interface Directory extends DirectorySources, Accounts {
 }
 
 /** Who makes changes, and which ones they may make. */
-export interface Authority {
+interface Authority {
   /** The address of the peer. Without it, the same actor as before makes the changes. */
   readonly address?: string;
   /** The id of a user or an API key. Without it, the peer is an unauthenticated caller. */

@@ -26,7 +26,7 @@ export const cannotStop = 'Only a running experiment can be stopped: delete one 
 const dayMs = 86_400_000;
 
 /** Minimum length of an experiment, days: a week has each weekday once. */
-export const leastDays = 7;
+const leastDays = 7;
 /** Maximum length. */
 export const mostDays = 366;
 
@@ -42,7 +42,7 @@ export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number):
   return to !== null && users === null ? today >= to : today >= from + leastDays;
 }
 
-export type ExperimentPhase = 'planned' | 'running' | 'finished' | 'stopped';
+type ExperimentPhase = 'planned' | 'running' | 'finished' | 'stopped';
 
 /** The state of an experiment at a time. */
 export function phaseOf({ startAt, stopped, result }: Experiment, now: number): ExperimentPhase {
@@ -224,7 +224,7 @@ function targetOf({ id }: Application, feature: string, { name }: Experiment): A
   return { type: 'experiment', id, name: `${feature}: ${name}` };
 }
 
-export const planRules = {
+const planRules = {
   end: `Cannot take endAt: must be at least ${leastDays} and at most ${mostDays} whole UTC days after the start`,
   past: 'Cannot take endAt: must be in the future',
   start: `Cannot take startAt: must be at most ${mostDays} days from now`,

@@ -11,7 +11,7 @@ const maxNotes = 100;
 
 export const tooManyNotes = `${tooMany('notes of a feature', maxNotes)}: delete one that is no longer needed`;
 
-export interface NewNote {
+interface NewNote {
   readonly at: number;
   /** Name of an environment of the application; `null` for all environments. */
   readonly environment: string | null;

@@ -93,7 +93,7 @@ export function patchProvider(
   });
 }
 
-export const secretOfIssuer =
+const secretOfIssuer =
   'Cannot take issuer: the client secret belongs to the previous one; send clientSecret, too';
 
 /** Deletes a provider. The identities of its issuer stay linked, in case it is set up again. @throws {ApiError} `not_found` */

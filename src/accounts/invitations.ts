@@ -33,7 +33,7 @@ export function newLink(
   return { token, invitation: { hash: hashSecret(token), purpose, of: passwordId(passwordHash), expiresAt } };
 }
 
-export interface LinkSources {
+interface LinkSources {
   readonly randomBytes: RandomBytes;
   readonly now: number;
   readonly lifetimes: LinkLifetimes;

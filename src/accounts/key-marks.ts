@@ -5,7 +5,7 @@ import type { AccountDraft } from './account-draft.ts';
 import { plus, UnwrittenRefusals } from './key-refusals.ts';
 import type { ThreadKeyMarks } from './thread-keys.ts';
 
-export interface KeyMarksDeps {
+interface KeyMarksDeps {
   readonly now: () => number;
   /** The key with a hash, as on disk. */
   readonly keyOf: (hash: string) => ApplicationKey | undefined;

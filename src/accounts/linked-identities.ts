@@ -4,7 +4,7 @@ import { hashSecret } from './secrets.ts';
 import type { Draft, Reader } from './store/account-store.ts';
 
 /** The key of a linked identity. */
-export function identityKey(issuer: string, subject: string): string {
+function identityKey(issuer: string, subject: string): string {
   return hashSecret(JSON.stringify([issuer, subject]));
 }
 

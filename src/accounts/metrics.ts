@@ -8,7 +8,7 @@ import { checkPlan, planOf } from './plans.ts';
 /** How a metric without a declaration is read. */
 const undeclared: MetricSettings = { kind: 'counter', unit: null };
 
-export type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
+type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
 /**
  * Declares a metric or changes its declaration. Does nothing if it is unchanged.

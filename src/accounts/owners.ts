@@ -50,7 +50,7 @@ export function enteredTags(given: readonly string[]): readonly string[] {
  * Owners under their current names. One who was deleted, or has left the team of the application, becomes a text with the name
  * at the time of the declaration.
  */
-export function showOwners(
+function showOwners(
   people: People,
   { teamId }: Pick<Application, 'teamId'>,
   owners: readonly FlagOwner[],

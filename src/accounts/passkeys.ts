@@ -29,7 +29,7 @@ export function passkeysOf(
     .sort(([, a], [, b]) => a.createdAt - b.createdAt);
 }
 
-export const passkeyKnown = 'This passkey has been added before';
+const passkeyKnown = 'This passkey has been added before';
 
 /**
  * Drafts the addition of a passkey.

@@ -25,7 +25,7 @@ export function checkFits(accounts: Accounts, teamId: string, plan: Plan): void 
   throw new ApiError('conflict', `The team exceeds the limits of the plan ${plan}: ${list}`);
 }
 
-export interface Count {
+interface Count {
   readonly what: PlanLimit;
   readonly count: number;
   /** Name of the application that they belong to. */

@@ -4,7 +4,7 @@ import { ApiError } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 import type { Jwk, PublicKey, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
-export const maxPublicKeys = 5;
+const maxPublicKeys = 5;
 /** Lengths of the modulus of an RSA key in bits. A longer one makes each signature slow to verify. */
 const rsaBits = { min: 2048, max: 8192 };
 /** Public exponents of RSA keys. Signatures with a small one can be forged (FIPS 186-5 §5.1); a large one is slow to verify. */

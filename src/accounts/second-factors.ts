@@ -55,7 +55,7 @@ export function addTotp(
   return shown;
 }
 
-export const hasTotp = 'The user already has an authenticator app; remove it first';
+const hasTotp = 'The user already has an authenticator app; remove it first';
 
 /**
  * Drafts the use of a code or a recovery code. Each is accepted once.

@@ -70,7 +70,7 @@ function checkPasswords(
     throw new ApiError('invalid_body', `Cannot take passwords: ${withoutBreakGlass}`);
 }
 
-export const withoutBreakGlass =
+const withoutBreakGlass =
   'breakGlass must have an Admin of the first team with a password, who can sign in while the provider is down';
 
 function checkDomains({ domains }: SignInPolicy, providers: ProviderList): void {

@@ -10,7 +10,7 @@ import { checkFits, checkOrigin } from './plan-fit.ts';
 import { checkPlan, usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 
-export interface NewTeam {
+interface NewTeam {
   readonly plan?: Plan;
   /** Returns the ids of the initial members, who are Admins of the team. */
   readonly foundersOf?: (accounts: Accounts) => readonly string[];

@@ -1,7 +1,7 @@
 import { isOneOrigin, originMatcher, patternThatAllows } from './origins.ts';
 
 /** Whether an application accepts packets from an origin, and why. */
-export interface OriginVerdict {
+interface OriginVerdict {
   readonly allowed: boolean;
   /** The pattern that allows it. */
   readonly by: string | null;

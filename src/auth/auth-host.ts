@@ -90,7 +90,7 @@ export const accountEndpoints = [signIn, providers, clientTokens];
 export const authHost = [...accountEndpoints, metadata];
 
 /** The settings of this deployment. */
-export interface AuthDocumentSettings {
+interface AuthDocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;
 }

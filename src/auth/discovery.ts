@@ -6,7 +6,7 @@ import type { Handler, Route } from '../http/types.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 import { grantTypes } from './tokens/token-endpoint.ts';
 
-export interface DiscoverySettings {
+interface DiscoverySettings {
   /** The public URL of the auth host. */
   readonly issuer: string;
   readonly serviceScope: string;

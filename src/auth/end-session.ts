@@ -18,7 +18,7 @@ import { type IdTokenHint, readIdTokenHint } from './tokens/id-token.ts';
 import { addToList } from './tokens/invalidation.ts';
 import { isStillValid, type ValidateToken, validOrNot } from './tokens/validate-token.ts';
 
-export interface EndSessionDeps extends SessionDeps, TokenSettings, LogoutDeps {
+interface EndSessionDeps extends SessionDeps, TokenSettings, LogoutDeps {
   readonly validate: ValidateToken;
 }
 

@@ -17,7 +17,7 @@ import { endsAt, removeSession } from './sessions.ts';
 import { sweepThrottles } from './sign-in/login-throttle.ts';
 import { keyAt } from './tokens/invalidation.ts';
 
-export interface SweepDeps extends SweepTurns {
+interface SweepDeps extends SweepTurns {
   readonly accounts: AccountTables;
   readonly accountStore: AccountStore;
   readonly clock: Clock;

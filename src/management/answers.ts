@@ -11,7 +11,7 @@ import type { Request } from '../http/types.ts';
 
 const tagSchema = { type: 'string', pattern: '^"[\\w-]{22}"$' };
 
-export const EntityTag = {
+const EntityTag = {
   component: 'EntityTag',
   description: 'Identifies the version in the answer. A later change may name it in `If-Match`.',
   required: true,

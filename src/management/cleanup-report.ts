@@ -33,7 +33,7 @@ export interface Removable {
 }
 
 /** A feature that cannot go yet, although nothing shows that it is needed. */
-export interface Kept {
+interface Kept {
   readonly feature: string;
   readonly kind: VerdictKind;
   readonly why: Reasons[number];

@@ -67,7 +67,7 @@ export const cleanup: Group<CleanupDeps> = {
 };
 
 /** The features that can go, as in the API. */
-export function showCleanup(
+function showCleanup(
   accounts: Accounts,
   application: Application,
   { removable, total, kept, keptTotal }: CleanupFound,

@@ -6,7 +6,7 @@ import type { Json } from '../http/openapi/json-schema.ts';
 import { managementApi } from './management-api.ts';
 
 /** The settings of this deployment that the document contains. */
-export interface DocumentSettings {
+interface DocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;
   /** Public URL of the base host. */

@@ -15,7 +15,7 @@ import { type Described, describeEndpoint } from './describe-endpoint.ts';
 import { freshly } from './freshly.ts';
 
 /** An endpoint of the management API, below `/api/v2`. */
-export interface Declaration<
+interface Declaration<
   Path extends string,
   Kind extends keyof Within,
   Query extends TProperties,

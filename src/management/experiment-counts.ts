@@ -27,7 +27,7 @@ export interface VariantDays {
 }
 
 /** The counts to read. `metrics` are names of counters. */
-export interface CountsOf extends Pick<VariantDays, 'amounts'> {
+interface CountsOf extends Pick<VariantDays, 'amounts'> {
   readonly feature: string;
   readonly days: Days;
   readonly metrics: readonly string[];

@@ -38,7 +38,7 @@ export interface SightTask {
 }
 
 /** A feature before it is shown. */
-export interface Known {
+interface Known {
   readonly name: string;
   /** `undefined` if it was only seen. */
   readonly declaration: FeatureDeclaration | undefined;

@@ -4,7 +4,7 @@ import type { Log } from '../runtime/log.ts';
 import { taskOf } from './experiment-shown.ts';
 import type { ReportPool } from './report-pool.ts';
 
-export interface FinishDeps {
+interface FinishDeps {
   /** The directory, with the service as actor. */
   readonly directory: Directory;
   readonly reports: Pick<ReportPool, 'make'>;

@@ -27,7 +27,7 @@ export const paging = {
   ),
 };
 
-export type Paging = QueryOf<typeof paging>;
+type Paging = QueryOf<typeof paging>;
 
 /**
  * Returns a page of a list, in the order of creation. A cursor is the position of the last item of a page, so an item that

@@ -20,7 +20,7 @@ export interface MonthTask {
 export const maxShown = { features: 5_000, metrics: 1_000 };
 
 /** A value with labels. */
-export interface Shown<Value> {
+interface Shown<Value> {
   readonly labels: Labels;
   readonly value: Value;
 }

@@ -40,7 +40,7 @@ export function showOwned(
 }
 
 /** Filters of a list by owners and tags. */
-export interface OwnedFilter {
+interface OwnedFilter {
   readonly owner: string | undefined;
   readonly tag: string | undefined;
   readonly mine: boolean | undefined;

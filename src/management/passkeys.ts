@@ -10,7 +10,7 @@ import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { checkManagesSignIn } from './user-patch.ts';
 
-export interface PasskeyDeps extends ManageDeps {
+interface PasskeyDeps extends ManageDeps {
   readonly accountStore: Pick<Reader, 'get' | 'keys'>;
 }
 

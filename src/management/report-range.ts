@@ -28,7 +28,7 @@ export interface ReportRange {
 }
 
 /** A range in a time zone. */
-export interface Zoned {
+interface Zoned {
   readonly timeZone: string;
   /** With steps of a day: the starts of the days, minutes since the epoch. Absent if the steps are UTC days. */
   readonly starts?: readonly number[];

@@ -9,7 +9,7 @@ import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { checkManagesSignIn } from './user-patch.ts';
 
-export interface TotpDeps extends ManageDeps {
+interface TotpDeps extends ManageDeps {
   readonly accountStore: Pick<Reader, 'get'>;
 }
 

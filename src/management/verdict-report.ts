@@ -16,7 +16,7 @@ export interface VerdictTask extends VerdictsTask {
 }
 
 /** A verdict without the similar declared name, which is not known here. */
-export type Said = Omit<Verdict, 'nearest'>;
+type Said = Omit<Verdict, 'nearest'>;
 
 /** The verdict on one feature, with its reasons; `undefined` if it is neither declared nor seen. */
 export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Said | undefined> {

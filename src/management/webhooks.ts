@@ -207,7 +207,7 @@ function showOne({ accountStore }: WebhookDeps, delivery: WebhookDelivery) {
 }
 
 /** A webhook without its secret. @param waiting number of pending deliveries */
-export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
+function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
   const { id, teamId, name, url, enabled, disabledFor, project = null, issueType = null } = webhook;
   const [, previous] = webhook.secrets;
   return {
@@ -231,7 +231,7 @@ export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
 }
 
 /** @param due time of the next attempt */
-export function showDelivery(delivery: WebhookDelivery, due: number | undefined): Delivery {
+function showDelivery(delivery: WebhookDelivery, due: number | undefined): Delivery {
   const { id, type, state, attempts, latest } = delivery;
   return {
     id,

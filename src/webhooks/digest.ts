@@ -7,7 +7,7 @@ import type { FoundForCleanup } from './findings.ts';
 type Digest = WebhookEventData['digest.weekly'];
 
 /** Applications in a digest, and flags of each that can go. */
-export const maxApplications = 10;
+const maxApplications = 10;
 const maxFlags = 10;
 
 const weekMs = 7 * 86_400_000;

@@ -72,7 +72,7 @@ export interface RefusedMessages {
 }
 
 /** A query on the flags of an application that can go. */
-export type CleanupTask = Pick<WatchTask, 'environments' | 'declared' | 'now' | 'staleAfterMs'>;
+type CleanupTask = Pick<WatchTask, 'environments' | 'declared' | 'now' | 'staleAfterMs'>;
 
 /** The flags that can go, the safe ones first. */
 export interface FoundForCleanup {

@@ -14,7 +14,7 @@ import { issueMark, issueMs, markIn, putMark } from './marks.ts';
 /** Maximum number of stored deliveries per webhook, pending or done. The next one removes the oldest. */
 export const maxDeliveries = 1000;
 
-export interface QueueDeps {
+interface QueueDeps {
   readonly now: number;
   readonly randomBytes: RandomBytes;
 }

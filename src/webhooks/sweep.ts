@@ -11,7 +11,7 @@ import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
 import { applicationIn, digestIn, issueIn, issueMs, service } from './marks.ts';
 import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
 
-export interface SweepDeps extends SweepTurns {
+interface SweepDeps extends SweepTurns {
   readonly accounts: AccountTables;
   readonly accountStore: AccountStore;
   readonly clock: { now(): number };

@@ -64,7 +64,7 @@ export function release(draft: AccountDraft, key: string, { node }: Turn): void 
 }
 
 /** The duration and start of an attempt. */
-export interface Tried {
+interface Tried {
   readonly outcome: Outcome;
   /** The body that was sent. */
   readonly body: string;

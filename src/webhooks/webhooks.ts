@@ -21,7 +21,7 @@ import { add, giveUp, queueAgain, waitingOf } from './queue.ts';
 import { newWebhookSecret, rotated } from './secrets.ts';
 
 /** A team's settings of a webhook. */
-export interface WebhookSettings {
+interface WebhookSettings {
   readonly name: string;
   readonly url: string;
   readonly events: readonly WebhookEventType[];

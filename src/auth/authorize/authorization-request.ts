@@ -24,7 +24,7 @@ export interface ReturnAddress {
 
 /** The values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: signing in implies it. */
 const prompts = ['none', 'login', 'consent', 'select_account'] as const;
-export type Prompt = (typeof prompts)[number];
+type Prompt = (typeof prompts)[number];
 
 /** A request that a code may be issued for (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). */
 export interface AuthorizationRequest extends ReturnAddress {

@@ -13,7 +13,7 @@ const codeLifetimeMs = 60_000;
 /** How long an exchanged code is remembered, so that a replay ends its session. */
 const usedCodeLifetimeMs = 3_600_000;
 
-export interface CodeDeps {
+interface CodeDeps {
   readonly accountStore: Pick<AccountStore, 'change'>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
@@ -49,7 +49,7 @@ export async function issueCode(
 }
 
 /** A code as a client sends it (RFC 6749 §4.1.3, RFC 7636 §4.5). */
-export interface PresentedCode {
+interface PresentedCode {
   readonly code: string;
   readonly clientId: string;
   readonly redirectUri: string;
@@ -57,7 +57,7 @@ export interface PresentedCode {
 }
 
 /** The outcome of an exchange. A replayed code has ended the session that it was exchanged for. */
-export type Redemption<Begun = Turn> =
+type Redemption<Begun = Turn> =
   | {
       readonly outcome: 'exchanged';
       readonly turn: Begun;

@@ -7,7 +7,7 @@ export interface HostCookie {
   readonly removal: string;
 }
 
-export type SameSite = 'Strict' | 'Lax';
+type SameSite = 'Strict' | 'Lax';
 
 /**
  * A cookie of the base host. Over HTTPS no other host and no plain connection can set it. Over plain HTTP a browser sends a

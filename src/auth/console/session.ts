@@ -20,7 +20,7 @@ const useMs = 5 * 60_000;
 const form = /^([\w-]{22})\.([\w-]{43})$/;
 
 /** A new session, and the value of its cookie. */
-export interface BegunSession {
+interface BegunSession {
   readonly key: string;
   readonly session: Session;
   readonly cookie: string;

@@ -7,7 +7,7 @@ import { apiKeyRefused, signInClientOf } from '../clients/clients.ts';
 import { OAuthError } from '../clients/oauth-error.ts';
 import { type DeviceCodes, deviceCodeLifetime, pollInterval } from './device-codes.ts';
 
-export interface DeviceAuthorizationDeps extends ClientEndpointDeps {
+interface DeviceAuthorizationDeps extends ClientEndpointDeps {
   readonly devices: DeviceCodes;
   /** The public URL of the auth host. */
   readonly issuer: string;

@@ -25,7 +25,7 @@ const userCodeLength = 8;
 /** Starts with the letters of the user code, by which the device is found. */
 const codeForm = new RegExp(`^fm_device_([${alphabet}]{${userCodeLength}})_[\\w-]{43}$`);
 
-export interface DeviceRequest {
+interface DeviceRequest {
   readonly clientId: string;
   readonly scope: string;
   /** The address of the device, or of a program on it. */
@@ -39,7 +39,7 @@ export interface WaitingDevice extends DeviceRequest {
 }
 
 /** The answer to a device's poll. `allowed` is repeated until a plan with `take` is committed. */
-export type Poll =
+type Poll =
   | { readonly outcome: 'pending' | 'too-soon' | 'denied' | 'expired' | 'unknown' }
   | { readonly outcome: 'allowed' };
 
@@ -207,7 +207,7 @@ type Entry = readonly [key: string, device: DeviceCode];
  * Drafts the removal of devices to make room: those that expired before a time. If there are none, it removes the oldest of the
  * network with the most.
  */
-export function makeRoom(draft: Draft, expiredBefore: number): void {
+function makeRoom(draft: Draft, expiredBefore: number): void {
   const all = [...draft.records('deviceCodes')];
   const expired = all.filter(([, { expiresAt }]) => expiresAt <= expiredBefore);
   const goes = expired.length > 0 ? expired : oldestOfLargest(all);

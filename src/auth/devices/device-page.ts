@@ -20,7 +20,7 @@ import { signInByForm } from '../sign-in/sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from '../sign-in/sign-ins.ts';
 import type { DeviceCodes, WaitingDevice } from './device-codes.ts';
 
-export interface DevicePageDeps extends FormSettings {
+interface DevicePageDeps extends FormSettings {
   readonly directory: Directory;
   readonly devices: DeviceCodes;
   readonly guesses: KeyedLimits;

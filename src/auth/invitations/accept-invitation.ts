@@ -46,13 +46,13 @@ export async function findLink(settings: SignInSettings, presented: PresentedLin
   return { outcome: 'valid', user };
 }
 
-export interface TypedForLink extends PresentedLink {
+interface TypedForLink extends PresentedLink {
   readonly password: string;
   readonly again: string;
   readonly userAgent: string;
 }
 
-export type AcceptResult =
+type AcceptResult =
   | DraftedSignIn
   | Rejected
   /** `fault` is for the user. */

@@ -21,7 +21,7 @@ import { type AttemptSettings, leadToLink } from '../sso/start.ts';
 import type { TokenSettings } from '../tokens/access-token.ts';
 import { acceptInvitation, type FoundLink, findLink, type PresentedLink } from './accept-invitation.ts';
 
-export interface InvitationPageDeps extends FormSettings, AttemptSettings, Pick<TokenSettings, 'audience'> {}
+interface InvitationPageDeps extends FormSettings, AttemptSettings, Pick<TokenSettings, 'audience'> {}
 
 const path = '/connect/invitation';
 

@@ -31,7 +31,7 @@ export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPay
 }
 
 /** The required claims. jose checks none of them by default. */
-export type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
+type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
   Required<Pick<JWTVerifyOptions, 'issuer' | 'requiredClaims' | 'currentDate'>>;
 
 /**

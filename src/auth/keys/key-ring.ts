@@ -29,7 +29,7 @@ import {
   type Verifier,
 } from './signing-keys.ts';
 
-export interface KeyRingDeps {
+interface KeyRingDeps {
   readonly accounts: Pick<AccountTables, 'lmdb' | 'signingKeys'>;
   readonly accountStore: Pick<AccountStore, 'change' | 'onCommit'>;
   readonly directory: Pick<Directory, 'change'>;

@@ -25,7 +25,7 @@ import { ProviderRefusal } from './provider-refusal.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
 /** A proven account at a provider. */
-export interface ProvenAccount {
+interface ProvenAccount {
   readonly provider: IdentityProvider;
   readonly identity: ProviderIdentity;
   /** The address of the peer. */
@@ -33,7 +33,7 @@ export interface ProvenAccount {
 }
 
 /** A proven sign-in with a provider. */
-export interface Entering extends ProvenAccount {
+interface Entering extends ProvenAccount {
   readonly idToken: string;
   readonly client: OAuthClient;
   /** The browser before. */

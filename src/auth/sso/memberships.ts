@@ -8,7 +8,7 @@ import type { ProviderIdentity } from './claims.ts';
 
 type Given = Readonly<Record<string, GivenRole>>;
 
-export interface Memberships {
+interface Memberships {
   /** `undefined` if the user had no other team, and was deleted. */
   readonly user: User | undefined;
   readonly given: Given;

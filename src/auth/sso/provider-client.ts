@@ -7,7 +7,7 @@ import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
 import { clockTolerance, type Issuers, isLater, tokenAlgorithms } from './issuers.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 
-export interface ProviderClientDeps {
+interface ProviderClientDeps {
   readonly issuers: Issuers;
   readonly fetch: OutboundFetch;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface ProviderClientDeps {
 }
 
 /** The values that bind a provider's answer to the request for it. */
-export interface Binding {
+interface Binding {
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;

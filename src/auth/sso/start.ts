@@ -61,7 +61,7 @@ export type AttemptSettings = Pick<
  * @returns the address at the provider, and `Set-Cookie`; `undefined` if the attempt is too long for a cookie
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  */
-export async function beginAttempt(
+async function beginAttempt(
   settings: AttemptSettings,
   browser: Browser,
   provider: IdentityProvider,

@@ -17,7 +17,7 @@ const hintChecker = compiled(hint);
 export type IdTokenHint = Static<typeof hint>;
 
 /** The content of an ID token. */
-export interface SignedIn {
+interface SignedIn {
   readonly user: User;
   readonly clientId: string;
   /** The session's key. */

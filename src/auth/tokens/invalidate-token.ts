@@ -13,7 +13,7 @@ import { bearerToken } from './bearer.ts';
 import { addToList } from './invalidation.ts';
 import { isStillValid, type ValidateToken } from './validate-token.ts';
 
-export interface InvalidateTokenDeps extends SessionDeps {
+interface InvalidateTokenDeps extends SessionDeps {
   readonly validate: ValidateToken;
   readonly rates: ClientRates;
 }

@@ -3,7 +3,7 @@ import type { OutboundFetch } from '../../http/outbound/fetch.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
-export interface IssuerKeysDeps {
+interface IssuerKeysDeps {
   readonly fetchFromIssuer: OutboundFetch;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Pick<Log, 'warn'>;

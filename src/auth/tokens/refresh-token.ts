@@ -2,7 +2,7 @@ import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secret
 import type { Session } from '../../storage/lmdb/auth-records.ts';
 
 /** The content of a refresh token: its session, and a secret that changes with each refresh. */
-export interface RefreshToken {
+interface RefreshToken {
   /** The session's key in the store. */
   readonly session: string;
   readonly secret: string;

@@ -19,7 +19,7 @@ import { bearerToken } from './bearer.ts';
 import { emailClaims } from './id-token.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
-export interface UserinfoDeps {
+interface UserinfoDeps {
   readonly validate: ValidateToken;
   readonly directory: Pick<Directory, 'users' | 'clients'>;
   readonly serviceScope: string;

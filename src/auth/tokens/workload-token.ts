@@ -17,8 +17,8 @@ const algorithms = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-export const invalidSubjectToken = 'The subject token is not valid';
-export const issuerAway = 'The keys of the issuer cannot be read; retry later';
+const invalidSubjectToken = 'The subject token is not valid';
+const issuerAway = 'The keys of the issuer cannot be read; retry later';
 
 export interface WorkloadDeps {
   readonly issuerKeys: Pick<IssuerKeys, 'of'>;

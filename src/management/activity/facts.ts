@@ -19,7 +19,7 @@ export interface Fact extends Partial<Omit<ActivityItem, 'id' | 'at' | 'until'>>
 }
 
 /** A fact, as in the API. */
-export function showFact({ key, at, until = null, ...fact }: Fact): ActivityItem {
+function showFact({ key, at, until = null, ...fact }: Fact): ActivityItem {
   return {
     id: typeof key === 'number' ? `change-${String(key).padStart(12, '0')}` : `${fact.kind}-${digestOf(key)}`,
     at: timeText(at),

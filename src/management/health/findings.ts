@@ -20,7 +20,7 @@ export interface FindingsTask extends VerdictsTask {
 export type FlagKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
 
 /** Some names, of which the first ones are kept. */
-export interface Found {
+interface Found {
   readonly count: number;
   readonly names: readonly string[];
 }
@@ -32,7 +32,7 @@ export interface FoundFlags {
   readonly found: Readonly<Record<FlagKind, Found>>;
 }
 
-export interface FoundRefusals {
+interface FoundRefusals {
   /** `null` if the messages named no existing environment. */
   readonly environment: string | null;
   readonly code: string;
@@ -41,7 +41,7 @@ export interface FoundRefusals {
   readonly senders: readonly string[];
 }
 
-export interface FoundPlace extends FoundFlags {
+interface FoundPlace extends FoundFlags {
   readonly name: string;
   /** When data was last received, Unix ms, to the minute; `null`: never. */
   readonly lastReceivedAt: number | null;

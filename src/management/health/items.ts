@@ -25,7 +25,7 @@ import { consolePath } from '../console-path.ts';
 import type { DataFindings, FlagKind, FoundFlags } from './findings.ts';
 
 /** What the accounts show about an application. */
-export interface AccountFindings {
+interface AccountFindings {
   readonly leaked: readonly Pick<ApplicationKey, 'id' | 'name' | 'prefix'>[];
   /** Expiring API keys of the team; none if the caller may not see them. */
   readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];

@@ -10,7 +10,7 @@ export interface HomeTask {
 }
 
 /** The messages of an application in an hour. */
-export interface HourlyMessages {
+interface HourlyMessages {
   accepted: number;
   refused: number;
   /** When the last one was accepted, Unix ms; 0 for never. */
@@ -24,7 +24,7 @@ export interface ApplicationMessages {
 }
 
 /** Accepted messages per second, on average of some time. */
-export interface Rate {
+interface Rate {
   readonly perSecond: number;
   readonly overSeconds: number;
 }

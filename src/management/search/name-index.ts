@@ -15,14 +15,14 @@ export interface NamesTask {
   readonly limit: number;
 }
 
-export interface FoundName {
+interface FoundName {
   /** Number of the application. */
   readonly application: number;
   readonly name: string;
   readonly rank: number;
 }
 
-export interface FoundNames {
+interface FoundNames {
   readonly found: readonly FoundName[];
   /** Whether the index has all names. Otherwise a repeated search finds more. */
   readonly complete: boolean;

@@ -24,7 +24,7 @@ export interface Variant extends Side {
 }
 
 /** How much higher the rate of a variant is than that of the base. */
-export interface Difference {
+interface Difference {
   readonly estimate: number;
   /** All intervals of a comparison hold at the same time. */
   readonly interval: readonly [number, number];
@@ -80,7 +80,7 @@ export function commonDays(variants: readonly Variant[], base: string): readonly
 }
 
 /** The confidence interval of an estimate at the level 1 − `alpha`. */
-export type IntervalAt = typeof intervalOf;
+type IntervalAt = typeof intervalOf;
 
 /**
  * Compares each variant with the base, over the common days.
@@ -151,7 +151,7 @@ function given(days: readonly Day[]): number {
 }
 
 /** A variant on some of its days. Users are assumed to be proportional to checks. */
-export function cut(side: Variant, indices: readonly number[]): Variant {
+function cut(side: Variant, indices: readonly number[]): Variant {
   if (indices.length === side.days.length) return side;
   const days = indices.map((index) => side.days[index]!);
   const all = total(side.days).checks;

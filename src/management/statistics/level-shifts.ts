@@ -1,7 +1,7 @@
 import { criticalValue } from './distributions.ts';
 
 /** Daily figures, such as the shares of the variants of a feature. */
-export interface DailyLevels {
+interface DailyLevels {
   /** For each figure its values by day; `NaN` for a day that is not compared. */
   readonly values: readonly Float64Array[];
   /** For each figure the variance by day that counting alone explains. */

@@ -158,7 +158,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 /** Lines that each folder and loose file of `src` may have. */
 const most: Readonly<Record<string, number>> = {
   accounts: 6353,
-  auth: 11219,
+  auth: 10971,
   bench: 3217,
   cli: 6057,
   commands: 2230,

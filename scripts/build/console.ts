@@ -2,9 +2,8 @@
  * Builds the console (`src/console`) for the browser, with a chunk for each page. `chunks.ts` minifies, names and compresses the files,
  * so that the server only sends bytes.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BuildArtifact, BuildMetafile, BunPlugin } from 'bun';
+import type { BuildArtifact, BuildMetafile } from 'bun';
 import type { BundledFile, ConsoleIndex, Span } from '../../src/console/host/files.ts';
 import { type Chunk, type CompressedFile, finish, sizeOf } from './chunks.ts';
 import { notePackages } from './contents.ts';
@@ -18,38 +17,6 @@ interface BuiltRoute {
 
 /** Maximum gzipped size of everything that a page loads, so that it opens fast even on a phone. */
 const maxPageBytes = 110_000;
-
-/** Parts of uPlot that the console does not use: its legend, logarithmic scales, scatter plots, curves, bars, and month names. */
-const unusedInUplot: readonly (readonly [code: string | RegExp, replacement: string])[] = [
-  ['const showLegend = legend.show;', 'const showLegend = false;'],
-  [/\b(\w+\.)?distr (==|>=) [34]\b/g, 'false'],
-  [/\bmode == 2\b/g, 'false'],
-  [/\bmode == 1\b/g, 'true'],
-  [/\(paths\.(bars|spline) += \w+\);/g, ''],
-  // The chart formats the times on its axes itself.
-  [/timeAxisVals\(_tzDate, timeAxisStamps\(.+, _fmtDate\)\)/g, 'undefined'],
-  [/timeSeriesVal\(_tzDate, timeSeriesStamp\(\w+, _fmtDate\)\)/g, 'undefined'],
-  ['timeAxisVal(_tzDate, av)', 'undefined'],
-  ['(opts.fmtDate || fmtDate)', 'undefined'],
-  [/^\t\t_timeAxisStamps,$/m, 'undefined,'],
-  [/uPlot\.(join|rangeLog|rangeAsinh|fmtDate) = \w+;/g, ''],
-];
-
-/** uPlot is a single module, so no part is tree-shaken. Without these it is a fifth smaller. */
-const trimUplot: BunPlugin = {
-  name: 'trim uPlot',
-  setup(build) {
-    build.onLoad({ filter: /uPlot\.esm\.js$/ }, async ({ path }) => {
-      let contents = await readFile(path, 'utf8');
-      for (const [code, replacement] of unusedInUplot) {
-        const trimmed = contents.replace(code, replacement);
-        if (trimmed === contents) throw new Error(`uPlot has changed: ${code} not found`);
-        contents = trimmed;
-      }
-      return { contents, loader: 'js' };
-    });
-  },
-};
 
 export interface BuiltConsole {
   readonly index: ConsoleIndex;
@@ -70,7 +37,6 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name].[ext]' },
-    plugins: [trimUplot],
     throw: false,
   });
   if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));

@@ -184,8 +184,9 @@ describe('actions on a flag', () => {
     ]);
     await dialog.getByRole('button', { name: choice }).click();
     await dialog.waitFor({ state: 'detached' });
+    const saved = () => console.manage('GET', path, 200);
+    await expect.poll(saved).toMatchObject({ description: left, archived: true });
     await expect.poll(() => description.inputValue()).toBe(left);
-    expect(await console.manage('GET', path, 200)).toMatchObject({ description: left, archived: true });
   });
 
   test('keep another setting that someone else has changed', async () => {

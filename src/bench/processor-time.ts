@@ -1,7 +1,7 @@
 import { availableParallelism, cpus } from 'node:os';
 
 /** Time of all processors of the machine so far, ms. */
-export interface ProcessorTime {
+interface ProcessorTime {
   readonly busy: number;
   readonly idle: number;
 }

@@ -55,7 +55,7 @@ const checkSeconds = 1;
 const longestStage = 30;
 
 /** Shares of the ceiling at which latency is measured. */
-export const openShares = [0.5, 0.8] as const;
+const openShares = [0.5, 0.8] as const;
 
 /** The shortest total time of a sweep, seconds. */
 export function leastTime(options: SweepOptions): number {

@@ -4,7 +4,7 @@ import { type Measurement, microsOf, nameOf, threadRoles } from './measurement.t
 import type { Combination } from './sweep.ts';
 
 /** A column of the table of stages. */
-export interface StageColumn {
+interface StageColumn {
   readonly title: string;
   readonly unit?: 'ms' | 'µs';
   readonly text: (measurement: Measurement, base: Combination) => string;

@@ -14,7 +14,7 @@ import { UsageError } from '../cli/flags.ts';
 const tmpfs = 0x01021994;
 
 /** The folder of a bench for its stores. */
-export interface TemporaryFolder {
+interface TemporaryFolder {
   /** Absolute. */
   readonly path: string;
   /** Whether it is in memory, where a flush costs nothing. */

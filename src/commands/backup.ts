@@ -89,7 +89,7 @@ function cannotWrite({ code, message }: NodeJS.ErrnoException): Error {
 }
 
 /** @throws {Error} when the directory belongs to a node of several machines */
-export async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'postgres'>): Promise<void> {
+async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'postgres'>): Promise<void> {
   const instead = 'back up PostgreSQL, which has the data of all nodes (docs/cluster.md)';
   if (postgres !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);
   checkPrepared(data);

@@ -1,6 +1,6 @@
 import { basename, relative, sep } from 'node:path';
 
-export interface StartedServer {
+interface StartedServer {
   /** Public URL of the management API. */
   readonly url: string;
   /** Absolute path. */

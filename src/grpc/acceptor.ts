@@ -5,7 +5,7 @@ import { cipherSuites, type TlsPair } from '../http/tls.ts';
 import { plainAddress } from '../runtime/ip-address.ts';
 import type { IpNetworks } from '../runtime/ip-networks.ts';
 
-export interface AcceptorOptions {
+interface AcceptorOptions {
   readonly host: string;
   /** 0 picks any free port. */
   readonly port: number;

@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './watched-stream.ts';
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly clock: Clock;
   /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
   readonly maxBytes: number;

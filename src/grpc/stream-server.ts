@@ -12,7 +12,7 @@ import { codeOf } from './status.ts';
 import { Trailers } from './trailers.ts';
 
 /** The HTTP side of the listener. */
-export interface HttpSide {
+interface HttpSide {
   readonly dispatch: Dispatch;
   readonly addressOf: AddressOf;
   /** Headers of every reply. */

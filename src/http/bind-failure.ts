@@ -70,13 +70,13 @@ async function tryOut(host: string, port: number): Promise<number> {
   });
 }
 
-export interface PortHolder {
+interface PortHolder {
   readonly pid: number;
   readonly name: string;
 }
 
 /** A listening TCP socket in `/proc/net/tcp` or `tcp6`. */
-export interface Listening {
+interface Listening {
   readonly address: string;
   readonly port: number;
   readonly inode: string;

@@ -98,7 +98,7 @@ const gap = '[ \\t]*';
 const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
 
 /** Checks a `Content-Type` header. @throws {ApiError} `invalid_content_type` */
-export type ContentTypeCheck = (value: string | undefined) => void;
+type ContentTypeCheck = (value: string | undefined) => void;
 
 /** Creates a check that a body has one of some media types, in UTF-8 (RFC 9110 §8.3). @param types in lower case */
 export function contentTypeCheck(...types: readonly string[]): ContentTypeCheck {

@@ -14,7 +14,7 @@ export function isTagIn(etag: string, header: string | undefined): boolean {
   return tags.includes(etag) || tags.includes('*');
 }
 
-export interface PublicJsonOptions {
+interface PublicJsonOptions {
   readonly contentType: string;
   readonly maxAgeSeconds: number;
 }

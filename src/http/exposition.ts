@@ -6,7 +6,7 @@ import type { Group } from './endpoint.ts';
 import { problem } from './problem.ts';
 import type { Request } from './types.ts';
 
-export interface ExpositionDeps {
+interface ExpositionDeps {
   readonly metrics: readonly ServiceMetric[];
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly mayRead: (request: Request) => boolean;
@@ -69,7 +69,7 @@ function shared(make: () => Promise<string>, clock: Pick<Clock, 'monotonic'>): (
 /** The labels of a value. Never contains text of an unauthenticated sender. */
 export type Labels = Readonly<Record<string, string>>;
 
-export type Readings<Value> = Value | Iterable<readonly [labels: Labels, value: Value]>;
+type Readings<Value> = Value | Iterable<readonly [labels: Labels, value: Value]>;
 
 interface Described {
   readonly name: string;

@@ -32,7 +32,7 @@ function weightsIn(header: string): Map<string, number> {
 }
 
 /** An unreadable weight counts as 0, because every client can read the identity coding. */
-export function weightIn(parameters: readonly string[]): number {
+function weightIn(parameters: readonly string[]): number {
   const given = parameters.find((each) => each.startsWith('q='))?.slice('q='.length);
   if (given === undefined) return 1;
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 0;

@@ -2,7 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { Reply, Route } from './types.ts';
 
 /** Waits until the data behind answers is current. */
-export interface Currency {
+interface Currency {
   /** Resolves when it is; `undefined` if it always is. @throws {ApiError} if that cannot be determined */
   current(): Promise<void> | undefined;
 }

@@ -6,7 +6,7 @@ import { otherSender, type Sender, slotMs } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import { ledgerText } from './ledger/text.ts';
 
-export interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
+interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
   readonly userAgent: string | undefined;
   readonly appVersion: string | undefined;
 }

@@ -30,7 +30,7 @@ import type { SealOutcome, SealRequest } from './seal.ts';
 import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
 
-export interface ClusterUsageDeps {
+interface ClusterUsageDeps {
   /** The compiled `cluster/replica-worker`. */
   readonly workerFile: string;
   readonly start: ReplicaWorkerStart;

@@ -1,13 +1,13 @@
 import { postgresAway } from '../contract/errors.ts';
 
-export interface OwnProgress {
+interface OwnProgress {
   readonly acknowledged: number;
   /** Packets acknowledged before `through` (Unix ms) are in the deltas up to `throughSeq`. */
   readonly through: number;
   readonly throughSeq: number;
 }
 
-export interface FollowProgress {
+interface FollowProgress {
   /** The replica has everything that PostgreSQL last reported. */
   readonly isAtEnd: boolean;
   /** The replica was loaded from a snapshot, or emptied. */

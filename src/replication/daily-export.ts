@@ -18,7 +18,7 @@ import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { ReplicaState } from './replica-state.ts';
 import { environmentsOf } from './retire.ts';
 
-export interface DailyExportDeps {
+interface DailyExportDeps {
   readonly session: PostgresSession;
   readonly store: ReplicaStore;
   readonly directory: string;
@@ -198,7 +198,7 @@ function nextDay(store: ReplicaStore, environment: number, day: number, at: Snap
  * Reads the usage of an environment on a day, as the usage report by days shows it. `undefined` is a pause.
  * @param day since the epoch
  */
-export function* dailyRows(
+function* dailyRows(
   store: ReplicaStore,
   environment: number,
   day: number,

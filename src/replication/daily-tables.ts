@@ -23,14 +23,14 @@ export interface DailyRow extends Counts {
 }
 
 /** A day of an environment in a replica that has applied an entry. */
-export interface DailyPlace {
+interface DailyPlace {
   readonly environment: number;
   readonly day: number;
   readonly applied: LogPosition;
 }
 
 /** PostgreSQL reverted to an earlier state: its log does not have the entry that the replica has applied. */
-export class ExportOutdated extends Error {
+class ExportOutdated extends Error {
   override readonly name = 'ExportOutdated';
 }
 

@@ -211,7 +211,7 @@ export type DeltaHead = Of<typeof deltaHead>;
 export type Delta = Of<typeof format>;
 type Content = Of<typeof deltaContent>;
 /** The content of a delta, as lists to be filled. */
-export type DeltaContent = { -readonly [K in keyof Content]: Content[K][number][] };
+type DeltaContent = { -readonly [K in keyof Content]: Content[K][number][] };
 
 /** The content of an empty delta, to be filled. */
 export function emptyContent(): DeltaContent {

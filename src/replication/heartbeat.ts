@@ -7,7 +7,7 @@ import { noHead } from './postgres/postgres-error.ts';
 import { postgresNow } from './postgres/shared-clock.ts';
 
 /** What a node reports each second. */
-export interface Heartbeat {
+interface Heartbeat {
   readonly directory: string;
   /** Name of the session, which contains the condition of the node: see `logSession`. */
   readonly session: string;

@@ -15,7 +15,7 @@ import type { SpoolLevel } from './spool.ts';
 import { Streams } from './streams.ts';
 import { UsageFollower } from './usage-follower.ts';
 
-export interface LoopHooks {
+interface LoopHooks {
   readonly level: () => SpoolLevel;
   readonly changed: () => void;
 }

@@ -10,7 +10,7 @@ import type { PostgresSession } from './postgres/connection.ts';
 import { SharedClock } from './postgres/shared-clock.ts';
 import { SideWork } from './side-work.ts';
 
-export interface ReplicaNodeDeps extends Omit<NodeParts, 'link' | 'time' | 'appender'> {
+interface ReplicaNodeDeps extends Omit<NodeParts, 'link' | 'time' | 'appender'> {
   /** For the loop. */
   readonly session: PostgresSession;
 }

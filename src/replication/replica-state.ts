@@ -6,7 +6,7 @@ import type { LogPosition } from './postgres/log-position.ts';
 import type { ReplicaSettings } from './settings.ts';
 
 /** The state of a replica besides its counts. Names with `own:` are of this node. The others follow from the log, and are in snapshots. */
-export interface ReplicaFacts {
+interface ReplicaFacts {
   'own:applied': LogPosition;
   'own:loading': boolean;
   'own:loads': number;

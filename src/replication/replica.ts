@@ -20,7 +20,7 @@ import { ReplicaSnapshot } from './snapshot.ts';
 import { StreamSeries } from './stream-series.ts';
 
 /** The result of applying entries. */
-export interface AppliedEntries {
+interface AppliedEntries {
   /** Number of entries applied and on disk. 0 if the first takes several calls: call again with the same entries. */
   readonly count: number;
   readonly refused: readonly Refusal[];

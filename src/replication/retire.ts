@@ -15,7 +15,7 @@ const stepLimit = 8;
 /** The same for totals. Nearly all of them are only read. */
 const totalsPerStep = 500;
 
-export type RetireParts = Pick<DeltaParts, 'store' | 'hot' | 'erased' | 'days'>;
+type RetireParts = Pick<DeltaParts, 'store' | 'hot' | 'erased' | 'days'>;
 
 /**
  * Rolls up and deletes data past its retention at `now` (Unix ms), as far as it affects later entries: sums of fractions, listed

@@ -20,7 +20,7 @@ const beginning = Buffer.alloc(0);
 /** Deltas in one transaction when a new stream begins and nothing else waits. */
 const inheritedDeltas = 64;
 
-export interface SealerDeps {
+interface SealerDeps {
   readonly store: SpoolStore;
   readonly stages: readonly Stage[];
   /** Drops the state in memory of the open delta after a failed step. */

@@ -21,7 +21,7 @@ import { bytesOfDeltas, nextNumber, streamsOf } from './spool.ts';
 import { stagesOf, wholeRoom } from './stages.ts';
 
 /** Writes the spool in the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
-export interface SpoolAggregator extends Folding {
+interface SpoolAggregator extends Folding {
   /** Adds a batch to the open delta, or nothing of it if it throws. */
   write(envelope: Envelope): void;
   /** Seals some of the open delta, or nothing if it throws. */
@@ -149,7 +149,7 @@ function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecor
 export const maxUnresolved = 10_000;
 
 /** Unknown instance ids in order of arrival. Those above the limit are dropped, like ids that were never minted. */
-export class UnresolvedSection implements Section {
+class UnresolvedSection implements Section {
   readonly #store: SpoolStore;
   #held: number;
   #next: number;
@@ -203,7 +203,7 @@ function numberKey(number: number): Buffer {
 }
 
 /** Used instance ids. */
-export function usesSection({ used }: SpoolStore): Section {
+function usesSection({ used }: SpoolStore): Section {
   return {
     add({ uses }) {
       for (const { application, digest, hash, expiresAt } of uses) {

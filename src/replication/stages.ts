@@ -112,7 +112,7 @@ const recordRows = 3;
 /** Approximate size of a name. */
 const nameBytes = 40;
 
-export interface InMemory {
+interface InMemory {
   readonly hot: HotTables;
   forgetLedger(): void;
   /** Notes that a use of an unknown instance id was sealed. */

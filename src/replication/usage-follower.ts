@@ -23,7 +23,7 @@ const backlogStepMs = 50;
 type FollowingParts = Pick<NodeParts, 'link' | 'replica' | 'clock' | 'log' | 'main'>;
 
 /** PostgreSQL has lost a part of the log. The replica is kept: it may be all that is left of that part. */
-export class BrokenLog extends Error {
+class BrokenLog extends Error {
   override readonly name = 'BrokenLog';
 
   constructor(missing: number) {
@@ -164,7 +164,7 @@ export async function readEntries(
  * Finds the first entry after a position that is missing or trimmed, or the entry at that position.
  * @returns `undefined` if a replica at that position can follow the log to its end
  */
-export async function firstMissing(
+async function firstMissing(
   session: PostgresSession,
   { position, id }: LogPosition,
 ): Promise<number | undefined> {

@@ -2,7 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import { RoundRobin } from './round-robin.ts';
 
 /** Limits on running and waiting work. */
-export interface QueueBounds {
+interface QueueBounds {
   /** Maximum number of tasks that run at once, at most one of each owner. */
   readonly atOnce: number;
   /** Maximum number of waiting tasks of one owner. */

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 
 /** The two ends of a publication. Each can be passed to a thread, with its port in the transfer list. */
-export interface Publication {
+interface Publication {
   readonly from: PublicationEnd;
   readonly to: PublicationEnd;
 }

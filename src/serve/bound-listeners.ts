@@ -22,7 +22,7 @@ import type { Config } from './config.ts';
 import { type HostListener, listen, type Served } from './listeners.ts';
 import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from './public-urls.ts';
 
-export interface BindDeps {
+interface BindDeps {
   readonly config: Config;
   readonly engine: HttpEngine;
   readonly clock: Clock;

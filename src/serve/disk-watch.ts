@@ -6,7 +6,7 @@ import { diskSpace } from '../storage/lmdb/disk.ts';
 import type { Config } from './config.ts';
 
 /** Directories that the service writes to. */
-export type DiskName = 'data' | 'spool' | 'backups';
+type DiskName = 'data' | 'spool' | 'backups';
 
 /** The space on the file system of a directory, bytes. */
 export interface DiskSpace {
@@ -31,7 +31,7 @@ export function isLow({ size, free }: Pick<DiskSpace, 'size' | 'free'>): boolean
   return free < least.bytes || free < least.share * size;
 }
 
-export interface DiskWatchDeps {
+interface DiskWatchDeps {
   readonly config: Pick<Config, 'data' | 'postgres' | 'backupEvery' | 'backupTo'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;

@@ -47,7 +47,7 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
 }
 
 /** Opens listeners of both kinds, and answers their requests. */
-export interface Openers {
+interface Openers {
   http(options: ListenOptions): Promise<RenewableListener>;
   grpc(options: ListenOptions): Promise<GrpcListener>;
   /** The client's address of a request. */

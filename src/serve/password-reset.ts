@@ -58,7 +58,7 @@ const pollMs = 100;
 /** Maximum time until a server takes a request, and then until it answers, ms. */
 const waitMs = { taken: 10_000, answered: 30_000 };
 
-export interface AskDeps {
+interface AskDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly randomBytes: (length: number) => Buffer;
   readonly pause: (ms: number) => Promise<unknown>;

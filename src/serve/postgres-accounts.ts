@@ -16,7 +16,7 @@ import type { Config } from './config.ts';
 import { postgresAddress, postgresKeyOf, withPostgres } from './postgres-connection.ts';
 
 /** The accounts in PostgreSQL, for one command. */
-export interface PostgresAccounts {
+interface PostgresAccounts {
   readonly accounts: AccountTables;
   readonly accountStore: PostgresAccountStore;
   readonly directory: Directory;

@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { assignHosts, type Host, type HostListener, hosts } from './listeners.ts';
 
 /** The URLs that clients use: the issuer of tokens, their audience, and the metrics host. */
-export type PublicUrls = Readonly<Record<Host, string>>;
+type PublicUrls = Readonly<Record<Host, string>>;
 
 const flags: Readonly<Record<Host, string>> = {
   auth: '--auth-url',

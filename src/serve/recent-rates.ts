@@ -1,7 +1,7 @@
 import type { ServiceStatus } from '../contract/shapes/status.ts';
 
 /** Width of a bucket, s. */
-export const recentWidth = 5;
+const recentWidth = 5;
 const bucketMs = 1000 * recentWidth;
 /** Ten minutes. */
 const maxBuckets = 120;

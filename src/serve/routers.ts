@@ -18,7 +18,7 @@ import { readinessOf } from './readiness.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /** The router of each listener, by the hosts that it serves. */
-export type Routers = ReadonlyMap<readonly Served[], Dispatch>;
+type Routers = ReadonlyMap<readonly Served[], Dispatch>;
 
 /**
  * Creates the router of each listener. Packets, reports, health and metrics are routed from the start. The first other request, also

@@ -2,7 +2,7 @@ import type { ReportPool } from '../management/report-pool.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageTable, UsageTables } from '../storage/lmdb/usage.ts';
 
-export interface ScanDeps {
+interface ScanDeps {
   readonly usage: UsageTables;
   readonly reports: ReportPool;
   readonly log: Log;

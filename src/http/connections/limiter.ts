@@ -5,7 +5,7 @@ import type { Log } from '../../runtime/log.ts';
 
 /** src/http/connections: prevents one address from taking the connections of all others. */
 
-export interface LimiterOptions {
+interface LimiterOptions {
   readonly descriptors: Descriptors;
   readonly ports: ReadonlySet<number>;
   readonly trusted: Pick<IpNetworks, 'has'>;

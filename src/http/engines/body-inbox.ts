@@ -2,7 +2,7 @@ import { type ByteBudget, ClientGone } from '../types.ts';
 import { Charge, tooLarge } from './limits.ts';
 
 /** Controls the socket that feeds an inbox. */
-export interface Tap {
+interface Tap {
   pause(): void;
   resume(): void;
 }

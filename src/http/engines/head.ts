@@ -7,7 +7,7 @@ const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
 const digits = /^\d+$/;
 
 /** The headers that determine where a request ends and its host, as sent. Repeated ones are joined with a comma. */
-export interface Framing {
+interface Framing {
   /** Only HTTP/1.0 may omit it; the HTTP engines check that. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;

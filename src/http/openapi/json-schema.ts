@@ -3,7 +3,7 @@ import type { Documented } from '../../contract/shapes/fields.ts';
 /** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-export type Refer = (name: string, describe: () => Json) => Json;
+type Refer = (name: string, describe: () => Json) => Json;
 
 /**
  * The JSON Schema that the document shows for a validating schema. It differs in two points: the empty pattern of a map (see

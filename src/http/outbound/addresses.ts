@@ -38,7 +38,7 @@ export function isPublic({ address, family }: Address): boolean {
 }
 
 /** The IP address that a URL has in place of a name. */
-export function addressIn({ hostname }: URL): Address | undefined {
+function addressIn({ hostname }: URL): Address | undefined {
   const address = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(address);
   return family === 4 || family === 6 ? { address, family } : undefined;
@@ -82,7 +82,7 @@ export function isOfInternet(url: URL): boolean {
  * Resolves a name to addresses.
  * @throws {Error} if there are none, or no answer in time
  */
-export type Resolve = (name: string) => Promise<readonly Address[]>;
+type Resolve = (name: string) => Promise<readonly Address[]>;
 
 /** Timeout of a query, which is tried twice. */
 const tryMs = 2000;

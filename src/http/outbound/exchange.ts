@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import type { Address } from './addresses.ts';
 
 /** A request of the service to another one. */
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body?: Uint8Array | string | undefined;

@@ -13,7 +13,7 @@ export interface FetchRules extends Reach {
 }
 
 /** Why there is no answer. */
-export type OutboundFailure = 'private_address' | 'timeout' | 'too_large' | 'redirect' | 'unreachable';
+type OutboundFailure = 'private_address' | 'timeout' | 'too_large' | 'redirect' | 'unreachable';
 
 /** There is no answer that may be used. The message is for people, and has no text of the other service. */
 export class OutboundError extends Error {
@@ -25,7 +25,7 @@ export class OutboundError extends Error {
   }
 }
 
-export interface OutboundInit {
+interface OutboundInit {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: URLSearchParams | Uint8Array | string | null | undefined;

@@ -68,7 +68,7 @@ export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming
 }
 
 /** Takes the export requests of one signal by one transport. */
-export interface OtlpIntake<Incoming, Answer> {
+interface OtlpIntake<Incoming, Answer> {
   /** Answers when the request is on disk. @throws errors other than `ApiError` */
   receive(incoming: Incoming): Answer | Promise<Answer>;
   /** Records in the ledger a request that the transport itself refuses. */
@@ -216,7 +216,7 @@ function rejectionText({ notes }: OtlpRequest, { unplaced }: OtlpSender): string
 }
 
 /** The environment of resources that name none. */
-export const environmentHeader = 'x-flagmeter-environment';
+const environmentHeader = 'x-flagmeter-environment';
 
 function keyIn(headers: Headers): string | undefined {
   return keyOf(headers) ?? headers.header('x-api-key')?.trim();

@@ -7,7 +7,7 @@ import { type Attributes, evaluationOf, isCounted, textOf } from './conventions.
 export const signals = ['logs', 'metrics', 'traces'] as const;
 export type Signal = (typeof signals)[number];
 
-export type OtlpNote = Extract<LedgerNote, 'name_dropped' | 'value_dropped' | 'sum_unsupported'>;
+type OtlpNote = Extract<LedgerNote, 'name_dropped' | 'value_dropped' | 'sum_unsupported'>;
 
 /** Stands for a missing text. */
 export const noText = -1;

@@ -179,12 +179,12 @@ export interface ReportRouteDeps {
 }
 
 /** The handler of `POST /api/usage/stats`. */
-export function usageIntake({ reportKinds: { deps, usage }, maxReport }: ReportRouteDeps): Handler {
+function usageIntake({ reportKinds: { deps, usage }, maxReport }: ReportRouteDeps): Handler {
   return openIntake(deps, usage, usageJson, jsonTransport('featureCount', maxReport)).receive;
 }
 
 /** The handler of `POST /api/metrics`. */
-export function metricsIntake({ reportKinds: { deps, metrics }, maxReport }: ReportRouteDeps): Handler {
+function metricsIntake({ reportKinds: { deps, metrics }, maxReport }: ReportRouteDeps): Handler {
   return openIntake(deps, metrics, metricsJson, jsonTransport('count', maxReport)).receive;
 }
 

@@ -16,7 +16,7 @@ import type {
 
 type Maybe<T> = T | null | undefined;
 
-export interface UsageEntry {
+interface UsageEntry {
   readonly feature: string;
   readonly enabledCount?: Maybe<number>;
   readonly disabledCount?: Maybe<number>;

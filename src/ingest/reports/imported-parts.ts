@@ -11,7 +11,7 @@ import { admit } from '../admission.ts';
 import type { CountingDeps } from '../count-once.ts';
 import { aheadMs } from '../counted-at.ts';
 
-export interface ImportedPartsDeps extends CountingDeps {
+interface ImportedPartsDeps extends CountingDeps {
   readonly retention: Retention;
   readonly usageStore: Pick<UsageStore, 'store' | 'freshen'>;
 }

@@ -89,7 +89,7 @@ export function readHead(
 }
 
 /** A report as sent, without invalid values. */
-export interface SentReport<T extends Type.TSchema> {
+interface SentReport<T extends Type.TSchema> {
   readonly body: Static<T>;
   readonly notes: ReportNotes;
 }

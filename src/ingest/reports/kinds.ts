@@ -59,7 +59,7 @@ export interface ReportKind<R extends Report> {
   ): Promise<void>;
 }
 
-export interface CountedReport {
+interface CountedReport {
   /** Resolves when the report is on disk. */
   readonly durable: Promise<void>;
   /** See `recordNotes`. */

@@ -29,10 +29,10 @@ import {
 /** Shared by the protobuf messages of usage and metrics reports. */
 
 /** The fields of both kinds of report while they arrive, in any order. */
-export type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
+type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
 /** The head of a message before its first field: an absent text is empty. */
-export function newHead(): HeadDraft {
+function newHead(): HeadDraft {
   return {
     appKey: '',
     environment: '',
@@ -43,7 +43,7 @@ export function newHead(): HeadDraft {
 }
 
 /** Reads a field that has the same number in both messages; skips any other. */
-export function readHeadField(reader: ProtoReader, head: HeadDraft): void {
+function readHeadField(reader: ProtoReader, head: HeadDraft): void {
   const { field } = reader;
   if (field === 1) head.appKey = reader.string();
   else if (field === 2) head.environment = reader.name();
@@ -52,7 +52,7 @@ export function readHeadField(reader: ProtoReader, head: HeadDraft): void {
 }
 
 /** The checked fields of a head. @param notes receives the notes on them @throws {ApiError} of status 400 */
-export function finishHead(draft: HeadDraft, notes: ReportNotes): SentHead {
+function finishHead(draft: HeadDraft, notes: ReportNotes): SentHead {
   if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
   throw new ApiError(
     'invalid_time',
@@ -85,7 +85,7 @@ const earliest = -62_135_596_800;
 const latest = 253_402_300_799;
 
 /** Unix ms of a `google.protobuf.Timestamp`; `undefined` when it is out of range. */
-export function readTimestamp(reader: ProtoReader): number | undefined {
+function readTimestamp(reader: ProtoReader): number | undefined {
   const outer = reader.enter();
   let seconds = 0;
   let nanos = 0;
@@ -108,7 +108,7 @@ interface VariantEntry {
  * @param entry holds the defaults of absent fields, and is filled in and returned
  * @param readValue reads the entry's value, which may be split into several parts
  */
-export function readMapEntry<T extends VariantEntry>(
+function readMapEntry<T extends VariantEntry>(
   reader: ProtoReader,
   entry: T,
   readValue: (reader: ProtoReader, entry: T) => void,
@@ -124,7 +124,7 @@ export function readMapEntry<T extends VariantEntry>(
 }
 
 /** Keeps the last entry of each variant in a map, whose entries start at `first`. */
-export function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
+function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
   if (!hasTwins(entries, first)) return;
   const latest = latestOf(entries, first);
   entries.length = first;

@@ -21,7 +21,7 @@ export interface ReportHead {
   readonly notes: ReadonlyMap<ReportNote, string | undefined>;
 }
 
-export type ReportNote = Extract<
+type ReportNote = Extract<
   LedgerNote,
   'name_dropped' | 'value_missing' | 'value_dropped' | 'time_zone_missing'
 >;

@@ -30,7 +30,7 @@ export interface Answer {
 export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<Answer | undefined>;
 
 /** Sends everything at once. After failures it does so only if this is the last chance. */
-export type Leave = (isLast: boolean, isBeacon: boolean) => void;
+type Leave = (isLast: boolean, isBeacon: boolean) => void;
 
 /** Names have at most 256 bytes, and JSON escapes some. */
 const longestId = 1100;

@@ -53,7 +53,7 @@ export function addPacket(
 }
 
 /** The user that a packet is attributed to, and the outcome for its instance id. */
-export interface Attribution {
+interface Attribution {
   readonly person: Person | undefined;
   /** Set if the expiry of the instance id is extended. */
   readonly use: InstanceUse | undefined;

@@ -94,7 +94,7 @@ SELECT 1 / count(*) AS written FROM head`,
 }
 
 /** All accounts at one time. */
-export interface AllAccounts {
+interface AllAccounts {
   readonly engine: string | null;
   readonly head: LogPosition;
   readonly records: readonly StoredRecord[];

@@ -13,7 +13,7 @@ import { RecordCodec } from './record-codec.ts';
 
 const secretBytes = 32;
 
-export interface PostgresInit {
+interface PostgresInit {
   /** Encrypts the secrets in the database. */
   readonly key: PostgresKey | undefined;
   readonly wanted: Preparation;
@@ -22,7 +22,7 @@ export interface PostgresInit {
 }
 
 /** A new database, and its first credentials. */
-export interface InitialisedPostgres {
+interface InitialisedPostgres {
   readonly engine: string;
   readonly credentials: FirstCredentials;
 }

@@ -28,7 +28,7 @@ import {
 } from './fill.ts';
 import { accountsIn } from './holding.ts';
 
-export interface AdoptionDeps extends FillingDeps {
+interface AdoptionDeps extends FillingDeps {
   /** Locked, and not in use by a server. */
   readonly data: string;
   readonly accounts: AccountTables;

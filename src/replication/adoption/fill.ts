@@ -203,7 +203,7 @@ async function putStreams(run: Run, { streams, nodes }: Filling): Promise<void> 
   });
 }
 
-export interface FromReplicaDeps extends FillingDeps {
+interface FromReplicaDeps extends FillingDeps {
   readonly source: Source;
   readonly directory: string;
   /** The HMAC key of digests, which is the database's. */

@@ -11,7 +11,7 @@ import { ReplicaState } from '../replica-state.ts';
 import type { Spool } from '../spool.ts';
 
 /** A row of `fm_stream`, as known to a replica. */
-export interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through' | 'since' | 'version'> {
+interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through' | 'since' | 'version'> {
   readonly directory: string;
   readonly state: 'open' | 'done';
 }

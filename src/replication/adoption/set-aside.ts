@@ -28,7 +28,7 @@ const reserveBytes = 128 * 2 ** 20;
 /** Interval between attempts after a failure. The content may be large. */
 const againMs = 60_000;
 
-export interface SetAsideDeps {
+interface SetAsideDeps {
   readonly data: string;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;

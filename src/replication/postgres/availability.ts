@@ -7,7 +7,7 @@ const blipMs = 1000;
 /** Interval between log messages while PostgreSQL is away, or comes and goes. */
 const repeatMs = 60_000;
 
-export interface AvailabilityMessages {
+interface AvailabilityMessages {
   readonly away: string;
   readonly next: string;
   readonly back: string;

@@ -3,7 +3,7 @@ import { type PostgresKey, readSecret } from './postgres-key.ts';
 import { postgresLayout, tableNames } from './schema.ts';
 import type { Run } from './statement.ts';
 
-export interface PostgresFacts {
+interface PostgresFacts {
   readonly id: string;
   readonly layout: number;
   readonly oldestLayout: number;

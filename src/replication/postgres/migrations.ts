@@ -15,7 +15,7 @@ export interface Migration {
 /** All steps, in order. A step that old versions can use only adds columns with defaults, tables and indexes. */
 export const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
 
-export interface Migrated {
+interface Migrated {
   readonly from: number;
   readonly to: number;
 }

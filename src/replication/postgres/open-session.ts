@@ -37,7 +37,7 @@ const keepAliveAfterMs = 5000;
 
 type DriverError = Error & { readonly code?: string };
 
-export interface SessionOptions {
+interface SessionOptions {
   /** Shown in `pg_stat_activity`. */
   readonly name: string;
   /** Aborts the attempt. */

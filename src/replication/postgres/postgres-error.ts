@@ -6,7 +6,7 @@
  * - `unknown_outcome`: a commit may or may not have succeeded. A later synchronous commit tells
  * - `sql`: the server rejected the statement; see `sqlstate`
  */
-export type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outcome' | 'sql';
+type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outcome' | 'sql';
 
 /** PostgreSQL did not run a statement. The message contains no password. */
 export class PostgresError extends Error {

@@ -22,7 +22,7 @@ export interface PostgresReport {
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedReport[] };
 }
 
-export interface PostgresSelf {
+interface PostgresSelf {
   readonly id: string;
   readonly layout: number;
   readonly oldestLayout: number;
@@ -81,21 +81,21 @@ export interface LogLength {
   readonly ids: number;
 }
 
-export interface StreamReport {
+interface StreamReport {
   readonly stream: string;
   readonly directory: string;
   readonly seq: number;
   readonly through: Date;
 }
 
-export interface SnapshotReport {
+interface SnapshotReport {
   readonly position: number;
   readonly state: string;
   readonly at: Date;
   readonly bytes: number;
 }
 
-export interface RefusedReport {
+interface RefusedReport {
   readonly stream: string;
   readonly place: string;
   readonly reason: string;

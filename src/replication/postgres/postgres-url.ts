@@ -7,7 +7,7 @@ export interface PostgresHost {
 }
 
 export const tlsModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
-export type TlsMode = (typeof tlsModes)[number];
+type TlsMode = (typeof tlsModes)[number];
 
 /** TLS settings. Files are read when a session is opened. */
 export interface PostgresTls {

@@ -8,7 +8,7 @@ export interface Replication {
   readonly standbys: readonly Standby[];
 }
 
-export interface Standby {
+interface Standby {
   readonly name: string;
   /** `async`, `potential`, `sync` or `quorum`; `null` if the role may not read `pg_stat_replication`. */
   readonly state: string | null;
@@ -70,7 +70,7 @@ function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet
   return Math.max(names.size - (isOwn ? 1 : 0), connected.length);
 }
 
-export interface SynchronousStandbys {
+interface SynchronousStandbys {
   /** Number of standbys that must confirm each commit. */
   readonly needed: number;
   /** In lower case, as PostgreSQL compares them; `*` is any standby. */

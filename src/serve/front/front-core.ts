@@ -37,7 +37,7 @@ export interface Beginning {
   readonly producers: readonly ProducerMemory[];
 }
 
-export interface FrontCoreDeps {
+interface FrontCoreDeps {
   readonly config: Config;
   readonly others: OtherQueues;
   readonly clock: TimerClock;

@@ -4,7 +4,7 @@ import type { PublicationEnd } from '../../runtime/publication.ts';
 import type { Config } from '../config.ts';
 
 /** The listener of this thread, on the address of one of the main thread. */
-export type JoinedListener = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'joins' | 'headers' | 'busyPaths'>;
+type JoinedListener = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'joins' | 'headers' | 'busyPaths'>;
 
 /** Data with which a front-end thread is started. */
 export interface FrontStart {

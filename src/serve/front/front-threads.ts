@@ -34,7 +34,7 @@ import { type FrontStart, joinedListener } from './front-start.ts';
 import type { FrontThread } from './front-thread.ts';
 import type { Deleted, FrontUpdate, LiveSettings, MainUpdate } from './messages.ts';
 
-export interface FrontDeps {
+interface FrontDeps {
   readonly config: Config;
   readonly workerFile: (name: string) => string;
   readonly log: Pick<Log, 'error'>;
@@ -51,7 +51,7 @@ interface Thread {
 }
 
 /** The parts of the service that the threads read and change. */
-export interface FrontOwner {
+interface FrontOwner {
   readonly clock: Clock;
   readonly accountStore: AccountStore;
   readonly directory: Pick<Directory, 'addMarks'>;

@@ -13,7 +13,7 @@ import type { MonthUsage } from '../../management/month-usage.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
 
 /** The counts of an application in a period (Unix ms). */
-export interface PushedUsage {
+interface PushedUsage {
   readonly application: Pick<Application, 'id' | 'name' | 'teamId'>;
   readonly usage: MonthUsage;
   readonly gauges: ReadonlySet<string>;

@@ -7,7 +7,7 @@ import type { Application } from '../../storage/lmdb/records.ts';
 import type { Core } from '../core.ts';
 import { usageMetrics } from './usage-metrics.ts';
 
-export type PushDeps = Pick<Core, 'directory' | 'reports' | 'usageStore' | 'clock' | 'log'>;
+type PushDeps = Pick<Core, 'directory' | 'reports' | 'usageStore' | 'clock' | 'log'>;
 
 /** Sends the usage of every application, one after another. */
 export class UsagePush {

@@ -69,7 +69,7 @@ interface Visit {
 const dayMs = 86_400_000;
 
 /** Forgets senders that were not seen for long. Sweeps all senders of an environment once a day. */
-export class SenderSweep {
+class SenderSweep {
   readonly #store: UsageTables;
   readonly #visits = new Map<number, Visit>();
 
@@ -90,7 +90,7 @@ export class SenderSweep {
 }
 
 /** Forgets running totals that were not received for long. Sweeps all of them once a day. */
-export class TotalSweep {
+class TotalSweep {
   readonly #store: UsageTables;
   #day = -1;
   #from: Buffer | undefined;

@@ -33,7 +33,7 @@ export interface RetentionStep extends Step {
 }
 
 /** Removes the data of a deleted application or environment. */
-export interface DeletionStep extends Step {
+interface DeletionStep extends Step {
   readonly task: 'deletion';
   readonly deletion: Deletion;
 }

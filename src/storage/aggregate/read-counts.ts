@@ -17,7 +17,7 @@ import { type Carried, readCarried } from '../lmdb/carried.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 
-export interface CountsWanted {
+interface CountsWanted {
   /** Minutes since the epoch, inclusive. */
   readonly from: number;
   /** Exclusive. */
@@ -58,7 +58,7 @@ export class CountsBlock {
   }
 }
 
-export type TakeCounts = (block: CountsBlock) => void;
+type TakeCounts = (block: CountsBlock) => void;
 
 /** A part of the time range, and the width of the cells to read for it. */
 interface Segment {

@@ -210,7 +210,7 @@ export interface Days {
 }
 
 /** Adds the users of the days to the sketches of the ordinals. */
-export function* readSketches(
+function* readSketches(
   store: UsageTables,
   environment: number,
   days: Days,

@@ -5,7 +5,7 @@ import type { Credentials } from './bucket-credentials.ts';
 import type { S3Settings } from './make-scheduled.ts';
 
 /** The part of an S3-compatible service's API that backups need. */
-export interface BucketDeps {
+interface BucketDeps {
   readonly name: string;
   readonly settings: Pick<S3Settings, 'endpoint' | 'region'>;
   readonly credentials: Credentials;

@@ -135,7 +135,7 @@ async function checkUsage(
  * Reads every frame in the journals of a usage store or a spool that the store lacks, as the next start will.
  * @param lmdb the store
  */
-export async function checkJournals(
+async function checkJournals(
   data: string,
   lmdb: LmdbEnvironment,
   layout: Layout,

@@ -21,7 +21,7 @@ export interface S3Settings {
   readonly credentials: string | undefined;
 }
 
-export interface MadeBackup {
+interface MadeBackup {
   readonly name: string;
   readonly bytes: number;
   readonly removed: number;

@@ -21,7 +21,7 @@ export class Interrupted extends Error {
   }
 }
 
-export interface PaceDeps {
+interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly over: AbortSignal;
   /** Receives the progress. */

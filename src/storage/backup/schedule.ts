@@ -17,7 +17,7 @@ export interface BackupStatus {
   readonly failed: number;
 }
 
-export interface ScheduleDeps {
+interface ScheduleDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly everyMs: number;

@@ -23,7 +23,7 @@ const namedBytes = 300;
 const cumulativeRowBytes = 24;
 
 /** Entries that later batches depend on and that are written once. If a batch fails, the next one includes them. */
-export interface Unkept {
+interface Unkept {
   readonly series: readonly NewSeries[];
   readonly senders: readonly SenderSight[];
 }

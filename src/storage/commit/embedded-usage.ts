@@ -11,7 +11,7 @@ import type { JournaledCommitter } from './journaled-committer.ts';
 import type { Lane } from './lane.ts';
 import type { Freshness, PeopleFreshness, UsageReadiness, UsageStore } from './usage-store.ts';
 
-export interface EmbeddedUsageDeps {
+interface EmbeddedUsageDeps {
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
   readonly clock: Pick<Clock, 'now'>;

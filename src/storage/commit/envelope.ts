@@ -35,7 +35,7 @@ export interface UnresolvedUse {
   readonly rows: number[];
 }
 
-export type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
+type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
 
 /** Ranges of records that are processed one message at a time, not in bulk with the rest of their kind. */
 export interface Apart {

@@ -19,7 +19,7 @@ import { LedgerTotals } from './ledger-totals.ts';
 import type { QueueMonitor, Waiting } from './queue-monitor.ts';
 import { RecordArrays } from './record-buffer.ts';
 
-export interface CommitListener {
+interface CommitListener {
   /** @param ms duration of the commit */
   committed(packets: number, ms: number): void;
   failed(error: unknown): void;

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
  * The queue closes when one measure reaches its high mark. It reopens when every measure is at its low mark, or when only batches
  * in commit are left: the disk must not idle while packets are refused.
  */
-export interface QueueMarks {
+interface QueueMarks {
   readonly packets: Mark;
   /** Body bytes. */
   readonly bytes: Mark;

@@ -75,7 +75,7 @@ export class ExposureRecords extends RecordBuffer {
   }
 }
 
-export interface ExposureVisitor {
+interface ExposureVisitor {
   person(digest: Buffer): void;
   exposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void;
 }

@@ -125,7 +125,7 @@ function cumulativeSection(
 }
 
 /** Running totals, of which the increase counts. Its writes go with those of `countingSections`. */
-export function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>): Section {
+function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>): Section {
   return {
     add({ totals }) {
       for (const total of totals) {
@@ -169,7 +169,7 @@ export interface Section {
 }
 
 /** Minted instance ids, their uses, and identities to be forgotten. Keeps nothing in memory. */
-export function instancesSection(store: UsageTables): Section {
+function instancesSection(store: UsageTables): Section {
   return {
     add({ mints, uses, forgotten }) {
       for (const mint of mints) putHashedMint(store, mint);

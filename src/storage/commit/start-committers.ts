@@ -68,7 +68,7 @@ export async function startCommitters(
   return committers;
 }
 
-export interface OpenJournals {
+interface OpenJournals {
   readonly placeOf: (lane: string) => JournalPlace;
   /** Whether they contain no frames that must be folded first. */
   readonly isEmpty: boolean;

@@ -139,13 +139,13 @@ export interface NodeStatus {
 }
 
 /** Data that this node keeps until PostgreSQL has it. */
-export interface SpoolStatus {
+interface SpoolStatus {
   readonly bytes: number;
   readonly maxBytes: number;
   readonly oldestUnshipped: number | undefined;
 }
 
-export interface RefusedRowStatus {
+interface RefusedRowStatus {
   readonly stream: string;
   /** The part of the entry that contains the row. */
   readonly place: string;

@@ -216,7 +216,7 @@ export const chunk = 1 << 20;
 const firstChunk = 1 << 14;
 
 /** Reads a segment in chunks of growing size. Later reads do not change the buffers that it returned. */
-export class Window {
+class Window {
   readonly #journal: Journal;
   readonly #name: string;
   readonly #file: JournalFile;

@@ -13,7 +13,7 @@ export interface Authentication {
 }
 
 /** The session at the identity provider that a sign-in came from. */
-export interface ProviderSession {
+interface ProviderSession {
   /** The id of the provider. */
   readonly id: string;
   readonly issuer: string;

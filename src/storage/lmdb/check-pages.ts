@@ -109,7 +109,7 @@ const runBytes = 2 ** 20;
  * page.
  * @returns the number of a damaged page; `undefined` if all pages are sound
  */
-export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
+function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
   const taken = new PageSet(pages.end);
   const ofFreeList = yield* new TreeWalk(pages, taken, true).walk(roots.free);
   return ofFreeList ?? (yield* new TreeWalk(pages, taken, false).walk(roots.main));

@@ -146,7 +146,7 @@ function holderOf(path: string): string {
 const readings = 5;
 
 /** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
-export function lockHolder(path: string): string | undefined {
+function lockHolder(path: string): string | undefined {
   for (let reading = 0; reading < readings; reading += 1) {
     const [holder] = locksOf(path, /FLOCK +ADVISORY +WRITE/);
     if (holder !== undefined) return holder;
@@ -155,7 +155,7 @@ export function lockHolder(path: string): string | undefined {
 }
 
 /** The processes of this container that have locked a file or a directory, according to Linux. @param kind of the lock */
-export function locksOf(path: string, kind: RegExp): string[] {
+function locksOf(path: string, kind: RegExp): string[] {
   try {
     const { ino } = statSync(path);
     const lock = new RegExp(`${kind.source} (\\d+) \\w+:\\w+:${ino} `, 'g');

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 
 /** The oldest reader of a store that keeps freed pages from being reused. */
-export interface ReaderAge {
+interface ReaderAge {
   /** Seconds since it was first seen. */
   readonly seconds: number;
   /** Commits since the state it reads. */
@@ -63,7 +63,7 @@ export class ReaderWatch {
 }
 
 /** The oldest state of a store that a reader still uses. Pages freed since cannot be reused, so the file grows. */
-export interface OldestReader {
+interface OldestReader {
   readonly transaction: number;
   /** Commits since that state. */
   readonly lag: number;

@@ -27,7 +27,7 @@ export function putSeen(store: UsageTables, block: number, minutes: SeenBlock): 
 }
 
 /** When a series was first and last seen, in minutes since the epoch. */
-export interface SeenSeries {
+interface SeenSeries {
   readonly ordinal: number;
   readonly first: number;
   readonly last: number;

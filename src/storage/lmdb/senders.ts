@@ -19,7 +19,7 @@ export interface Sender {
   readonly route: SenderRoute;
 }
 
-export type SenderRoute = Exclude<LedgerRoute, 'identities'>;
+type SenderRoute = Exclude<LedgerRoute, 'identities'>;
 
 export interface SeenSender extends Sender {
   readonly first: number;

@@ -20,7 +20,7 @@ export const surplusName = '__other__';
 /** Stands for the feature itself in place of a variant. No variant can have this name. */
 export const featureItself = '';
 
-export type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
+type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
 /** The feature of a series; `undefined` for a metric without one. */
 export function featureOf(name: SeriesName): string | undefined {

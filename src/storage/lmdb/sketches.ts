@@ -99,7 +99,7 @@ function unpackRegisters(value: Buffer): Uint8Array {
   return registers;
 }
 
-export interface StoredChunk {
+interface StoredChunk {
   readonly ordinal: number;
   readonly chunk: number;
   readonly content: ChunkContent;

@@ -2,7 +2,7 @@ import type { TimerClock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type DiskState, probeDisk, type Shortage, shortageIn } from './disk.ts';
 
-export interface StoreHealthDeps {
+interface StoreHealthDeps {
   readonly log: Log;
   readonly data: string;
   readonly clock: Pick<TimerClock, 'after'>;

@@ -38,7 +38,7 @@ export interface Webhook {
   readonly updatedAt: number;
 }
 
-export interface WebhookAttempt {
+interface WebhookAttempt {
   readonly at: number;
   /** Its duration. */
   readonly ms: number;

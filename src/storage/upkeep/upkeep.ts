@@ -26,7 +26,7 @@ export interface EraseDeps extends StepDeps {
   finished(deletion: Deletion): Promise<void>;
 }
 
-export interface UpkeepDeps extends EraseDeps {
+interface UpkeepDeps extends EraseDeps {
   readonly clock: Clock;
   readonly retention: Retention;
   readonly exposureDays: number;

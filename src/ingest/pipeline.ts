@@ -6,7 +6,6 @@ import { type AdmissionDeps, admit, admitOf, chargeSmall, Payer } from './admiss
 import type { KeyFinder } from './count-once.ts';
 import type { Ledger, LedgerSource } from './ledger/ledger.ts';
 import { checkIdempotencyKey } from './message-identity.ts';
-import { NotHere } from './not-here.ts';
 import { beginningOf } from './peek.ts';
 
 export interface PipelineDeps extends AdmissionDeps {
@@ -297,4 +296,9 @@ export function recordRefusal<Incoming>(
     keys.markRefused(holder, refusal.code);
   }
   return holder;
+}
+
+/** Thrown by a step of the pipeline that only another thread can take. */
+export class NotHere extends Error {
+  override readonly name = 'NotHere';
 }

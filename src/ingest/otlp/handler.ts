@@ -1,10 +1,11 @@
-import type { KeyHolder } from '../../accounts/key-index.ts';
+import { environmentNamed, type KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import type { Refusals } from '../../http/endpoint.ts';
 import type { SentBody } from '../../http/sent-body.ts';
 import type { Request } from '../../http/types.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
+import type { Environment } from '../../storage/lmdb/records.ts';
 import { maxTotals, totalsOf } from '../../storage/lmdb/totals.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type CountingDeps, countOnce } from '../count-once.ts';
@@ -18,11 +19,10 @@ import {
   recordRefusal,
   type Transport,
 } from '../pipeline.ts';
-import { type CountingParts, OtlpCounting } from './counting.ts';
+import { type CountingParts, OtlpCounting, type Place } from './counting.ts';
 import { decodeOtlp, type Encoding, type OtlpFormat } from './formats.ts';
 import { LatestTotals } from './latest-totals.ts';
-import { type Placed, placesOf } from './places.ts';
-import { type OtlpRequest, type Signal, Texts } from './request.ts';
+import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.ts';
 
 export interface OtlpDeps extends CountingDeps, CountingParts {
   readonly decoder: OtlpDecoder;
@@ -236,4 +236,41 @@ function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
   const holder = key === undefined ? undefined : keys.findKey(key);
   if (holder === undefined) throw unknownKey;
   return holder;
+}
+
+/** The resources of a request in the environments of an application. */
+export interface Placed {
+  /** In the order of the resources; `undefined` for one whose environment is unknown. */
+  readonly places: readonly (Place | undefined)[];
+  /** Number of records without a place. */
+  readonly unplaced: number;
+}
+
+/** @param fallback the environment of resources that name none */
+export function placesOf(
+  { resources }: Pick<OtlpRequest, 'resources'>,
+  texts: Texts,
+  { environments }: KeyHolder,
+  fallback: string | undefined,
+): Placed {
+  const places: (Place | undefined)[] = [];
+  let unplaced = 0;
+  for (let at = 0; at < resources.length; at += resourceWidth) {
+    const name = texts.at(resources[at]!) ?? fallback;
+    const environment = environmentOf(environments, name);
+    const service = texts.at(resources[at + 1]!) ?? '';
+    const version = texts.at(resources[at + 2]!) ?? '';
+    places.push(environment && { environment, service, version });
+    if (environment === undefined) unplaced += resources[at + 3]!;
+  }
+  return { places, unplaced };
+}
+
+/** The environment of a name. Without one, the only environment of the application. */
+function environmentOf(
+  environments: KeyHolder['environments'],
+  name: string | undefined,
+): Environment | undefined {
+  if (name !== undefined) return environmentNamed(environments, name);
+  return environments.size === 1 ? [...environments.values()][0] : undefined;
 }

@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox';
+import type { KeyHolder } from '../../accounts/key-index.ts';
 import { isName } from '../../contract/names.ts';
 import { Name } from '../../contract/shapes/fields.ts';
 import { shapeError } from '../../http/shape-error.ts';
 import { compiled } from '../../runtime/compiled.ts';
+import type { Environment } from '../../storage/lmdb/records.ts';
 import { quoteLargeNumbers } from '../exact-integers.ts';
+import type { AttributedSource } from '../ledger/ledger.ts';
 import { pathText } from '../omissions.ts';
 import { omitInvalid, placeOf, requiredPart } from '../omit-invalid.ts';
 import { checkName, Named } from '../sender-schemas.ts';
@@ -198,4 +201,11 @@ function isMetrics(metrics: unknown): boolean {
   if (!isObject(metrics)) return false;
   for (const metric in metrics) if (!Number.isFinite(metrics[metric])) return false;
   return true;
+}
+
+/** What a packet was resolved to. */
+export interface PacketSender extends AttributedSource {
+  readonly holder: KeyHolder;
+  readonly environment: Environment;
+  readonly origin: string | undefined;
 }

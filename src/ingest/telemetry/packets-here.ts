@@ -1,8 +1,6 @@
 import type { Reply, Request } from '../../http/types.ts';
-import { NotHere } from '../not-here.ts';
-import type { MessageHandler } from '../pipeline.ts';
-import type { Packet } from './packet.ts';
-import type { PacketSender } from './packet-sender.ts';
+import { type MessageHandler, NotHere } from '../pipeline.ts';
+import type { Packet, PacketSender } from './packet.ts';
 
 /** The thread that owns what a packet may need, for a thread that does not. */
 export interface Owner {

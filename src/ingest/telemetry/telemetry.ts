@@ -13,8 +13,14 @@ import { peekerOf } from '../peek.ts';
 import type { MessageHandler } from '../pipeline.ts';
 import { addPacket, attribute, type PeopleFinder } from './add-packet.ts';
 import { allowOrigin, exposing } from './cors.ts';
-import { checkPacket, invalidNameIn, omittedIn, type Packet, unknownFieldIn } from './packet.ts';
-import type { PacketSender } from './packet-sender.ts';
+import {
+  checkPacket,
+  invalidNameIn,
+  omittedIn,
+  type Packet,
+  type PacketSender,
+  unknownFieldIn,
+} from './packet.ts';
 import { type Owner, packetsHere } from './packets-here.ts';
 
 export interface TelemetryDeps extends CountingDeps {

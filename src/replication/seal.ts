@@ -1,4 +1,11 @@
-import type { Mark } from '../storage/lmdb/spool.ts';
+import { createHash } from 'node:crypto';
+import { pairKey, removeRange } from '../storage/lmdb/key-prefix.ts';
+import { transact } from '../storage/lmdb/lmdb.ts';
+import { allSeries } from '../storage/lmdb/series.ts';
+import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
+import { emptyContent, encodeDelta } from './delta.ts';
+import { bytesOfDeltas, deltasOf, nextNumber, putDelta } from './spool.ts';
+import { Draft, type DraftRoom, moveRecords, type Stage } from './stages.ts';
 
 /** A step of the spool worker: seals some of the open delta, and notes what PostgreSQL has. */
 export interface SealTask {
@@ -34,8 +41,240 @@ export interface SealOutcome {
 }
 
 /** A stream that takes no more deltas. */
-export interface ClosedStream {
+interface ClosedStream {
   readonly stream: string;
   /** The last delta in PostgreSQL. Those after it are certainly not in its log. */
   readonly after: number;
+}
+
+/** Progress of a round. It visits each record of the open delta once, so it ends despite new packets. */
+interface Round {
+  /** Packets admitted before it are in the deltas of this round and earlier ones. */
+  readonly mark: Mark;
+  readonly stage: number;
+  /** The first key of the stage not visited yet. */
+  readonly from: Buffer;
+}
+
+const beginning = Buffer.alloc(0);
+
+/** Deltas in one transaction when a new stream begins and nothing else waits. */
+const inheritedDeltas = 64;
+
+interface SealerDeps {
+  readonly store: SpoolStore;
+  readonly stages: readonly Stage[];
+  /** Drops the state in memory of the open delta after a failed step. */
+  forget(): void;
+  readonly room: DraftRoom;
+}
+
+/** Moves counts from the open delta to sealed deltas of one stream. Only the spool worker uses it. */
+export class Sealer {
+  readonly #deps: SealerDeps;
+  readonly #store: SpoolStore;
+  readonly #announced = new Set<number>();
+  #record: StreamRecord;
+  #round: Round | undefined;
+
+  /** @param record of the stream, as stored */
+  constructor(deps: SealerDeps, record: StreamRecord) {
+    this.#deps = deps;
+    this.#store = deps.store;
+    this.#record = record;
+  }
+
+  /** Seals at most one delta. @throws the store's errors: nothing of the step was kept */
+  step(task: SealTask): SealOutcome {
+    return this.#transact(() => {
+      noteProgress(this.#store, task);
+      // The step may just have noted acknowledgements. The stored mark is that of the last delta.
+      const { mark, stream } = this.#record;
+      const record = { ...this.#store.streams.get(stream)!, mark };
+      if (task.onlyNote) return { record, round: this.#round, named: [] };
+      return this.#seal(record, this.#round ?? roundAt(task.mark), 1);
+    });
+  }
+
+  /** Seals the whole open delta, while nothing is counted. */
+  sealAll(): void {
+    for (let done = false; !done; ) {
+      const from = this.#round ?? roundAt(this.#record.mark);
+      done = this.#transact(() => this.#seal(this.#record, from, inheritedDeltas)).done;
+    }
+  }
+
+  #transact(action: () => Sealed): SealOutcome {
+    const { record, round, named } = transact(this.#store.lmdb, action, () => this.#deps.forget());
+    for (const ref of named) this.#announced.add(ref);
+    this.#record = record;
+    this.#round = round;
+    return { sealed: record.sealed, mark: record.mark, done: round === undefined };
+  }
+
+  /** Call it in a transaction. @param limit maximum number of deltas */
+  #seal(before: StreamRecord, from: Round, limit: number): Sealed {
+    let record = before;
+    let round: Round | undefined = from;
+    const named = new Set<number>();
+    let count = 0;
+    while (count < limit && round !== undefined) {
+      const isNamed = (ref: number) => this.#announced.has(ref) || named.has(ref);
+      const draft = new Draft(this.#store, isNamed, this.#deps.room);
+      const next = this.#fill(draft, round);
+      const mark: Mark = next === undefined ? round.mark : record.mark;
+      if (!draft.isEmpty) {
+        const bytes = this.#put(draft, record, mark);
+        count += 1;
+        const waitingBytes = (record.waitingBytes ?? 0) + bytes;
+        record = { ...record, sealed: record.sealed + 1, waitingBytes };
+        for (const ref of draft.named) named.add(ref);
+      }
+      record = { ...record, mark };
+      round = next;
+    }
+    if (count > 0) this.#store.streams.putSync(record.stream, record);
+    return { record, round, named };
+  }
+
+  /** @returns where the round continues; `undefined` if it is over */
+  #fill(draft: Draft, { mark, stage, from }: Round): Round | undefined {
+    const { stages } = this.#deps;
+    for (let number = stage, key = from; number < stages.length; number += 1, key = beginning) {
+      const next = moveRecords(stages[number]!, draft, key);
+      if (next !== undefined) return { mark, stage: number, from: next };
+    }
+    return undefined;
+  }
+
+  /** @param mark of the stream after this delta @returns the size of the delta */
+  #put(draft: Draft, record: StreamRecord, mark: Mark): number {
+    const { stream, number } = record;
+    const seq = record.sealed + 1;
+    const head = { stream, seq, since: record.mark.applied, version: mark.version, through: mark.at };
+    const body = encodeDelta({ ...head, ...draft.content });
+    putDelta(this.#store, number, { ...head, body });
+    return body.length;
+  }
+}
+
+interface Sealed {
+  readonly record: StreamRecord;
+  readonly round: Round | undefined;
+  /** Series named in these deltas. */
+  readonly named: Iterable<number>;
+}
+
+function roundAt(mark: Mark): Round {
+  return { mark, stage: 0, from: beginning };
+}
+
+/** Maximum number of deltas removed in one step, since packets wait for it. */
+const removedAtOnce = 16;
+
+/** Notes the deltas that PostgreSQL has according to a task, and removes expired ones. Call it in a transaction. */
+function noteProgress(store: SpoolStore, task: SealTask): void {
+  for (const { stream, seq, at } of task.acknowledged ?? []) {
+    change(store, stream, (record) => acknowledge(store, record, seq, at));
+  }
+  for (const closed of task.closed ?? []) takeRest(store, closed);
+  for (const stream of task.finished ?? []) change(store, stream, (record) => ({ ...record, state: 'done' }));
+  if (task.removeBefore === undefined) return;
+  let room = removedAtOnce;
+  const records = Array.from(store.streams.getRange(), ({ value }) => value);
+  for (const record of records) room -= removeOld(store, record, task.removeBefore, room);
+}
+
+function change(store: SpoolStore, stream: string, by: (record: StreamRecord) => StreamRecord): void {
+  const record = store.streams.get(stream);
+  if (record !== undefined) store.streams.putSync(stream, by(record));
+}
+
+const minuteMs = 60_000;
+
+/** Keeps the last acknowledgement of each minute, so a delta is kept up to a minute longer. */
+function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: number): StreamRecord {
+  const acknowledged = Math.max(record.acknowledged, seq);
+  const { number, sealed, waitingBytes: before = 0 } = record;
+  const waitingBytes =
+    acknowledged >= sealed ? 0 : before - bytesOfDeltas(store, number, record.acknowledged + 1, acknowledged);
+  const last = record.acknowledgements.at(-1);
+  const isSameMinute = last !== undefined && Math.floor(last[1] / minuteMs) === Math.floor(at / minuteMs);
+  const earlier = isSameMinute ? record.acknowledgements.slice(0, -1) : record.acknowledgements;
+  return { ...record, acknowledged, waitingBytes, acknowledgements: [...earlier, [acknowledged, at]] };
+}
+
+/** Removes deltas acknowledged before a time, and a stream that is done and has none left. @returns the number of deltas */
+function removeOld(store: SpoolStore, record: StreamRecord, before: number, limit: number): number {
+  const old = record.acknowledgements.filter(([, at]) => at < before).at(-1)?.[0] ?? 0;
+  const { stream, number, sealed, state } = record;
+  const end = Math.min(old + 1, record.first + limit);
+  const removed = removeRange(store.deltas, {
+    start: pairKey(number, record.first),
+    end: pairKey(number, Math.max(record.first, end)),
+    limit,
+  });
+  const first = Math.max(record.first, end);
+  if (state === 'done' && first > sealed) {
+    store.streams.removeSync(stream);
+    return removed;
+  }
+  if (first === record.first) return removed;
+  const acknowledgements = record.acknowledgements.filter(([seq]) => seq >= first);
+  store.streams.putSync(stream, { ...record, first, acknowledgements });
+  return removed;
+}
+
+/**
+ * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. Its first delta names all
+ * series, because replicas forget the names of a closed stream. The bodies of the others are unchanged: the stream and number in them
+ * are not read. Call it in a transaction.
+ */
+export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
+  const record = store.streams.get(stream);
+  if (record === undefined || record.sealed <= after) return;
+  const { number, acknowledged, acknowledgements, first } = record;
+  const rest = deltasOf(store, number, Math.max(after + 1, first), Number.MAX_SAFE_INTEGER);
+  store.streams.putSync(stream, {
+    ...record,
+    sealed: after,
+    acknowledged: Math.min(acknowledged, after),
+    waitingBytes: acknowledged >= after ? 0 : bytesOfDeltas(store, number, acknowledged + 1, after),
+    acknowledgements: acknowledgements.filter(([seq]) => seq <= after),
+    first: Math.min(first, after + 1),
+  });
+  const [next] = rest;
+  if (next === undefined) return;
+  const taking = { number: nextNumber(store), stream: unusedHeirOf(store, stream) };
+  const { through, since, version } = next;
+  const head = { stream: taking.stream, seq: 1, through, since, version };
+  const names = encodeDelta({ ...head, ...emptyContent(), series: [...allSeries(store)] });
+  putDelta(store, taking.number, { ...head, body: names });
+  const waitingBytes = rest.reduce((sum, { body }) => sum + body.length, names.length);
+  for (const [at, delta] of rest.entries()) putDelta(store, taking.number, { ...delta, seq: at + 2 });
+  removeRange(store.deltas, {
+    start: pairKey(number, rest[0]!.seq),
+    end: pairKey(number + 1, 0),
+    limit: rest.length,
+  });
+  store.streams.putSync(taking.stream, {
+    ...taking,
+    restOf: stream,
+    mark: record.mark,
+    state: 'open',
+    first: 1,
+    sealed: rest.length + 1,
+    acknowledged: 0,
+    waitingBytes,
+    acknowledgements: [],
+  });
+}
+
+/**
+ * The id of the stream that continues a closed one. It is derived from that stream's id, so two copies of a directory use the same id
+ * for the same deltas, and PostgreSQL accepts them once.
+ */
+function unusedHeirOf({ streams }: SpoolStore, stream: string): string {
+  const heir = createHash('sha256').update(stream).digest('hex').slice(0, 32);
+  return streams.doesExist(heir) ? unusedHeirOf({ streams } as SpoolStore, heir) : heir;
 }

@@ -1,5 +1,5 @@
 import { answerCalls, threadStart } from '../runtime/answer-calls.ts';
-import { foldActions, type Journals } from '../storage/commit/fold-actions.ts';
+import { foldActions, type Journals } from '../storage/commit/fold.ts';
 import { openSpoolStore } from '../storage/lmdb/spool.ts';
 import type { SealTask } from './seal.ts';
 import { createSpoolAggregator, type SpoolLimits } from './spool-aggregator.ts';

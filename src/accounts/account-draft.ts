@@ -1,11 +1,11 @@
 import type { AuditAction } from '../contract/audit.ts';
 import type { WebhookEvent, WebhookEventData, WebhookEventType } from '../contract/events.ts';
 import type { AccountRecords, TableName } from '../storage/lmdb/accounts.ts';
-import type { CodeScan } from '../storage/lmdb/code-scan.ts';
 import type {
   Actor,
   ApplicationKey,
   AuditEntry,
+  CodeScan,
   FeatureDeclaration,
   MetricDeclaration,
 } from '../storage/lmdb/records.ts';

@@ -1,9 +1,9 @@
-import type { CodeScan } from '../storage/lmdb/code-scan.ts';
 import type { IdentityProvider } from '../storage/lmdb/provider-records.ts';
 import type {
   ApiKey,
   Application,
   ApplicationKey,
+  CodeScan,
   Deletion,
   FeatureDeclaration,
   MetricDeclaration,

@@ -1,8 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import { maxReferences, maxScannedInAll, maxScans, type NewCodeScan } from '../contract/shapes/code-scan.ts';
 import { increase } from '../runtime/counts.ts';
-import type { CodeScan } from '../storage/lmdb/code-scan.ts';
-import type { Application } from '../storage/lmdb/records.ts';
+import type { Application, CodeScan } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { checkPathName, mustExist, tooMany } from './checks.ts';
 import { declarationKey } from './declarations.ts';

@@ -1,7 +1,12 @@
 import { ApiError } from '../contract/errors.ts';
 import type { ExperimentFigures } from '../contract/shapes/experiment-figures.ts';
-import type { Experiment, ExperimentPlan } from '../storage/lmdb/experiment-records.ts';
-import type { Application, AuditEntry, FeatureDeclaration } from '../storage/lmdb/records.ts';
+import type {
+  Application,
+  AuditEntry,
+  Experiment,
+  ExperimentPlan,
+  FeatureDeclaration,
+} from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkSentName, mustExist, tooMany } from './checks.ts';

@@ -1,7 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { GivenOwner } from '../contract/shapes/owner.ts';
-import type { Weight } from '../storage/lmdb/experiment-records.ts';
-import type { FeatureDeclaration, RolloutStep } from '../storage/lmdb/records.ts';
+import type { FeatureDeclaration, RolloutStep, Weight } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
 /** A team's settings of a feature. */

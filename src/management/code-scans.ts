@@ -4,8 +4,7 @@ import { deleteScan, foundIn, linkTo, putScan, tooManyScans } from '../accounts/
 import { type FeatureCode, NewCodeScan, CodeScan as Shown } from '../contract/shapes/code-scan.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import type { CodeScan } from '../storage/lmdb/code-scan.ts';
-import type { Application } from '../storage/lmdb/records.ts';
+import type { Application, CodeScan } from '../storage/lmdb/records.ts';
 import { done, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';

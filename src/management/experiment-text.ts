@@ -1,6 +1,6 @@
 import { plannedDays } from '../accounts/experiments.ts';
 import type { ExperimentFigures } from '../contract/shapes/experiment-figures.ts';
-import type { Experiment, GuardrailMetric, PlannedMetric } from '../storage/lmdb/experiment-records.ts';
+import type { Experiment, GuardrailMetric, PlannedMetric } from '../storage/lmdb/records.ts';
 import { inconclusive, missing, points } from './comparison-text.ts';
 import { dayText } from './split-text.ts';
 import type { Compared } from './statistics/compare.ts';

@@ -1,6 +1,6 @@
 import type { Power } from '../contract/shapes/experiment.ts';
 import { countUniqueUsers, type UserUnions } from '../storage/aggregate/unique-users.ts';
-import type { Weight } from '../storage/lmdb/experiment-records.ts';
+import type { Weight } from '../storage/lmdb/records.ts';
 
 import { featureItself } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';

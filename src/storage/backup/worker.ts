@@ -32,6 +32,6 @@ function run<T>(work: (destination: Destination) => Promise<T>): Promise<T> {
 
 async function open({ to, s3, data }: Keeping): Promise<Destination> {
   if (!to.startsWith('s3://')) return folderDestination(to);
-  const { bucketDestination } = await import('./bucket-destination.ts');
+  const { bucketDestination } = await import('./bucket.ts');
   return bucketDestination(to, s3, data, stopping.signal);
 }

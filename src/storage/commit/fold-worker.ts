@@ -1,7 +1,7 @@
 import { answerCalls, threadStart } from '../../runtime/answer-calls.ts';
 import { openUsageTables } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
-import { foldActions, type Journals } from './fold-actions.ts';
+import { foldActions, type Journals } from './fold.ts';
 
 export interface WorkerStart extends Journals {
   readonly data: string;

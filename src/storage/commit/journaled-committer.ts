@@ -5,7 +5,7 @@ import type { WorkerThread } from '../../runtime/worker-thread.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import { CommitFailed, type Committer, type JournalFigures } from './committer.ts';
 import type { Envelope } from './envelope.ts';
-import type { FoldActions, Replayed } from './fold-actions.ts';
+import type { FoldActions, Replayed } from './fold.ts';
 import type { ProducerMemory } from './frame-slot.ts';
 import type { Tail } from './journal-state.ts';
 import type { JournalThread } from './journal-thread.ts';

@@ -13,8 +13,7 @@ import {
 import { type Layout, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
-import { isFoldedWhole, type JournalPlace, journalPlace } from './fold.ts';
-import type { FoldActions, Journals } from './fold-actions.ts';
+import { type FoldActions, isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
 import type { WorkerStart } from './fold-worker.ts';
 import { JournalThread } from './journal-thread.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';

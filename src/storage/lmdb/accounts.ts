@@ -12,7 +12,6 @@ import type {
   SigningKey,
   Totp,
 } from './auth-records.ts';
-import type { CodeScan } from './code-scan.ts';
 import { dataFileOf } from './data-file.ts';
 import { accountsLayout, attachLaidOut, checkLayouts, checkStores, openLaidOut } from './layout.ts';
 import { type LmdbEnvironment, openRecords } from './lmdb.ts';
@@ -23,6 +22,7 @@ import type {
   Application,
   ApplicationKey,
   AuditEntry,
+  CodeScan,
   Deletion,
   FeatureDeclaration,
   FeatureNote,

@@ -4,12 +4,12 @@ import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
+import type { ExperimentFigures } from '../../contract/shapes/experiment-figures.ts';
 import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import type { Preferences } from '../../contract/shapes/preferences.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { NewView } from '../../contract/shapes/view.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
-import type { Experiment, Weight } from './experiment-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
@@ -290,4 +290,71 @@ export interface KeyRefusals {
   readonly lastAt: number;
   /** Count by error code. */
   readonly reasons: Readonly<Record<string, number>>;
+}
+
+/** The last scan of a repository for the names of an application's features. */
+export interface CodeScan {
+  readonly applicationId: string;
+  readonly repository: string;
+  readonly revision: string | null;
+  /** Template of the address of a line. */
+  readonly link: string | null;
+  readonly files: number;
+  readonly at: number;
+  /** The e-mail address of the user, or the name of the API key, that uploaded it. */
+  readonly by: string;
+  /** The files with features, each with its owners by CODEOWNERS. */
+  readonly paths: readonly (readonly [path: string, owners: readonly string[]])[];
+  /** The features, each with the number of its places, and the first of them: the index of the path, and the line. */
+  readonly features: readonly (readonly [
+    name: string,
+    count: number,
+    places: readonly (readonly [file: number, line: number])[],
+  ])[];
+  /** Features that only earlier scans found, each with the time of the first scan without it. */
+  readonly missing: readonly (readonly [name: string, since: number])[];
+}
+
+export type Weight = readonly [variant: string, weight: number];
+
+export interface PlannedMetric {
+  /** `used`, `viewed` or a declared counter. */
+  readonly metric: string;
+  /** The better direction. */
+  readonly direction: 'up' | 'down';
+}
+
+export interface GuardrailMetric extends PlannedMetric {
+  /** Tolerated worsening per check. */
+  readonly tolerated: number;
+}
+
+/** What a team decides before an experiment starts. */
+export interface ExperimentPlan extends PlannedMetric {
+  readonly name: string;
+  readonly hypothesis: string | null;
+  /** The number of the environment. */
+  readonly environment: number;
+  readonly base: string;
+  /** `null`: the split of the feature. */
+  readonly split: readonly Weight[] | null;
+  readonly startAt: number;
+  /** At least one of the two is present. */
+  readonly endAt: number | null;
+  readonly users: number | null;
+  readonly guardrails: readonly GuardrailMetric[];
+}
+
+export interface Experiment extends ExperimentPlan {
+  readonly id: string;
+  /** Ascending in order of creation. */
+  readonly number: number;
+  /** The e-mail address of the user, or the name of the API key, that planned it. */
+  readonly by: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Absent unless it was stopped before its planned end. */
+  readonly stopped?: { readonly at: number; readonly reason: string };
+  /** The result when the plan was met, or when it was stopped. It is written once. Absent before. */
+  readonly result?: { readonly at: number; readonly figures: ExperimentFigures };
 }

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BackupThread } from '../../../src/storage/backup/backup-thread.ts';
 import { type Destination, folderDestination } from '../../../src/storage/backup/destination.ts';
 import {
   backupName,
@@ -10,7 +9,7 @@ import {
   timeOfBackup,
 } from '../../../src/storage/backup/make-scheduled.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
-import { Schedule } from '../../../src/storage/backup/schedule.ts';
+import { type BackupThread, Schedule } from '../../../src/storage/backup/schedule.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { filledDirectory, steady } from './data-directory.ts';
 

@@ -9,13 +9,13 @@ import { systemClock } from '../runtime/clock.ts';
 import { watchLoop } from '../runtime/histogram.ts';
 import { answerFoldRequests } from '../storage/backup/fold-requests.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
+import type { UsageTable, UsageTables } from '../storage/lmdb/usage.ts';
 import { runUpkeep } from '../storage/upkeep/upkeep.ts';
 import { sweepWebhooks } from '../webhooks/sweep.ts';
 import { Watch } from '../webhooks/watch.ts';
 import { type Core, flushMarks } from './core.ts';
 import { answerPasswordRequests, applyReset } from './password-reset.ts';
 import { readinessOf } from './readiness.ts';
-import { scanUsage } from './scan-usage.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /** Resolves after `ms`; false if the service is stopping. */
@@ -33,7 +33,7 @@ export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus)
   const timers = tasksOf(core, grpc, status).map(([everyMs, run]) => setInterval(run, everyMs));
   void core.disks.look();
   const stopWatching = watchLoop(core.mainDelays, systemClock);
-  const scan = core.accounts.fullyChecked ? undefined : scanUsage({ ...core, pause: rest });
+  const scan = core.accounts.fullyChecked ? undefined : scanUsage(core, rest);
   return () => {
     for (const timer of timers) clearInterval(timer);
     stopWatching();
@@ -149,4 +149,32 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
     () => finishExperiments({ directory, log, reports, completeThrough, pause: rest }),
     () => sweepWebhooks({ ...core, pause: rest, failed }),
   ];
+}
+
+/** Pause between two steps, ms, so that the scan takes a small share of the report thread and the disk. */
+const betweenStepsMs = 20;
+
+/** The report thread serves it in turn with the teams. */
+const scanOwner = '';
+
+/** Reads the whole usage store in the background, to find damage before a request does. */
+async function scanUsage({ usage, reports, log }: Core, rest: Pause): Promise<void> {
+  let inOrder = true;
+  for (const table of tablesOf(usage)) {
+    try {
+      let after: Uint8Array | undefined;
+      do {
+        if (!(await rest(betweenStepsMs))) return;
+        after = await reports.make(scanOwner, 'scan', { table, after });
+      } while (after !== undefined);
+    } catch (error) {
+      inOrder = false;
+      log.error('the usage store is damaged', { table, error });
+    }
+  }
+  if (inOrder) log.info('the usage store is intact');
+}
+
+function tablesOf(usage: UsageTables): readonly UsageTable[] {
+  return Object.keys(usage).filter((name): name is UsageTable => name !== 'lmdb');
 }

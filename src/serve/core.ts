@@ -5,8 +5,12 @@ import { startPasswordPool } from '../accounts/password-pool.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { ClientRates } from '../auth/clients/client-limits.ts';
 import { openKeyRing } from '../auth/keys/key-ring.ts';
+import { Issuers } from '../auth/sso/issuers.ts';
+import { ProviderClient } from '../auth/sso/provider-client.ts';
+import { Providers } from '../auth/sso/providers.ts';
 import type { ConsoleBundle } from '../console/host/files.ts';
 import { resolver } from '../http/outbound/addresses.ts';
+import { type OutboundFetch, outboundFetch } from '../http/outbound/fetch.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
 import { LargeBodies } from '../ingest/admission/large-bodies.ts';
 import { RateLimits } from '../ingest/admission/rate-limits.ts';
@@ -23,8 +27,11 @@ import { Senders } from '../ingest/senders.ts';
 import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
 import { openReportPool, type ReportPool } from '../management/report-pool.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { Log } from '../runtime/log.ts';
+import { readBackupKey } from '../storage/backup/backup-key.ts';
+import { BackupThread, Schedule } from '../storage/backup/schedule.ts';
 import { Intake, type IntakeOptions } from '../storage/commit/intake.ts';
 import { tracedLane } from '../storage/commit/lane.ts';
 import { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
@@ -40,9 +47,7 @@ import { send } from '../webhooks/send.ts';
 import type { Config } from './config.ts';
 import { DiskWatch } from './disk-watch.ts';
 import type { FrontThreads } from './front/front-threads.ts';
-import { issuerParts } from './issuer-parts.ts';
 import { limitsOf, retentionOf } from './limits.ts';
-import { scheduleOf } from './scheduled-backups.ts';
 import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
 
 /** The parts of the service that differ between a deployment and a test. */
@@ -265,4 +270,57 @@ function countingParts(
     laneOf,
     collect: () => intake.collect(),
   };
+}
+
+/** Time from a name lookup to the end of the response of an issuer, ms. */
+const issuerDeadlineMs = 5000;
+
+/** Maximum size of a discovery document, a key set and the like. */
+const maxIssuerBytes = 256 * 1024;
+
+/** The parts that read from issuers: identity providers, and those of workload identity. */
+function issuerParts({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock, directory: Directory) {
+  const reach = { resolve: resolver(allowPrivate), allowPrivate, allowedBy: '--issuer-allow-private' };
+  const fetch: OutboundFetch = outboundFetch({
+    ...reach,
+    version,
+    deadlineMs: issuerDeadlineMs,
+    maxBytes: maxIssuerBytes,
+  });
+  const issuers = new Issuers(fetch, clock);
+  return {
+    /** Fetches from issuers that administrators have entered. */
+    fetchFromIssuer: fetch,
+    issuers,
+    providers: new Providers(directory),
+    providerClient: new ProviderClient({ issuers, fetch, clock, allowPrivate }),
+  };
+}
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The schedule of backups, if configured. @throws {Error} when the key file cannot be used */
+function scheduleOf({
+  config,
+  clock,
+  log,
+  workerFile,
+}: Pick<StorageDeps, 'config' | 'clock' | 'log' | 'workerFile'>): Schedule | undefined {
+  const { data, backupEvery, backupTo, backupKeep: keep, backupKeyFile: keyFile } = config;
+  if (backupEvery === undefined || backupTo === undefined) return undefined;
+  const everyMs = Number.parseInt(backupEvery, 10) * unitMs[backupEvery.at(-1) as keyof typeof unitMs];
+  const s3 = {
+    endpoint: config.backupS3Endpoint,
+    region: config.backupS3Region,
+    credentials: config.backupS3Credentials,
+  };
+  if (keyFile !== undefined) readBackupKey(keyFile);
+  const thread = new BackupThread(workerFile('storage/backup/worker'), {
+    data,
+    to: backupTo,
+    keep,
+    s3,
+    keyFile,
+  });
+  return new Schedule({ clock, log, everyMs, thread });
 }

@@ -8,13 +8,38 @@ import type { CallTotals } from '../grpc/call-totals.ts';
 import { statusName } from '../grpc/status.ts';
 import type { ServiceMetric } from '../http/exposition.ts';
 import type { RequestTotals } from '../http/request-totals.ts';
+import type { Histogram } from '../runtime/histogram.ts';
 import type { JournalFigures } from '../storage/commit/committer.ts';
+import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { BoundListeners } from './bound-listeners.ts';
-import { clusterMetrics } from './cluster-metrics.ts';
 import type { Core } from './core.ts';
 import { type DiskSpace, isLow } from './disk-watch.ts';
-import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy } from './metric.ts';
 import { readinessOf } from './readiness.ts';
+
+/** A value for each value of one label. */
+type Labelled<Value> = Iterable<readonly [label: string, value: Value]>;
+
+/** A metric of one value, and without one while `read` returns undefined. */
+function single<Value extends number | Histogram>(type: ServiceMetric['type']) {
+  return (name: string, help: string, read: () => Value | undefined) =>
+    ({ name, help, type, read: () => read() ?? [] }) as ServiceMetric;
+}
+
+/** A metric with one label. */
+function labelled<Value extends number | Histogram>(type: ServiceMetric['type']) {
+  return (name: string, help: string, label: string, read: () => Labelled<Value>) => {
+    const labels = [label];
+    const values = () => Array.from(read(), ([text, value]) => [{ [label]: text }, value] as const);
+    return { name, help, type, labels, read: values } as ServiceMetric;
+  };
+}
+
+export const counter = single<number>('counter');
+export const gauge = single<number>('gauge');
+export const histogram = single<Histogram>('histogram');
+const counterBy = labelled<number>('counter');
+const gaugeBy = labelled<number>('gauge');
+const histogramBy = labelled<Histogram>('histogram');
 
 /** What the front ends count themselves. */
 export interface AllTotals {
@@ -281,4 +306,46 @@ function backupMetrics({ backups, audit }: Core): readonly ServiceMetric[] {
 
 function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
+}
+
+/** The metrics of a node. A single machine has none of them. */
+function clusterMetrics({ usageStore, clock }: Core): readonly ServiceMetric[] {
+  if (usageStore.status() === undefined) return [];
+  const of = (read: (status: UsageStoreStatus) => number) => () => read(usageStore.status()!);
+  const age = (since: number | undefined) =>
+    since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000;
+  const nodesIn = (wanted: string) => usageStore.status()!.nodes.filter(({ state }) => state === wanted);
+  // biome-ignore format: a table
+  return [
+    gauge('flagmeter_engine_connected', '1 while this node is connected to PostgreSQL.',
+      of(({ postgres }) => Number(postgres.connected))),
+    counter('flagmeter_engine_commits_total', 'Commits in PostgreSQL.',
+      of(({ postgres }) => postgres.commits)),
+    counter('flagmeter_engine_commit_seconds_total', 'Total duration of these commits.',
+      of(({ postgres }) => postgres.commitMs / 1000)),
+    counter('flagmeter_engine_failovers_total', 'Number of changes of the primary.',
+      of(({ postgres }) => postgres.failovers)),
+    gaugeBy('flagmeter_nodes', 'Nodes by state, as this node knows them.', 'state',
+      () => ['up', 'silent', 'done', 'forgotten'].map((state) => [state, nodesIn(state).length])),
+    gauge('flagmeter_log_lag_entries', 'Entries of the log that this node has not applied yet.',
+      of(({ nodes, directory }) => nodes.find((node) => node.directory === directory)?.lag ?? 0)),
+    gauge('flagmeter_log_bytes', 'Size of the log when this node last trimmed it.',
+      of(({ log }) => log.bytes)),
+    gauge('flagmeter_log_oldest_seconds', 'Age of the oldest remaining entry of the log then.',
+      of(({ log }) => age(log.oldest))),
+    counter('flagmeter_log_trimmed_entries_total', 'Entries of the log that this node has trimmed.',
+      of(({ log }) => log.trimmed)),
+    gauge('flagmeter_spool_bytes', "Size of this node's counts that are not in PostgreSQL.",
+      of(({ spool }) => spool.bytes)),
+    gauge('flagmeter_spool_oldest_seconds', 'Age of the oldest data that is not in PostgreSQL.',
+      of(({ spool }) => age(spool.oldestUnshipped))),
+    gauge('flagmeter_complete_through_timestamp_seconds', 'Unix time up to which reports include the counts of all nodes.',
+      of(({ completeThrough }) => completeThrough / 1000)),
+    gauge('flagmeter_refused_rows', 'Rows of counts that could not be applied.',
+      of(({ refused }) => refused.rows)),
+    gauge('flagmeter_set_aside_bytes', 'Size of the data that PostgreSQL lost and this node preserved.',
+      of(({ setAsideBytes }) => setAsideBytes)),
+    counter('flagmeter_rebases_total', 'Number of full reloads of all counts from PostgreSQL by this node.',
+      of(({ rebases }) => rebases)),
+  ];
 }

@@ -10,10 +10,10 @@ import type { RequestTraces } from '../http/traced.ts';
 import type { Dispatch, Request, Route } from '../http/types.ts';
 import { refusalOf } from '../runtime/failures.ts';
 import type { BoundListeners } from './bound-listeners.ts';
-import { type Core, debugLog } from './core.ts';
+import { type Core, debugLog, otlpParts } from './core.ts';
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
-import { metricsRoutes } from './metrics-routes.ts';
+import { metricsHost } from './metrics-host.ts';
 import { readinessOf } from './readiness.ts';
 import type { ServiceStatus } from './service-status.ts';
 
@@ -111,4 +111,20 @@ function hooksOf(core: Core): RouterHooks {
       accessLog: { answered: (answered) => debug.debug('request', { ...answered }) },
     }),
   };
+}
+
+/** The routes that take packets and reports, and those that senders need. */
+export function metricsRoutes(core: Core): readonly Route[] {
+  const { config, log, reportKinds, snippet } = core;
+  const { metricsOf } = core.directory;
+  const { maxBody } = config;
+  const onError = (error: unknown) => log.error('a call failed', { error });
+  return routesFrom(metricsHost(config), {
+    ...otlpParts(core),
+    reportKinds,
+    metricsOf,
+    snippet,
+    maxBody,
+    onError,
+  });
 }

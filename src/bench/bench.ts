@@ -1,6 +1,6 @@
 /*
  * src/bench: `flagmeter bench`, which sizes a machine. sweep.ts plans the stages, own-server.ts starts a server for each combination of
- * settings, and measure.ts drives it with the load generator of `load`. outcome.ts draws the conclusions, and report.ts writes them.
+ * settings, and sweep-runner.ts drives it with the load generator of `load`. outcome.ts draws the conclusions, and report.ts writes them.
  */
 
 import { writeFileSync } from 'node:fs';

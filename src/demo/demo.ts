@@ -3,7 +3,9 @@
  * story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends live traffic.
  */
 import { randomBytes } from 'node:crypto';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { newPassword } from '../accounts/passwords.ts';
 import { type FirstCredentials, prepareData } from '../accounts/prepare.ts';
 import { type Given, readGiven } from '../cli/command.ts';
@@ -12,7 +14,7 @@ import { demoCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import { logConsole } from '../runtime/console-log.ts';
 import { createLog, type Log } from '../runtime/log.ts';
 import { shareLogFormat } from '../runtime/worker-log.ts';
@@ -23,12 +25,12 @@ import { publicUrls } from '../serve/public-urls.ts';
 import { startService } from '../serve/service.ts';
 import { listenToSignals, type Signals, stopService } from '../serve/stopping.ts';
 import { openAccountTables } from '../storage/lmdb/accounts.ts';
+import { type DataLock, lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { writeHistory } from './history.ts';
 import { type Progress, showProgress } from './progress.ts';
 import { makeShop, recordUses, shopAge } from './shop.ts';
 import { Story, samplePeople } from './story.ts';
-import { makeTempData, type TempData } from './temp-data.ts';
 import { Traffic } from './traffic.ts';
 
 const sources = { clock: systemClock, randomBytes } as const;
@@ -193,4 +195,50 @@ Ctrl-C stops the demo and removes ${data}.
 function readSeed(text = '1'): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`Cannot use --seed ${text}: must be a whole number of up to nine digits`);
+}
+
+/** The temporary data directory of one demo. */
+interface TempData {
+  readonly data: string;
+  readonly lock: DataLock;
+  remove(): void;
+}
+
+const prefix = 'flagmeter-demo-';
+
+/** A younger directory may belong to a demo that is about to lock it. */
+const minAgeMs = 60_000;
+
+/**
+ * Creates a data directory, and removes those of killed demos. It is removed at the latest when the process exits.
+ * @param parent the temp directory
+ * @throws {Error} when it cannot be created
+ */
+function makeTempData(parent: string, clock: Pick<Clock, 'now'>): TempData {
+  removeAbandoned(parent, clock.now());
+  const directory = mkdtempSync(join(parent, prefix));
+  const erase = () => rmSync(directory, { recursive: true, force: true });
+  process.once('exit', erase);
+  const data = join(directory, 'data');
+  const lock = lockDataDirectory(data);
+  const remove = () => {
+    lock.release();
+    erase();
+  };
+  return { data, lock, remove };
+}
+
+/** Skips a directory that cannot be removed, or that a running demo has locked. */
+function removeAbandoned(parent: string, now: number): void {
+  for (const name of readdirSync(parent)) {
+    if (!name.startsWith(prefix)) continue;
+    const directory = join(parent, name);
+    try {
+      const found = lstatSync(directory);
+      const isOwn = found.isDirectory() && found.uid === process.getuid?.();
+      if (!isOwn || now - found.mtimeMs < minAgeMs) continue;
+      lockDataDirectory(join(directory, 'data')).release();
+      rmSync(directory, { recursive: true, force: true });
+    } catch {}
+  }
 }

@@ -1,6 +1,7 @@
 import { createKey, deleteKey } from '../accounts/application-keys.ts';
 import { createApplication } from '../accounts/applications.ts';
 import { type Directory, type DirectorySources, openDirectory } from '../accounts/directory.ts';
+import { planExperiment } from '../accounts/experiments.ts';
 import { addNote } from '../accounts/feature-notes.ts';
 import { declareFeature, patchFeature } from '../accounts/features.ts';
 import type { KeyHolder } from '../accounts/key-index.ts';
@@ -13,7 +14,6 @@ import { createUser } from '../accounts/users.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { Application, KeyRefusals, KeyType } from '../storage/lmdb/records.ts';
-import { experimentDeeds } from './experiments.ts';
 import { type DemoFlag, flags } from './flags.ts';
 import { brokenSenders, type KeyName, metrics, type ProgramName, shopOrigin } from './programs.ts';
 import { historyDays } from './story.ts';
@@ -49,7 +49,7 @@ export const shopAge = (applicationDays + 1) * dayMs;
 export type RefusedByKey = ReadonlyMap<KeyName, KeyRefusals>;
 
 /** Something that the team did. */
-export interface Deed {
+interface Deed {
   readonly daysAgo: number;
   readonly run: () => Promise<unknown>;
 }
@@ -171,4 +171,67 @@ export function recordUses(accounts: AccountTables, shop: Shop, refused: Refused
     ];
   });
   transact(accounts.lmdb, () => applyWrites(accounts, writes));
+}
+
+/**
+ * The experiments of the shop, each planned a day before it starts: one has finished, whose result the service freezes within a
+ * minute, and one is running. The rollout of `loyalty-points` is behind its plan.
+ */
+function experimentDeeds(directory: Directory, id: string, now: number): Deed[] {
+  const today = Math.floor(now / dayMs);
+  const { number: environment } = directory.applications.get(id)!.environments[0]!;
+  const at = (daysAgo: number) => (today - daysAgo) * dayMs;
+  const common = { environment, split: null, metric: 'used', direction: 'up', users: null } as const;
+  const orders = { metric: 'viewed', direction: 'up', tolerated: 0.02 } as const;
+  return [
+    {
+      daysAgo: 30,
+      run: () =>
+        planExperiment(directory, id, 'basket-layout', {
+          ...common,
+          name: 'Basket on one page',
+          hypothesis: 'More people finish their order when the basket is on one page.',
+          base: 'stepwise',
+          startAt: at(28),
+          endAt: at(0),
+          guardrails: [orders],
+        }),
+    },
+    {
+      daysAgo: 11,
+      run: () =>
+        planExperiment(directory, id, 'free-shipping-banner', {
+          ...common,
+          name: 'Banner about free shipping',
+          hypothesis: 'People buy more when they see that shipping is free.',
+          base: 'none',
+          startAt: at(10),
+          endAt: at(-11),
+          guardrails: [orders],
+        }),
+    },
+    {
+      daysAgo: 12,
+      run: () =>
+        patchFeature(directory, id, 'loyalty-points', {
+          rollout: [
+            {
+              at: at(10),
+              split: [
+                ['on', 10],
+                ['off', 90],
+              ],
+            },
+            {
+              at: at(6),
+              split: [
+                ['on', 50],
+                ['off', 50],
+              ],
+            },
+            { at: at(-4), split: [['on', 1]] },
+          ],
+        }),
+    },
+  ];
 }

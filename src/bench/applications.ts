@@ -31,7 +31,6 @@ export class Applications {
     this.#since = now;
   }
 
-  /** Number of packets sent so far. */
   get sent(): number {
     return this.#sent;
   }
@@ -60,7 +59,6 @@ export class Applications {
     return undefined;
   }
 
-  /** Deletes the applications. */
   async remove(): Promise<void> {
     for (const { id } of this.#all) await this.#api.call('DELETE', ['applications', id]);
   }
@@ -71,7 +69,6 @@ function isStatus(kind: string): boolean {
   return /^\d+$/.test(kind);
 }
 
-/** Creates an application with a key. */
 export async function createApplication(
   api: Api,
   name: string,

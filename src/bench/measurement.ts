@@ -44,7 +44,6 @@ export interface Measurement {
   readonly commitShare?: number;
   /** Packets that were not answered as expected. */
   readonly errors: number;
-  /** The kinds of errors, with counts. */
   readonly errorKinds: Readonly<Record<string, number>>;
   /** The first difference between the acknowledged packets and the usage report; missing if they agree. */
   readonly difference?: string;

@@ -17,7 +17,6 @@ export interface Target {
   readonly api: Api;
   /** Missing if the server is not ours. */
   readonly pid?: number;
-  /** Its data directory. */
   readonly data?: string;
   stop(): Promise<void>;
 }

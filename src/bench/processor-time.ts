@@ -6,7 +6,6 @@ interface ProcessorTime {
   readonly idle: number;
 }
 
-/** Reads the time of all processors. */
 export function readProcessorTime(): ProcessorTime {
   const times = cpus().map((each) => each.times);
   return {

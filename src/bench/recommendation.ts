@@ -17,7 +17,6 @@ export interface Spread {
   readonly count: number;
 }
 
-/** The recommended settings. */
 export interface Recommendation {
   /** Flags of `serve` that differ from the base. */
   readonly settings: Combination;

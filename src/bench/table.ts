@@ -3,7 +3,6 @@ import { makeTable, type Screen } from '../cli/table.ts';
 import { type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
 import type { Combination } from './sweep.ts';
 
-/** A column of the table of stages. */
 interface StageColumn {
   readonly title: string;
   readonly unit?: 'ms' | 'µs';
@@ -48,7 +47,6 @@ const soundnessColumns: readonly StageColumn[] = [
   { title: 'Counts', text: ({ difference }) => (difference === undefined ? 'exact' : 'wrong') },
 ];
 
-/** The columns of the table in the report. */
 export const stageColumns: readonly StageColumn[] = [...speedColumns, ...costColumns, ...soundnessColumns];
 
 /** Maximum width of the output, columns. */

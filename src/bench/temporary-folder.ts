@@ -13,7 +13,6 @@ import { UsageError } from '../cli/flags.ts';
 
 const tmpfs = 0x01021994;
 
-/** The folder of a bench for its stores. */
 interface TemporaryFolder {
   /** Absolute. */
   readonly path: string;

@@ -147,7 +147,6 @@ the data of a node: use the node with the latest data.
   },
 } as const;
 
-/** The entry of a word with one command. */
 export function simple(command: Command, notes?: string): Entry {
   return { summary: command.summary, commands: [command], ...(notes === undefined ? {} : { notes }) };
 }
@@ -290,7 +289,6 @@ export const commandGroups: readonly { readonly title: string; readonly names: r
   { title: 'Other', names: Object.keys(others) },
 ];
 
-/** Whether there is such a command. */
 export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(commandTable, name);
 }

@@ -9,7 +9,6 @@ import { showSize } from '../runtime/size.ts';
 import { commandNamed } from './command-named.ts';
 import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
 
-/** The error for an unknown command. */
 export function unknownCommand(name: string): UsageError {
   const near = nearestKnown(name, Object.keys(commandTable));
   return new UsageError(`Unknown command ${name}${near || '; flagmeter help lists them'}`);

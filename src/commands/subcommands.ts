@@ -27,7 +27,6 @@ export const signingKeys = oneOf('signing-keys', {
   rotate: async () => (await import('./rotate-signing-key.ts')).rotateSigningKeyNow,
 });
 
-/** Runs a command on the keys of an application. */
 export async function keys(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [word, ...rest] = argv;
   if (word === 'adopt') return (await import('../cli/adopt-key.ts')).adoptKey(rest, contextOf(terminal));

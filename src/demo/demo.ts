@@ -197,7 +197,6 @@ function readSeed(text = '1'): number {
   throw new UsageError(`Cannot use --seed ${text}: must be a whole number of up to nine digits`);
 }
 
-/** The temporary data directory of one demo. */
 interface TempData {
   readonly data: string;
   readonly lock: DataLock;

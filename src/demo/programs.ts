@@ -37,7 +37,6 @@ export const programs: readonly Program[] = [
   { name: 'search', key: 'Backend', sends: 'json reports', perMinute: 6, agents: { 'search-service/0.8': 1 }, version: '0.8.0' },
 ];
 
-/** The origin of the web shop. */
 export const shopOrigin = 'https://shop.example';
 
 /** A program as the ledger identifies it. */

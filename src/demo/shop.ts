@@ -45,7 +45,6 @@ const ownerOf: Readonly<Partial<Record<ProgramName, (typeof colleagues)[number][
 const applicationDays = historyDays + 10;
 export const shopAge = (applicationDays + 1) * dayMs;
 
-/** The refused messages of each key. */
 export type RefusedByKey = ReadonlyMap<KeyName, KeyRefusals>;
 
 /** Something that the team did. */

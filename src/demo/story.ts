@@ -4,7 +4,6 @@ import { type DemoFlag, flags } from './flags.ts';
 import type { BrokenSender, Program } from './programs.ts';
 import { atShare, chanceOf, Random, type Shares } from './random.ts';
 
-/** Days of history. */
 export const historyDays = 90;
 
 /** A visitor of the shop, with its app or in a browser. */

@@ -18,7 +18,6 @@ import type { Shop } from './shop.ts';
 import type { Story, VariantCounts, Visitor } from './story.ts';
 
 interface TrafficDeps {
-  /** URL of the metrics host. */
   readonly url: string;
   /** `HOST:PORT` of gRPC. */
   readonly grpc: string;
@@ -159,7 +158,6 @@ export class Traffic {
   }
 }
 
-/** A server's report of its flags. */
 interface UsageReport {
   readonly appKey: string;
   readonly environment: string;

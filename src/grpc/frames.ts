@@ -15,7 +15,6 @@ export function messageIn(frame: Uint8Array, encoding: string | undefined, limit
   return isCompressed(frame) ? inflate(message, limit, inflaterOf(encoding)) : message;
 }
 
-/** A frame with an answer's message. */
 export function messageFrame(message: Uint8Array): Buffer {
   return frame(0, message);
 }

@@ -14,7 +14,6 @@ export function bytesField(field: number, value: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([...varintOf(field * 8 + delimited), ...varintOf(bytes.length)]), bytes]);
 }
 
-/** The message with these fields. */
 export function joinFields(...fields: readonly Uint8Array[]): Buffer {
   return Buffer.concat(fields);
 }

@@ -29,12 +29,10 @@ const names = (
   'FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED'
 ).split(' ');
 
-/** The gRPC name of a code. */
 export function statusName(code: number): string {
   return names[code]!;
 }
 
-/** A successful call. */
 export const ok: RpcStatus = { code: codeOf.ok, message: '', trailers: [] };
 
 /** The gRPC code of a refusal's HTTP status. */
@@ -74,7 +72,6 @@ export function tooLarge(maxMessage: number): ApiError {
   return new ApiError('body_too_large', `A message may have at most ${maxMessage} bytes`);
 }
 
-/** A status as trailer fields. */
 export function statusFields({ code, message, trailers }: RpcStatus): (readonly [string, string])[] {
   return [
     ['grpc-status', String(code)],

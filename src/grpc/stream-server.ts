@@ -11,16 +11,13 @@ import { HttpExchange } from './http-exchange.ts';
 import { codeOf } from './status.ts';
 import { Trailers } from './trailers.ts';
 
-/** The HTTP side of the listener. */
-interface HttpSide {
-  readonly dispatch: Dispatch;
-  readonly addressOf: AddressOf;
-  /** Headers of every reply. */
-  readonly every: EveryReply;
-}
-
 interface StreamServerDeps {
-  readonly http: HttpSide;
+  readonly http: {
+    readonly dispatch: Dispatch;
+    readonly addressOf: AddressOf;
+    /** Headers of every reply. */
+    readonly every: EveryReply;
+  };
   readonly clock: Clock;
   readonly maxMessage: number;
   readonly guard: GrpcGuard;

@@ -25,7 +25,6 @@ declare const encodes: unique symbol;
 /** A value that is already UTF-8 JSON, for example because another thread encoded it. */
 export type JsonBytes<Value> = Uint8Array<ArrayBuffer> & { readonly [encodes]: Value };
 
-/** Encodes a value as JSON. */
 export function jsonBytes<Value>(value: Value): JsonBytes<Value> {
   return new TextEncoder().encode(JSON.stringify(value)) as JsonBytes<Value>;
 }

@@ -132,7 +132,6 @@ export function jsonContent(schema: TSchema): Content {
   return { 'application/json': { schema, ...(example !== undefined && { example }) } };
 }
 
-/** Declares a JSON answer. */
 export function jsonAnswer<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
   schema: Schema,
   description: string,

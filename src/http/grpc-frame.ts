@@ -15,7 +15,6 @@ export function frameBytes(beginning: Uint8Array): number {
   return headerBytes + (length >>> 0);
 }
 
-/** Whether the message of a frame is compressed. */
 export function isCompressed(frame: Uint8Array): boolean {
   return frame[0] !== 0;
 }

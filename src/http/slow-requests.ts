@@ -6,9 +6,7 @@ const betweenLinesMs = 1000;
 
 type Shown = Partial<Answered> & { readonly transport?: string };
 
-/** Logs slow requests. */
 export class SlowRequests {
-  /** Threshold of a slow request. */
   readonly fromMs: number;
   readonly #log: Pick<Log, 'warn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;

@@ -22,7 +22,6 @@ export const defaultSettings: ReplicaSettings = {
 
 const names = Object.keys(defaultSettings) as (keyof ReplicaSettings)[];
 
-/** Whether all settings are equal. */
 export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): boolean {
   return names.every((name) => one[name] === other[name]);
 }

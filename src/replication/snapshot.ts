@@ -27,7 +27,6 @@ export interface SnapshotHead extends LogPosition {
 
 export type ReplicaTable = Exclude<keyof ReplicaStore, 'lmdb'>;
 
-/** The tables of a replica. */
 export const replicaTables: readonly ReplicaTable[] = [
   ...(['replica', 'series', 'streamSeries', 'counts', 'carried', 'measurements', 'seen'] as const),
   ...(['sketches', 'messages', 'messageTimes', 'identities', 'identityDays', 'exposures'] as const),

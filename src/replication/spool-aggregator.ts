@@ -210,7 +210,6 @@ function numberKey(number: number): Buffer {
   return key;
 }
 
-/** Used instance ids. */
 function usesSection({ used }: SpoolStore): Section {
   return {
     add({ uses }) {
@@ -255,7 +254,6 @@ export function withoutMessages(envelope: Envelope, messages: readonly BatchMess
   return { ...envelope, apart, unresolved };
 }
 
-/** The contents of a message of a batch. */
 export function contentOf(envelope: Envelope, message: BatchMessage): CountedMessage {
   const rows = (kind: Kind & keyof Envelope, width: number) => {
     const found: number[] = [];

@@ -6,7 +6,6 @@ import { createSpoolAggregator, type SpoolLimits } from './spool-aggregator.ts';
 
 /** What the spool worker is started with. */
 export interface SpoolStart extends SpoolLimits, Journals {
-  /** The data directory. */
   readonly data: string;
 }
 

@@ -6,13 +6,11 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** A clock with timers. */
 export interface TimerClock extends Clock {
   /** Calls back once after some milliseconds. Does not keep the process alive. */
   after(ms: number, callback: () => void): void;
 }
 
-/** The system clocks. */
 export const systemClock: TimerClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,6 +1,5 @@
 import type { Clock } from './clock.ts';
 
-/** The counts of a histogram. */
 export interface Totals {
   /** Number of values in each bucket; the last one counts values above the last bound. */
   readonly counts: readonly number[];

@@ -1,13 +1,11 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { plainAddress } from './ip-address.ts';
 
-/** Named networks. */
 const named: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** A set of IP networks. */
 export class IpNetworks {
   #list = new BlockList();
 

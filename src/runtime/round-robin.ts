@@ -16,12 +16,10 @@ export class RoundRobin<T> {
   /** By owner, next one first. */
   readonly #queues = new Map<string, Queue<T>>();
 
-  /** Weight of the waiting items of an owner. */
   weightOf(owner: string): number {
     return this.#queues.get(owner)?.weight ?? 0;
   }
 
-  /** Appends an item to its owner's queue. */
   add(owner: string, item: T, weight: number): void {
     const queue = this.#queues.get(owner) ?? { weight: 0, waiting: [] };
     this.#queues.set(owner, queue);
@@ -44,7 +42,6 @@ export class RoundRobin<T> {
     return undefined;
   }
 
-  /** Moves an owner to the end. */
   putLast(owner: string): void {
     const queue = this.#queues.get(owner);
     if (queue === undefined) return;

@@ -4,7 +4,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Span {
   /** Identifies the span to other services that continue the trace (W3C Trace Context). */
   readonly traceparent: string;
-  /** Starts a child span. */
   part(name: string, what?: PartOfSpan): Span;
   /** @param error if it failed; a text is its type */
   end(error?: unknown): void;
@@ -28,7 +27,6 @@ export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return current.run(span, work);
 }
 
-/** Runs work in a child span, if there is a span. */
 export function asPart<T>(
   span: Span | undefined,
   name: string,

@@ -7,7 +7,6 @@ export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): Seri
   return { features: maxFeatures, variants: maxVariants, metrics: maxMetrics };
 }
 
-/** Retention of buckets. */
 export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
   const hourMs = 3_600_000;
   return {

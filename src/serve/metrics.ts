@@ -25,7 +25,6 @@ function single<Value extends number | Histogram>(type: ServiceMetric['type']) {
     ({ name, help, type, read: () => read() ?? [] }) as ServiceMetric;
 }
 
-/** A metric with one label. */
 function labelled<Value extends number | Histogram>(type: ServiceMetric['type']) {
   return (name: string, help: string, label: string, read: () => Labelled<Value>) => {
     const labels = [label];

@@ -2,7 +2,6 @@ import { onlyCounts } from '../contract/errors.ts';
 import type { Ability, Readiness } from '../http/health.ts';
 import type { Core } from './core.ts';
 
-/** The current readiness of the service. */
 export function readinessOf({
   shutdown,
   health,

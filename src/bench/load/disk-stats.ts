@@ -26,7 +26,6 @@ export function deviceOf(path: string): string | undefined {
   return basename(existsSync(`${folder}/partition`) ? dirname(folder) : folder);
 }
 
-/** Reads the counters of a device. */
 export function diskStats(device: string): DiskStats {
   const line = readFileSync('/proc/diskstats', 'latin1')
     .split('\n')
@@ -40,7 +39,6 @@ export function diskStats(device: string): DiskStats {
   };
 }
 
-/** The difference between two readings of a device. */
 export function diskStatsBetween(before: DiskStats, after: DiskStats): DiskStats {
   return {
     bytes: after.bytes - before.bytes,

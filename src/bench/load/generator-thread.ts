@@ -8,7 +8,6 @@ import type { Share } from './schedule.ts';
 
 /** A thread of the load generator. It connects, reports that it is ready, and waits for the start before it sends. */
 
-/** The data of the thread. */
 export interface ThreadPlan {
   readonly plan: LoadPlan;
   readonly share: Share;

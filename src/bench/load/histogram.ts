@@ -31,7 +31,6 @@ export class Histogram {
     this.counts[slotOf(micros)]!++;
   }
 
-  /** Adds the counts of another histogram. */
   add({ counts }: Histogram): void {
     for (let slot = 0; slot < slots; slot++) this.counts[slot]! += counts[slot]!;
   }

@@ -67,7 +67,6 @@ export class LoadRun<Each extends Slot> {
     this.#send = send;
   }
 
-  /** Adds an idle slot. */
   add(slot: Each): void {
     this.#slots++;
     this.#rest(slot, this.#clock.monotonic());

@@ -16,7 +16,6 @@ export interface ThreadOutcome extends Outcome {
   readonly elapsed: number;
 }
 
-/** Combines the outcomes of the threads. */
 export function combine(loop: LoadReport['loop'], outcomes: readonly ThreadOutcome[]): LoadReport {
   const latencies = merge(outcomes.map((each) => each.latencies));
   const accepted = outcomes[0]!.accepted.map((_, index) => sum(outcomes, (each) => each.accepted[index]!));

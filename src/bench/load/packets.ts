@@ -36,15 +36,14 @@ export const thousandSeries: PacketMix = {
   metricsPerPacket: 2,
 };
 
-/** Series that the packets of a mix touch. */
 export function seriesOf(mix: PacketMix): number {
   return mix.features * mix.variants + mix.metrics;
 }
 
 /** Packets that together touch every series and name every user of the mix, as a browser SDK would send them, all different. */
-export function packetsOf(mix: PacketMix, key: string, environment = 'Production'): BenchPacket[] {
+export function packetsOf(mix: PacketMix, key: string): BenchPacket[] {
   const length = Math.max(mix.features, mix.users ?? 0);
-  return Array.from({ length }, (_, index) => packetAt(index, mix, { k: key, e: environment }));
+  return Array.from({ length }, (_, index) => packetAt(index, mix, { k: key, e: 'Production' }));
 }
 
 function packetAt(index: number, mix: PacketMix, head: object): BenchPacket {

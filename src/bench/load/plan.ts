@@ -32,7 +32,6 @@ interface Sending extends Timing {
   readonly threads?: number;
 }
 
-/** A plan of requests. */
 export type LoadPlan = HttpPlan | GrpcPlan;
 
 /** A plan of requests over HTTP/1.1. Each connection has one request in progress. */
@@ -51,7 +50,6 @@ export interface HttpPlan extends Sending {
 /** A plan of gRPC calls. Each connection is an instance of an application. */
 export interface GrpcPlan extends Sending {
   readonly protocol: 'grpc';
-  /** Concurrent calls on each connection. */
   readonly streams: number;
   readonly path: string;
   /** The encoded message, in base64, and the positions that make each one unique. */

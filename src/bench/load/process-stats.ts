@@ -36,7 +36,6 @@ export interface ThreadCpu {
   readonly seconds: number;
 }
 
-/** The threads of a process. */
 export function threadsOf(pid: number): ThreadCpu[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
     const id = Number(task);

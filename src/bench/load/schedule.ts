@@ -1,4 +1,3 @@
-/** The schedule of requests. */
 export interface Schedule {
   /** The due time (milliseconds, monotonic) of the next request due by `now`; `undefined` if none is due. */
   next(now: number): number | undefined;
@@ -14,7 +13,6 @@ export interface Share {
 
 const everything: Share = { index: 0, of: 1 };
 
-/** Number of requests of a share. */
 function countOf(total: number, { index, of }: Share): number {
   return Math.max(0, Math.ceil((total - index) / of));
 }

@@ -4,7 +4,6 @@ import { peakRssMb, rssMb, type ThreadCpu, threadsOf } from './process-stats.ts'
 /** A server on this machine. */
 export interface Watched {
   readonly pid: number;
-  /** Its data directory. */
   readonly data: string;
 }
 

@@ -16,7 +16,6 @@ export const briefBody = 64 * 1024;
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
-/** The refusal of a body over the limit. */
 export function tooLarge(limit: number): ApiError {
   return new ApiError('body_too_large', `A body may have at most ${limit} bytes`);
 }

@@ -30,7 +30,6 @@ const special6 = new IpNetworks([
   '3fff::/20',
 ]);
 
-/** Whether an address is public. */
 export function isPublic({ address, family }: Address): boolean {
   if (isIP(address) !== family || address.includes('%')) return false;
   if (family === 4) return !special4.has(address);

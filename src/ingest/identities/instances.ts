@@ -164,7 +164,6 @@ export function personOf(secret: Buffer, application: number, identity: string):
 /** 1 to 256 characters (code points) without control characters or lone surrogates. */
 const identityPattern = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
-/** Whether a text is a valid identity. */
 export function isIdentity(text: string): boolean {
   return identityPattern.test(text);
 }

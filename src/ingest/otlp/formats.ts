@@ -8,7 +8,6 @@ export type Encoding = (typeof encodings)[keyof typeof encodings];
 
 export type OtlpFormat = `${Signal}-${Encoding}`;
 
-/** Whether a format is one of OTLP. */
 export function isOtlp(format: string): format is OtlpFormat {
   return /^(logs|metrics|traces)-/.test(format);
 }

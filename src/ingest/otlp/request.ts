@@ -43,7 +43,6 @@ export interface OtlpRequest {
   readonly work: number;
 }
 
-/** A point of a sum. */
 export interface Point {
   readonly attributes: Attributes;
   /** All attributes as sent, for the identity of the series. */
@@ -249,7 +248,6 @@ function joined(texts: readonly string[]): { readonly bytes: Uint8Array; readonl
   return { bytes: new Uint8Array(Buffer.concat(parts)), ends };
 }
 
-/** The texts of a request. */
 export class Texts {
   readonly #request: OtlpRequest;
   readonly #known: (string | undefined)[] = [];

@@ -76,7 +76,6 @@ export interface ReportKinds {
   readonly metrics: ReportKind<MetricsReport>;
 }
 
-/** The intake of each kind of report. */
 export function openReportKinds(deps: ReportDeps): ReportKinds {
   const { retention } = deps;
   return {

@@ -36,7 +36,6 @@ interface UnleashDecoder extends Pick<LongMessages<never, never, never>, 'inTurn
   decode(body: SentBody, format: UnleashFormat, unpacked: (bytes: number) => void): Promise<PackedMessage>;
 }
 
-/** A decoded message. */
 interface Received {
   readonly head: PackedMessage['head'];
   readonly content: UnleashContent | undefined;

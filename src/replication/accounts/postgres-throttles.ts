@@ -46,7 +46,6 @@ ON CONFLICT (key) DO UPDATE SET failures = fm_throttle.failures RETURNING key, f
   };
 }
 
-/** Writes the counts of some keys. */
 function keepRows(keys: readonly string[], kept: ReadonlyMap<string, LoginFailures>): Statement {
   const rows = [...kept.values()];
   return {

@@ -15,11 +15,6 @@ export interface Migration {
 /** All steps, in order. A step that old versions can use only adds columns with defaults, tables and indexes. */
 export const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
 
-interface Migrated {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** A node with a heartbeat within this time is running. */
 const aliveMs = 10_000;
 
@@ -32,7 +27,7 @@ export function migrate(
   connection: Connection,
   steps = migrations,
   target = postgresLayout,
-): Promise<Migrated> {
+): Promise<{ readonly from: number; readonly to: number }> {
   const migrated = connection.transaction(async (run) => {
     const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
       unfit,

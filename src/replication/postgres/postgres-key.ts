@@ -44,7 +44,6 @@ export class PostgresKey {
   }
 }
 
-/** Generates the content of a key file. */
 export function newPostgresKey(): string {
   return `${randomBytes(keyBytes).toString('base64')}\n`;
 }

@@ -121,7 +121,6 @@ export class FrontCore {
     return true;
   }
 
-  /** Asks for the series of an environment. */
   #want(environment: number): false {
     if (!this.#wanted.has(environment)) {
       this.#wanted.add(environment);

@@ -42,7 +42,6 @@ interface FrontDeps {
   readonly fatal: (reason: string) => void;
 }
 
-/** One front-end thread. */
 interface Thread {
   readonly calls: WorkerThread<FrontThread>;
   readonly fromMain: Publisher<MainUpdate>;
@@ -158,7 +157,6 @@ export class FrontThreads {
     this.#publish({ about: 'deletion', application, environments, whole });
   }
 
-  /** Publishes the rate limit of an application. */
   shareLimit(limit: SharedLimit): void {
     this.#publish({ about: 'limit', limit });
   }

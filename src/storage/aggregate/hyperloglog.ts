@@ -153,7 +153,6 @@ export class HyperLogLog {
     this.#chunk(chunk).merge(content);
   }
 
-  /** Adds all users of another sketch. */
   merge(other: HyperLogLog): void {
     for (const [chunk, content] of other.contents()) this.mergeChunk(chunk, content);
   }

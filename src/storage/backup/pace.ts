@@ -12,7 +12,6 @@ export interface Done {
   readonly unit?: 'records' | 'pages';
 }
 
-/** The controls of a long task. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 
@@ -24,7 +23,6 @@ export class Interrupted extends Error {
 interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly over: AbortSignal;
-  /** Receives the progress. */
   tell?(done: Done): void;
   /** Gives the service priority for the processor and the disk, if the task runs beside one. */
   readonly gentle?: true;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isPresent, permissionDenied, presenceOf } from '../../runtime/presence.ts';
-import { diskSpace, syncPath } from '../lmdb/disk.ts';
+import { diskSpace, shortageIn, syncPath } from '../lmdb/disk.ts';
 import { isLocked, lockWritten } from '../lmdb/lock.ts';
 import type { Sink } from './write-backup.ts';
 
@@ -41,7 +41,7 @@ export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Pro
     return written;
   } catch (error) {
     rmSync(made, { force: true });
-    throw isFull(error) ? noRoom(file) : error;
+    throw shortageIn(error) === 'space' ? noRoom(file) : error;
   } finally {
     writer.close();
     closeSync(lock);
@@ -93,10 +93,6 @@ function reasonOf({ code, message }: NodeJS.ErrnoException, file: string): strin
   if (code === 'ENOENT') return 'its directory does not exist';
   if (code === 'EACCES') return permissionDenied(dirname(file));
   return message;
-}
-
-function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 function noRoom(file: string, bytes?: number): Error {

@@ -153,7 +153,6 @@ export function usersSection(hot: HotTables): Section {
   };
 }
 
-/** People: instance ids and exposures. */
 export function sendersSection(store: UsageTables): Section {
   return { add: ({ senders }) => putSights(store, senders) };
 }

@@ -84,7 +84,6 @@ export function describeSegment(id: Uint8Array, generation: number, first: numbe
   return { name: segmentName(generation), generation, first, size, seed: crc32(key) };
 }
 
-/** The header of a segment. */
 export function encodeHeader(id: Uint8Array, { generation, size, first }: Segment): Buffer {
   const header = Buffer.alloc(headerBlock);
   header.set(magic);

@@ -80,7 +80,6 @@ const tables = {
 
 export type TableName = keyof typeof tables;
 
-/** The records of each table. */
 export type AccountRecords = {
   readonly [Name in TableName]: NonNullable<(typeof tables)[Name]['value']>;
 };

@@ -31,7 +31,6 @@ export function minuteOf(bucket: number): number {
   return Math.floor(bucket / bucketWidths);
 }
 
-/** The width of a bucket. */
 export function widthOf(bucket: number): BucketWidth {
   return (bucket % bucketWidths) as BucketWidth;
 }
@@ -135,7 +134,6 @@ export class BlockEncoder<T> {
   }
 }
 
-/** Decodes the cells of a value. */
 export function decodeBlock<T>(value: Buffer, codec: CellCodec<T>): Block<T> {
   const mask = value.readUInt32LE(0);
   const block: Block<T> = new Array(cellsPerBlock).fill(undefined);

@@ -203,7 +203,6 @@ class TreeWalk {
   }
 }
 
-/** A set of page numbers. */
 export class PageSet {
   size = 0;
   readonly #bits: Uint8Array;

@@ -14,7 +14,6 @@ export type StoreName = 'accounts' | 'usage' | 'spool';
 /** The stores that a server on a single machine uses. A node has a spool as well. */
 export const ownStores = ['accounts', 'usage'] as const;
 
-/** The data file of a store. */
 export function dataFileOf(data: string, store: StoreName): string {
   return join(data, store, 'data.mdb');
 }

@@ -45,7 +45,7 @@ export interface LedgerTotal {
   count: number;
   /** Unix ms. */
   lastAt: number;
-  /** Time of the last one. */
+  /** Of the latest message that has one. */
   example: LedgerExample | null;
 }
 
@@ -84,7 +84,6 @@ export function subjectOf(text: string): LedgerSubject {
 
 const digestBytes = 16;
 
-/** The key of a row. */
 export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof LedgerTotal>): Buffer {
   const digest = createHash('sha256').update(subject).digest();
   return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
@@ -97,7 +96,6 @@ export function putLedgerRow(store: UsageTables, key: Buffer, subject: string, t
   store.ledger.putSync(key, Buffer.from(value));
 }
 
-/** The count of a stored row. */
 export function getLedgerTotal(store: UsageTables, key: Buffer): LedgerTotal | undefined {
   const value = store.ledger.get(key);
   if (value === undefined) return undefined;

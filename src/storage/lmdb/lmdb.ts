@@ -83,7 +83,6 @@ export function openTable(lmdb: RootDatabase<Buffer, Buffer>, name: string): Tab
   return lmdb.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }
 
-/** Opens several tables, by their names. */
 export function openTables<Name extends string>(
   lmdb: RootDatabase<Buffer, Buffer>,
   names: readonly Name[],

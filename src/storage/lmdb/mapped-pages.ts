@@ -3,15 +3,13 @@ import { readFileSync } from 'node:fs';
 /** Linux: `MADV_DONTNEED`. */
 const dontNeed = 4;
 
-type Release = (files: readonly string[]) => void;
-
 /**
  * Returns a function that removes the pages of data files from the resident memory of this process. LMDB maps a file as a whole, and
  * each page once read would stay resident. The pages remain in the page cache, so reading one again is a minor fault. LMDB only reads
  * the map, and writes to the file, so no change is lost.
  * @returns `undefined` outside of Bun on Linux with glibc
  */
-export async function openMappedPages(): Promise<Release | undefined> {
+export async function openMappedPages(): Promise<((files: readonly string[]) => void) | undefined> {
   const madvise = process.versions['bun'] === undefined ? undefined : await openMadvise();
   if (madvise === undefined) return undefined;
   return (files) => {

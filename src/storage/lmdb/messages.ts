@@ -58,7 +58,6 @@ export function putMessages(store: UsageTables, messages: readonly MessageChange
   for (const { key } of [...store.messages.getRange(expired)]) store.messages.removeSync(key);
 }
 
-/** Puts one message. */
 export function putMessage(store: Pick<UsageTables, 'messages'>, { at, identity }: Message): void {
   store.messages.putSync(messageKey(at, identity), nothing);
 }
@@ -106,7 +105,6 @@ function messageIn(key: Buffer): Message {
   return { at: key.readUIntBE(0, timeBytes), identity: Uint8Array.from(key.subarray(timeBytes)) };
 }
 
-/** The key of a message. */
 export function messageKey(at: number, identity: Uint8Array): Buffer {
   const key = Buffer.alloc(timeBytes + identityBytes);
   key.writeUIntBE(wholeMs(at), 0, timeBytes);

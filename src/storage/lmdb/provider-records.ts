@@ -52,7 +52,6 @@ export interface LinkedIdentity {
   readonly lastUsedAt: number;
 }
 
-/** A role that a rule gave. */
 export interface GivenRole {
   readonly role: Role;
   /** The role before, which returns when no rule applies; `null` if the user was not a member. */

@@ -161,7 +161,6 @@ function putSenders(store: UsageTables, key: Buffer, senders: readonly SeenSende
   store.senders.putSync(key, Buffer.from(JSON.stringify(stored)));
 }
 
-/** The senders of a value. */
 export function decodeSenders(value: Buffer): SeenSender[] {
   const stored = JSON.parse(value.toString()) as Stored[];
   return stored.map(([name, version, transport, route, first, last]) => {

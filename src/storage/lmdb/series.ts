@@ -51,7 +51,6 @@ export function* seriesOf(
   }
 }
 
-/** The series of all environments. */
 export function* allSeries(store: Pick<UsageTables, 'series'>): Generator<NewSeries> {
   for (const { key, value } of store.series.getRange()) {
     yield {

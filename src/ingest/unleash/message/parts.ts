@@ -13,7 +13,6 @@ export interface PackedMessage {
 
 export type UnleashFormat = `unleash-${UnleashKind}`;
 
-/** Whether a format is one of Unleash. */
 export function isUnleash(format: string): format is UnleashFormat {
   return format.startsWith('unleash-');
 }
@@ -39,7 +38,6 @@ export function packMessage({ usages, counters, gauges, ...head }: UnleashMessag
   return { head, parts: parts.map((part) => new Uint8Array(packr.pack(part))), entries };
 }
 
-/** Unpacks a part of a message. */
 export function unpackPart(part: Uint8Array): UnleashContent {
   return packr.unpack(part);
 }

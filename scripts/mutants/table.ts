@@ -190,7 +190,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'the audit log has the actor, action, time and address of each change',
   },
   'content-security-policy': {
-    file: 'src/console/host/document.ts',
+    file: 'src/console/host/pages.ts',
     text: `      'content-security-policy': policy(settings),\n`,
     without: '',
     test: 'test/console/host/pages.test.ts',

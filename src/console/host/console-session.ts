@@ -9,9 +9,8 @@ import { teamRolesOf } from '../../contract/roles.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request, Route } from '../../http/types.ts';
-import { type CallbackDeps, callbackEndpoint } from './callback.ts';
 import { failurePage } from './failure-page.ts';
-import { signInEndpoint } from './sign-in.ts';
+import { type CallbackDeps, callbackEndpoint, signInEndpoint } from './sign-in.ts';
 
 const sessionPath = '/console/session';
 
@@ -34,7 +33,6 @@ const sessionEndpoints: readonly Endpoint<CallbackDeps>[] = [
   },
 ];
 
-/** The endpoints of the console's sessions. */
 export const consoleSession: Group<CallbackDeps> = {
   tag: 'Console session',
   description: 'Signing in to the web console.',

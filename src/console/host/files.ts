@@ -20,7 +20,7 @@ export interface ConsoleIndex {
 }
 
 /** The docs. Names are paths below `/docs`; that of the contents is empty. */
-export interface DocsBundle {
+interface DocsBundle {
   readonly pages: readonly BundledFile[];
   /** Images, examples and `titles.json`: the title, the page and the address of each section. */
   readonly files: readonly BundledFile[];

@@ -1,15 +1,16 @@
 /*
- * src/console/host: serves the console. pages.ts has its paths, document.ts its HTML document, files.ts its scripts and style
- * sheet, and docs.ts the docs. sign-in.ts and
- * callback.ts sign a browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1). console-session.ts has
- * the session of the signed-in user.
+ * src/console/host: serves the console. pages.ts has its HTML document and the docs, and files.ts sends files. sign-in.ts signs a
+ * browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1). console-session.ts has the session of the
+ * signed-in user.
  */
+import { Html, html } from '../../auth/pages/html.ts';
+import { icon } from '../../auth/pages/icon.ts';
 import type { ConsoleSettings } from '../../contract/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
+import { typeFor } from '../../http/negotiation.ts';
+import { notFound } from '../../http/router.ts';
 import type { Handler, Reply } from '../../http/types.ts';
-import { docsEndpoints } from './docs.ts';
-import { missingPage, pageReply } from './document.ts';
-import { type ConsoleBundle, consoleFiles } from './files.ts';
+import { type BundledFile, type ConsoleBundle, consoleFiles, sender } from './files.ts';
 
 /** The paths of the console. The page routes by itself. */
 const paths = [
@@ -23,7 +24,6 @@ const paths = [
   '/console/signed-in',
 ];
 
-/** The console's pages and files. */
 export function consolePages(bundle: ConsoleBundle): Group<ConsoleSettings> {
   const pages = paths.map(
     (path): Endpoint<ConsoleSettings> => ({
@@ -47,3 +47,112 @@ function pageHandler(path: string, bundle: ConsoleBundle, settings: ConsoleSetti
 }
 
 const always = (reply: Reply) => () => reply;
+
+/** The docs are the same for everyone: they contain nothing of this server. */
+const docsAccess = { credential: 'None', who: 'Everybody' };
+
+const docsPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'none'; " +
+  "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+const docsHeaders = {
+  // Names do not change with the content.
+  'cache-control': 'no-cache',
+  'content-security-policy': docsPolicy,
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** The docs, at `/docs`. */
+function docsEndpoints(bundle: ConsoleBundle): readonly Endpoint<ConsoleSettings>[] {
+  const { pages, files } = bundle.docs;
+  const single = pages.filter(({ name }) => !name.includes('/'));
+  const deeper = [...files, ...pages.filter(({ name }) => name.includes('/'))];
+  const send = (file: BundledFile) => sender(bundle, file, docsHeaders);
+  return [
+    docsEndpoint('/docs', (settings) => {
+      const contents = single.find(({ name }) => name === '');
+      return contents === undefined ? missingPage(bundle, settings) : send(contents);
+    }),
+    docsEndpoint('/docs/:name', (settings) => {
+      const handlers = new Map(single.map((file) => [file.name, send(file)]));
+      const missing = missingPage(bundle, settings);
+      return (request, params) => (handlers.get(params['name']!) ?? missing)(request, params);
+    }),
+    ...deeper.map((file) => docsEndpoint(`/docs/${file.name}`, () => send(file))),
+  ];
+}
+
+function docsEndpoint(path: string, bind: (settings: ConsoleSettings) => Handler): Endpoint<ConsoleSettings> {
+  return { method: 'GET', path, access: docsAccess, bind };
+}
+
+/** Answers a path that does not exist: a browser gets the console, which shows "Not found", and others a problem document. */
+export function missingPage(bundle: ConsoleBundle, settings: ConsoleSettings): Handler {
+  const page = pageReply(bundle, settings);
+  const headers = { ...page.headers, vary: 'Accept' };
+  const missing: Reply = { ...page, status: 404, code: 'not_found', headers };
+  return (request) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const type = typeFor(request.header('accept'), ['application/problem+json', 'text/html']);
+    return isRead && type === 'text/html' ? missing : notFound;
+  };
+}
+
+/** The HTML document of the console. @param page whose scripts load with the document */
+function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings, page?: string): Reply {
+  const root = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
+  const file = (name: string) => `${root}/console/files/${name}`;
+  const hints = (page === undefined ? [] : (bundle.pages[page] ?? []))
+    .filter((name) => name !== bundle.script)
+    .map((name) => html`<link rel="modulepreload" href="${file(name)}">`);
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>flagmeter</title>
+<link rel="icon" href="${new Html(icon)}">
+<link rel="stylesheet" href="${file(bundle.style)}">
+<script type="application/json" id="settings">${jsonForScript(settings)}</script>
+<script type="module" src="${file(bundle.script)}"></script>
+${hints}
+</head>
+<body>
+<div id="console"></div>
+<noscript>The console needs JavaScript. The command line does not: flagmeter help</noscript>
+</body>
+</html>
+`;
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      // The file names change with each version.
+      'cache-control': 'no-cache',
+      'content-security-policy': policy(settings),
+      'cross-origin-opener-policy': 'same-origin',
+      'referrer-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+    },
+    body: document.text,
+  };
+}
+
+/** JSON for a script element, which it cannot end. */
+function jsonForScript(value: unknown): Html {
+  return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'));
+}
+
+/** `Content-Security-Policy`: only own scripts and styles, requests only to the configured hosts, no HTML from strings. */
+function policy({ baseUrl, authUrl, metricsUrl }: ConsoleSettings): string {
+  const others = [baseUrl, authUrl, metricsUrl].map((url) => new URL(url).origin);
+  const connect = ["'self'", ...new Set(others)].join(' ');
+  return (
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src ${connect}; ` +
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+  );
+}

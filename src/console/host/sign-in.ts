@@ -1,10 +1,22 @@
 import { createHash } from 'node:crypto';
+import { redeemCode } from '../../auth/authorize/codes.ts';
 import { consoleClientId } from '../../auth/clients/clients.ts';
-import { parseForm } from '../../auth/clients/form.ts';
-import type { ConsoleCallerDeps } from '../../auth/console/caller.ts';
+import { type Form, parseForm } from '../../auth/clients/form.ts';
+import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/caller.ts';
+import { beginConsoleSession } from '../../auth/console/session.ts';
+import { endSession } from '../../auth/sessions.ts';
+import type { LogoutDeps } from '../../auth/sso/logout.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
-import { newAttempt, startingCookies, stateOf, verifierOf } from './attempt.ts';
+import {
+  type Attempt,
+  endingCookie,
+  findAttempt,
+  newAttempt,
+  startingCookies,
+  stateOf,
+  verifierOf,
+} from './attempt.ts';
 import { failurePage, signInFailed } from './failure-page.ts';
 
 const foreignReturn = 'The address to return to is not one of this console';
@@ -16,7 +28,7 @@ export const signInEndpoint: Endpoint<ConsoleCallerDeps> = {
   access: { credential: 'None', who: 'Anyone with a browser' },
   bind: (deps) => (request) => {
     try {
-      return answer(deps, request);
+      return answerSignIn(deps, request);
     } catch (error) {
       return failurePage(error);
     }
@@ -24,14 +36,14 @@ export const signInEndpoint: Endpoint<ConsoleCallerDeps> = {
 };
 
 /** The redirect URI of the console. */
-export function callbackUrl(baseUrl: string): string {
+function callbackUrl(baseUrl: string): string {
   return `${baseUrl}/console/callback`;
 }
 
 /** Maximum time since the user signed in, which the auth host checks. */
 type AgeLimit = { readonly max_age?: string };
 
-function answer(deps: ConsoleCallerDeps, request: Request): Reply {
+function answerSignIn(deps: ConsoleCallerDeps, request: Request): Reply {
   const { audience } = deps;
   const asked = parseForm(request.query);
   const wanted = asked.get('return');
@@ -70,7 +82,7 @@ function begin(
 }
 
 /** Redirects a browser. */
-export function sendTo(location: string): Reply {
+function sendTo(location: string): Reply {
   return {
     status: 303,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
@@ -95,7 +107,70 @@ export function readReturnPath(baseUrl: string, text: string): string | undefine
   return url.pathname + url.search + url.hash;
 }
 
-/** The path of the console. */
 function homePath(baseUrl: string): string {
   return `${new URL(baseUrl).pathname.replace(/\/$/, '')}/`;
+}
+
+export type CallbackDeps = ConsoleCallerDeps & LogoutDeps & { readonly console: ConsoleCallers };
+
+const unknownAttempt =
+  'The sign-in has expired, was started in another browser, or the browser does not store cookies';
+const otherIssuer = 'The response is from another auth host';
+const codeRefused = 'The sign-in has expired or was already completed';
+
+/** Messages for errors of the auth host (RFC 6749 §4.1.2.1). */
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['access_denied', 'The sign-in was cancelled'],
+  ['temporarily_unavailable', 'Signing in is temporarily unavailable; try again in a minute'],
+]);
+
+/** `GET /console/callback`: redeems the code of the auth host, and starts a session (RFC 6749 §4.1.2, §4.1.3). */
+export const callbackEndpoint: Endpoint<CallbackDeps> = {
+  method: 'GET',
+  path: '/console/callback',
+  access: { credential: 'Cookie of `/console/sign-in`, code', who: 'The browser that started the sign-in' },
+  bind: (deps) => (request) => answerCallback(deps, request).catch(failurePage),
+};
+
+async function answerCallback(deps: CallbackDeps, request: Request): Promise<Reply> {
+  const { audience, issuer } = deps;
+  const parameters = parseForm(request.query);
+  const attempt = findAttempt(deps, request, parameters.get('state') ?? '');
+  if (attempt === undefined) return signInFailed(400, unknownAttempt);
+  const reply =
+    parameters.get('iss') === issuer // RFC 9207 §2.4
+      ? await finishSignIn(deps, request, attempt, parameters)
+      : signInFailed(400, otherIssuer);
+  return { ...reply, cookies: [...(reply.cookies ?? []), endingCookie(audience, attempt)] };
+}
+
+async function finishSignIn(
+  deps: CallbackDeps,
+  request: Request,
+  attempt: Attempt,
+  parameters: Form,
+): Promise<Reply> {
+  const { audience, console } = deps;
+  const code = parameters.get('code');
+  if (code === undefined) {
+    const refusal = refusals.get(parameters.get('error') ?? '');
+    return signInFailed(400, refusal ?? 'The auth host refused the sign-in');
+  }
+  const presented = {
+    code,
+    clientId: consoleClientId,
+    redirectUri: callbackUrl(audience),
+    verifier: verifierOf(attempt),
+  };
+  // The browser has one session. Its cookie is sent here if the auth host is at the same site.
+  const previous = console.previous(request);
+  const redemption = await redeemCode(deps, presented, request.remoteAddress, (...begun) => {
+    if (previous !== undefined) endSession(deps, begun[1], previous);
+    return beginConsoleSession(...begun);
+  });
+  if (redemption.outcome !== 'exchanged') return signInFailed(400, codeRefused);
+  return {
+    ...sendTo(new URL(audience).origin + attempt.returnTo),
+    cookies: [console.cookie.write(redemption.turn.cookie)],
+  };
 }

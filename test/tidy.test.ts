@@ -162,7 +162,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 3185,
   cli: 6057,
   commands: 2225,
-  console: 20202,
+  console: 20007,
   contract: 7885,
   demo: 1458,
   grpc: 1892,
@@ -172,7 +172,7 @@ const most: Readonly<Record<string, number>> = {
   management: 14525,
   replication: 10756,
   runtime: 1454,
-  serve: 4786,
+  serve: 4785,
   storage: 14553,
   webhooks: 2315,
 };

@@ -4,7 +4,6 @@ import { recorded } from './parameters.ts';
 import type { InEnvironment } from './place.ts';
 import { root } from './settings.ts';
 
-/** The pages of an environment. */
 export type EnvironmentPage =
   | 'flags'
   | 'flag'
@@ -22,7 +21,6 @@ export function address(...segments: readonly string[]): string {
   return `${root}/${segments.map(encodeURIComponent).join('/')}`;
 }
 
-/** The address of a page of an environment. */
 export function environmentAddress(app: string, environment: string, page: EnvironmentPage): string {
   return address('apps', app, environment, page);
 }
@@ -78,7 +76,6 @@ export function teamAddress(team: string, tab?: TeamTab): string {
   return withQuery(address('settings', 'team'), { team, tab });
 }
 
-/** The address of a webhook of a team. */
 export function webhookAddress(team: string, webhook: string): string {
   return withQuery(address('settings', 'webhook'), { team, webhook });
 }

@@ -1,18 +1,22 @@
-import { useEffect } from 'preact/hooks';
-import { LocationProvider, Route, Router } from 'preact-iso';
-import { ApplicationsReader } from './applications.tsx';
-import { lazyPage } from './lazy-page.tsx';
-import { NotFound } from './pages/not-found.tsx';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
+import type { Application } from '../contract/shapes/application.ts';
+import { resource } from './api/client.ts';
+import { usePoll } from './api/poll.ts';
+import { ApplicationsReader, applications, applicationsError } from './applications.tsx';
+import { NoEnvironment, NotFound } from './pages/not-found.tsx';
 import { Announcer } from './parts/announce.tsx';
-import { CheckedPlace } from './parts/checked-place.tsx';
 import { Guarded, Pending } from './parts/failure.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Shortcuts } from './parts/shortcuts.tsx';
 import { SignInAgain } from './parts/sign-in-again.tsx';
-import { routes } from './routes.ts';
+import { placeOf } from './place.ts';
+import { type ConsoleRoute, routes } from './routes.ts';
 import { trouble, user } from './session.ts';
 import { root } from './settings.ts';
 import { InTimeZone } from './time-zone.tsx';
+import { useTitle } from './title.ts';
 
 const pages = routes.map(({ path, load }) => ({ path: root + path, component: lazyPage(load) }));
 
@@ -71,4 +75,62 @@ function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('main h1') ?? document.getElementById('main')!;
   heading.tabIndex = -1;
   heading.focus();
+}
+
+type Page = ComponentType<object>;
+
+/** A component that is loaded when it is first shown. If that fails, it is tried again each time it is shown. */
+function lazyPage(loadPage: ConsoleRoute['load']) {
+  const load = loadPage as () => Promise<Page>;
+  const missing = (): Page => (props) => <Missing load={load} props={props} />;
+  return lazy<Page>(() => load().catch(missing));
+}
+
+interface MissingProps {
+  readonly load: () => Promise<Page>;
+  readonly props: object;
+}
+
+/** In place of a page that could not be loaded: the server is away, or was upgraded and has other files. */
+function Missing({ load, props }: MissingProps) {
+  const [loaded, setLoaded] = useState<{ readonly Page: Page }>();
+  useTitle(loaded === undefined ? 'Not loaded' : '');
+  useEffect(() => {
+    load().then(
+      (Page) => setLoaded({ Page }),
+      () => undefined,
+    );
+  }, []);
+  if (loaded !== undefined) return <loaded.Page {...props} />;
+  return (
+    <section class="notice" role="alert">
+      <h1>This page could not be loaded</h1>
+      <p>The server cannot be reached, or it was upgraded since this tab was opened. No data was changed.</p>
+      <p class="actions">
+        <button type="button" class="primary" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** Shows the page if the application and the environment of its address exist. Pages rely on that. */
+function CheckedPlace({ children }: { readonly children: ComponentChildren }) {
+  const { path, query } = useLocation();
+  const { application: id, environment } = placeOf(path.slice(root.length), query);
+  const listed = applications.value?.find((each) => each.id === id);
+  // A new application may not be listed yet.
+  const asked = applications.value !== undefined && listed === undefined ? id : undefined;
+  const single = usePoll<Application>(
+    asked === undefined ? undefined : resource('applications', asked),
+    undefined,
+  );
+  if (applications.value === undefined) return <Pending error={applicationsError.value} />;
+  if (id === undefined) return <>{children}</>;
+  const application = listed ?? single.data;
+  if (application === undefined) return single.error === undefined ? null : <NotFound error={single.error} />;
+  if (environment !== undefined && !application.environments.some(({ name }) => name === environment))
+    return <NoEnvironment application={application} environment={environment} />;
+  return <>{children}</>;
 }

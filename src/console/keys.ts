@@ -11,7 +11,6 @@ export interface Shortcut {
 
 const registered = signal<readonly (readonly Shortcut[])[]>([]);
 
-/** The shortcuts of the page. */
 export const shortcuts = computed(() => registered.value.flat());
 
 /** Registers shortcuts while a component is mounted. */

@@ -7,7 +7,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import './theme.ts';
 import { startKeys } from './keys.ts';
-import { SignedIn } from './pages/signed-in.tsx';
+import { SignedIn } from './parts/sign-in-again.tsx';
 import { startPrinting } from './printing.ts';
 import { showSafeText } from './safe-text.ts';
 import { begin, reportSignIn } from './session.ts';

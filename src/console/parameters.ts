@@ -6,11 +6,11 @@ import { comparisons, presets, readDays } from './range.ts';
 type QueryText = Readonly<Record<string, string>>;
 
 /** Why a value of a parameter is ignored, such as "it is not a time"; `undefined` if it is used. */
-export type ParameterCheck = (value: string, query: QueryText) => string | undefined;
-export type ParameterChecks = Readonly<Record<string, ParameterCheck>>;
+type ParameterCheck = (value: string, query: QueryText) => string | undefined;
+type ParameterChecks = Readonly<Record<string, ParameterCheck>>;
 
 /** A parameter of the address without effect. */
-export interface Ignored {
+interface Ignored {
   readonly name: string;
   readonly value: string;
   readonly reason: string;

@@ -1,3 +1,5 @@
+import { signal } from '@preact/signals';
+
 /** The subject of an address. */
 export interface Place {
   readonly application: string | undefined;
@@ -30,5 +32,41 @@ function decoded(segment: string): string {
     return decodeURIComponent(segment);
   } catch {
     return '\ufffd';
+  }
+}
+
+const storageKey = 'flagmeter-place';
+
+/** The environment that this tab showed last. */
+const last = signal<InEnvironment | undefined>(readLast());
+
+/** Stores the environment of an address. It lasts as long as the tab. */
+export function rememberPlace({ application, environment }: Place): void {
+  if (application === undefined || environment === undefined) return;
+  const { value } = last;
+  if (value?.application === application && value.environment === environment) return;
+  last.value = { application, environment };
+  try {
+    sessionStorage.setItem(storageKey, JSON.stringify(last.value));
+  } catch {
+    // Without storage it lasts until the page is reloaded.
+  }
+}
+
+/** A place whose address names no environment, such as the settings, gets the last one. The home page has none. */
+export function withLastPlace(place: Place): Place {
+  const { application, environment, page } = place;
+  if (last.value === undefined || environment !== undefined || page === '') return place;
+  if (application !== undefined && application !== last.value.application) return place;
+  return { ...place, ...last.value };
+}
+
+function readLast(): InEnvironment | undefined {
+  try {
+    const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Partial<InEnvironment> | null;
+    const { application, environment } = stored ?? {};
+    return application === undefined || environment === undefined ? undefined : { application, environment };
+  } catch {
+    return undefined;
   }
 }

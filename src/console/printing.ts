@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Whether the page is laid out for paper. */
+/** True if the page is laid out for paper. */
 export const printing = signal(false);
 
 /** Lays the page out for paper while it is printed: charts are redrawn, and tables have all of their rows. */

@@ -37,7 +37,7 @@ const lengths = {
 export const presets = { ...calendar, ...lengths } as const;
 
 export type Preset = keyof typeof presets;
-export type Step = 'minute' | 'hour' | 'day';
+type Step = 'minute' | 'hour' | 'day';
 
 export type Range =
   | { readonly preset: Preset }
@@ -193,7 +193,7 @@ export function comparedWith(range: Range, comparison: Comparison): string {
   return 'preset' in range ? `vs previous ${presets[range.preset].label}` : 'vs the same time before';
 }
 
-/** Whether a range ends now, so that its figures change. */
+/** True if a range ends now, so that its figures change. */
 export function endsNow(range: Range, now: number, zone: string): boolean {
   if ('from' in range) return false;
   if ('first' in range) return range.last >= dayAt(zone, now);

@@ -5,7 +5,7 @@ import { user } from './session.ts';
 import { root } from './settings.ts';
 
 /**
- * Whether the reader has a role in the team that the address concerns; without such a team, in any of theirs. The API decides; a
+ * True if the reader has a role in the team that the address concerns; without such a team, in any of theirs. The API decides; a
  * page hides what it would refuse.
  */
 export function hasRole(least: Role): boolean {

@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { EnvironmentPage } from './address.ts';
 
-/** A page of the console. */
 export interface ConsoleRoute {
   /** Names the page: the segment after the environment, or the first segment. */
   readonly page: string;
@@ -77,7 +76,6 @@ export const tabs: readonly Tab[] = [
   },
 ];
 
-/** Every page of the console. */
 export const routes: readonly ConsoleRoute[] = [
   ...tabs,
   {

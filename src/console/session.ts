@@ -51,18 +51,14 @@ export function signedInAgain(why: 'ended' | 'too-old', aborted?: AbortSignal): 
   });
 }
 
-/** Repeats the waiting requests if there is a session again. @returns whether there is one */
-export async function resume(): Promise<boolean> {
+/** Repeats the waiting requests if there is a session again. */
+export async function resume(): Promise<void> {
   const found = await readUser();
-  if (found === undefined) return false;
+  if (found === undefined) return;
   // The waiting requests belong to another user.
-  if (user.value !== undefined && user.value.id !== found.id) {
-    location.reload();
-    return true;
-  }
+  if (user.value !== undefined && user.value.id !== found.id) return location.reload();
   user.value = found;
   for (const { go } of takeWaiting()) go();
-  return true;
 }
 
 /** Rejects the waiting requests: the user does not sign in again. */

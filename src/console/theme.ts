@@ -1,7 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { themeKey } from './theme-key.ts';
 
-/** The themes by name. */
 export const themes = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
 export type Theme = keyof typeof themes;
 

@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Whether the last request reached the server. */
+/** True if the last request reached the server. */
 export const reachable = signal(true);
 
 /** The path of a resource below `/api/v2`: segments are encoded. */

@@ -22,7 +22,7 @@ export function pauseAfter(everyMs: number, failures: number, error: unknown): n
   return Math.max(usual, asked);
 }
 
-/** Whether a repeated request would be refused as well. */
+/** True if a repeated request would be refused as well. */
 export function isFinal(error: unknown): boolean {
   return error instanceof ApiProblem && final.includes(error.status);
 }

@@ -5,7 +5,7 @@ import { bodyOf, reachable, send } from './client.ts';
 import { pauseAfter } from './pause.ts';
 
 /** The state of a poll. A component that reads one of its fields is rendered when that field changes. */
-export interface Polled<T> {
+interface Polled<T> {
   /** `undefined` before the first answer. */
   readonly data: T | undefined;
   /** Entity tag of `data`, for a change with `If-Match`; `undefined` if the resource has none. */

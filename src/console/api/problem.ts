@@ -15,12 +15,12 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Whether a resource does not exist, or belongs to another team. */
+/** True if a resource does not exist, or belongs to another team. */
 export function isHidden(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 404 || isOfOthers(error));
 }
 
-/** Whether a resource belongs to a team that the reader is not in. */
+/** True if a resource belongs to a team that the reader is not in. */
 export function isOfOthers(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === 'not_in_team';
 }
@@ -30,7 +30,6 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** The problem document of a refusal. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const { code = 'unknown', detail, title } = await response.json().catch(() => ({}));
@@ -38,7 +37,6 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   return new ApiProblem(response.status, code, text, Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
 
-/** The message for the reader. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiProblem) return error.message;
   if (error instanceof Unreachable) return 'The server cannot be reached. Nothing was changed; try again.';

@@ -26,7 +26,7 @@ export function ApplicationStart({
 }
 
 /** Leads to another address. The query, such as a range, is kept; the address of settings has its own query. */
-export function Forward({ to }: { readonly to: string }) {
+function Forward({ to }: { readonly to: string }) {
   const { query, route } = useLocation();
   useEffect(() => route(to.includes('?') ? to : withQuery(to, query), true), [to]);
   return null;

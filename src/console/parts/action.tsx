@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { announce } from './announce.tsx';
+import { restoreFocus } from './dialog.tsx';
 import { Reason } from './failure.tsx';
-import { restoreFocus } from './restore-focus.ts';
 
 /** Runs the requests of buttons, one at a time. `refusal` shows why the last one failed. */
 export function useAction() {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
 import { Field, Form } from './form.tsx';
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string;
   /** Label of the button: the action, not "OK". */
   readonly action: string;

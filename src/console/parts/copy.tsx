@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { announce } from './announce.tsx';
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   readonly text: string | (() => string);
   /** Label of the button; by default "Copy". */
   readonly label?: string;

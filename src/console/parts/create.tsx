@@ -57,9 +57,9 @@ export function CreateButton({ label, primary, create, onDone, codes, children }
 export interface Shown {
   readonly title: string;
   readonly values: readonly (readonly [label: string, text: string])[];
-  /** Whether they are never shown again. */
+  /** True if they are never shown again. */
   readonly once: boolean;
-  /** Whether they are for someone else. */
+  /** True if they are for someone else. */
   readonly toSend?: boolean;
   readonly note?: ComponentChildren;
 }

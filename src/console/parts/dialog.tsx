@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild, ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { restoreFocus } from './restore-focus.ts';
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   /** Called when the user closes it; without it the user cannot. */
   readonly onClose?: () => void;
@@ -38,7 +37,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 }
 
 /** The state of a part of a page that opens one dialog at a time. */
-export interface OpenDialog {
+interface OpenDialog {
   /** Belongs at the end of the part. */
   readonly element: ComponentChild;
   open(dialog: ComponentChild): void;
@@ -52,4 +51,14 @@ export function useDialog(): OpenDialog {
     element.value = dialog;
   };
   return { element: element.value, open, close: () => open(null) };
+}
+
+/**
+ * Focuses the element that had the focus before, or the page if that is gone, such as a deleted row. Does nothing while something has
+ * the focus.
+ */
+export function restoreFocus(before: Element | null): void {
+  for (const next of [before, document.getElementById('main')])
+    if (document.activeElement === document.body && next instanceof HTMLElement)
+      next.focus({ preventScroll: true });
 }

@@ -1,5 +1,5 @@
 /** A field of a thing that two people have changed. */
-export interface Difference {
+interface Difference {
   readonly field: string;
   readonly before: unknown;
   readonly theirs: unknown;

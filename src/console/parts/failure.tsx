@@ -3,17 +3,11 @@ import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { isFinal } from '../api/pause.ts';
 import { ApiProblem, messageOf } from '../api/problem.ts';
-import { Skeleton, type SkeletonKind } from './skeleton.tsx';
-
-interface PendingProps {
-  readonly error: unknown;
-  /** @default 'page' */
-  readonly kind?: SkeletonKind;
-}
+import { Skeleton } from './skeleton.tsx';
 
 /** The place of a page until its data has been read: a placeholder, or the reason of the failure. */
-export function Pending({ error, kind = 'page' }: PendingProps) {
-  return error === undefined ? <Skeleton kind={kind} /> : <Failure error={error} />;
+export function Pending({ error }: { readonly error: unknown }) {
+  return error === undefined ? <Skeleton kind="page" /> : <Failure error={error} />;
 }
 
 /** Why a page cannot be shown. The page retries by itself if that can help. */

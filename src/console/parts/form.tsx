@@ -87,7 +87,7 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
   );
 }
 
-export interface FieldProps {
+interface FieldProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: ComponentChildren;
@@ -171,7 +171,6 @@ interface SelectFieldProps extends Pick<FieldProps, 'name' | 'label' | 'hint'> {
   readonly onInput?: (value: string) => void;
 }
 
-/** A field with a choice of values. */
 export function SelectField({ options, value, onInput, ...field }: SelectFieldProps) {
   return (
     <Field

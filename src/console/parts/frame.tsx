@@ -1,5 +1,6 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Application } from '../../contract/shapes/application.ts';
 import {
@@ -9,20 +10,30 @@ import {
   environmentAddress,
   flagAddress,
   kept,
+  useQuery,
 } from '../address.ts';
-import { withQuery } from '../api/client.ts';
+import { reachable, withQuery } from '../api/client.ts';
+import { liveness } from '../api/poll.ts';
+import { ApiProblem } from '../api/problem.ts';
 import { applications } from '../applications.tsx';
+import { now } from '../clock.ts';
+import { format } from '../format.ts';
 import { type Shortcut, useKeys } from '../keys.ts';
-import { rememberPlace, withLastPlace } from '../last-place.ts';
-import { type Place, placeOf } from '../place.ts';
+import { ignoredIn } from '../parameters.ts';
+import { type Place, placeOf, rememberPlace, withLastPlace } from '../place.ts';
+import { endsNow, readRange } from '../range.ts';
 import { routes, tabs } from '../routes.ts';
 import { safeText } from '../safe-text.ts';
+import type { SearchDialogProps } from '../search/dialog.tsx';
+import { signOut, user } from '../session.ts';
 import { root } from '../settings.ts';
+import { chooseTheme, type Theme, theme, themes } from '../theme.ts';
+import { useZone } from '../time-zone.tsx';
 import { pageTitle } from '../title.ts';
-import { AccountMenu } from './account-menu.tsx';
-import { IgnoredParameters } from './ignored-parameters.tsx';
-import { LiveStatus } from './live.tsx';
-import { SearchButton } from './search-button.tsx';
+import { announce } from './announce.tsx';
+import { type Liveness, livenessOf } from './liveness.ts';
+import { Menu } from './menu.tsx';
+import { openShortcuts } from './shortcuts.tsx';
 import { Switcher } from './switcher.tsx';
 
 /** Pages outside of environments that have a shortcut. */
@@ -34,7 +45,6 @@ const goTo = (title: string, key: string, run: () => void): Shortcut => ({
   run,
 });
 
-/** The frame of every page. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { path, query, route } = useLocation();
   useKeys(
@@ -188,4 +198,145 @@ function useDocumentTitle(place: Place, application: Application | undefined): v
     const parts = [named || title, place.environment, application?.name, 'flagmeter'];
     document.title = safeText(parts.filter(Boolean).join(' · '));
   }, [named, place.page, place.environment, application?.name]);
+}
+
+/** Shows whether the figures on the page are current, and if not, since when. */
+function LiveStatus() {
+  const { query } = useQuery();
+  const fixed = !endsNow(readRange(query), now.peek(), useZone());
+  const state = livenessOf({ polled: liveness.value, reachable: reachable.value, now: now.value });
+  useAnnounced(state?.kind);
+  if (state === undefined) return fixed ? <span class="live">○ fixed range</span> : null;
+  return (
+    <span class={`live live-${state.kind}`} title={`Figures as of ${format.clockSeconds(state.since)}`}>
+      <span class="live-dot" aria-hidden="true" />
+      {statusText(state)}
+      {whyAway(liveness.value?.error)}
+    </span>
+  );
+}
+
+function statusText({ kind, since }: Liveness): string {
+  if (kind === 'live') return 'live';
+  return `${kind} since ${format.clockSeconds(since)}`;
+}
+
+/** The message of a node that cannot reach PostgreSQL. */
+function whyAway(error: unknown): string {
+  return error instanceof ApiProblem && error.code === 'engine_unavailable' ? `: ${error.message}` : '';
+}
+
+/** Announces a state that lasts: a tab that becomes visible is behind for a moment. */
+function useAnnounced(kind: Liveness['kind'] | undefined): void {
+  const said = useRef<Liveness['kind'] | undefined>('live');
+  useEffect(() => {
+    if (kind === undefined || kind === said.current) return undefined;
+    const timer = setTimeout(() => {
+      said.current = kind;
+      announce(kind === 'live' ? 'The figures are live again' : `The figures are ${kind}`);
+    }, 2000);
+    return () => clearTimeout(timer);
+  }, [kind]);
+}
+
+const loadSearch = () => import('../search/dialog.tsx').then(({ SearchDialog }) => SearchDialog);
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** The button of the search in all applications, which Ctrl+K or Cmd+K opens. Its dialog is loaded when it is first opened. */
+function SearchButton() {
+  const dialog = useSignal<{ readonly Dialog: ComponentType<SearchDialogProps> } | undefined>(undefined);
+  const isOpen = useSignal(false);
+  async function open() {
+    try {
+      dialog.value = { Dialog: await loadSearch() };
+      isOpen.value = true;
+    } catch {
+      announce('The search could not be loaded: the server cannot be reached');
+    }
+  }
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isSearch = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
+      if (!isSearch || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      if (document.querySelector('dialog[open]') === null) void open();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  const Dialog = dialog.value?.Dialog;
+  return (
+    <>
+      <button type="button" class="search-button" aria-haspopup="dialog" onClick={() => void open()}>
+        <span class="search-button-label">Search</span> <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      {Dialog !== undefined && isOpen.value && <Dialog onClose={() => (isOpen.value = false)} />}
+    </>
+  );
+}
+
+function AccountMenu() {
+  const { route } = useLocation();
+  const { name, email } = user.value ?? { name: '', email: '' };
+  return (
+    <Menu
+      class="account"
+      end
+      label={
+        <>
+          <span class="avatar" aria-hidden="true">
+            {(name || email).slice(0, 1).toUpperCase()}
+          </span>
+          <span class="hidden">Account: </span>
+          <span class="account-label" title={name || email}>
+            {name || email}
+          </span>
+        </>
+      }
+      items={[
+        { label: 'Settings', onSelect: () => route(address('settings')) },
+        { label: 'Audit log', onSelect: () => route(address('audit')) },
+        { label: 'Docs', onSelect: () => location.assign(address('docs')) },
+        { label: 'Shortcuts', onSelect: openShortcuts },
+        ...(Object.keys(themes) as Theme[]).map((each, index) => ({
+          label: themes[each],
+          checked: theme.value === each,
+          apart: index === 0,
+          onSelect: () => chooseTheme(each),
+        })),
+        { label: 'Sign out', apart: true, onSelect: () => void signOut() },
+      ]}
+    />
+  );
+}
+
+/** Time in which a page reads its parameters, ms: some belong to what is shown after the first answer. */
+const settledAfterMs = 3000;
+
+/** The parameters of the address that have no effect, why, and a button that removes each. */
+function IgnoredParameters() {
+  const { query } = useLocation();
+  const { change } = useQuery();
+  const since = useMemo(() => now.peek(), [query]);
+  const names = Object.keys(query);
+  const ignored = names.length === 0 ? [] : ignoredIn(query, now.value - since > settledAfterMs);
+  if (ignored.length === 0) return null;
+  return (
+    <div class="callout callout-warn ignored" role="status">
+      {ignored.map(({ name, value, reason }) => (
+        <p key={name} class="head">
+          <span>
+            <code>
+              {name}={value}
+            </code>{' '}
+            in the address is ignored: {reason}.
+          </span>
+          <button type="button" onClick={() => change({ [name]: undefined })}>
+            Remove {name}
+          </button>
+        </p>
+      ))}
+    </div>
+  );
 }

@@ -57,7 +57,7 @@ export function HealthLink({ item }: { readonly item: HealthItem }) {
 }
 
 /** The address of the page where one acts on a finding. @param query of the current page, whose range it keeps */
-export function hrefOf({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {
+function hrefOf({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {
   const [path = '/', own] = link.split('?');
   return withQuery(root + path, {
     ...(path.startsWith('/apps/') ? kept(query) : {}),
@@ -66,13 +66,13 @@ export function hrefOf({ link }: Pick<HealthItem, 'link'>, query: Readonly<Recor
 }
 
 /** The number of urgent findings, which come first: `1 urgent:`. */
-export function urgentText(items: readonly Pick<HealthItem, 'severity'>[]): string | undefined {
+function urgentText(items: readonly Pick<HealthItem, 'severity'>[]): string | undefined {
   const urgent = items.filter(({ severity }) => severity === 'urgent').length;
   return urgent === 0 ? undefined : `${format.full(urgent)} urgent:`;
 }
 
 /** What was checked, and when. */
-export function calmText({ flags, at, lastReceivedAt }: Health, now: number): string {
+function calmText({ flags, at, lastReceivedAt }: Health, now: number): string {
   const last = lastReceivedAt === null ? '' : `, last data ${format.relative(lastReceivedAt, now)}`;
   return `No issues: keys, senders and ${plural(flags, 'flag')} checked at ${format.clockSeconds(at)}${last}`;
 }

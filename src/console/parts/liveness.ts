@@ -11,7 +11,7 @@ const behindMs = 10_000;
 /** @returns `undefined` if the page has no live figures */
 export function livenessOf(seen: {
   readonly polled: { readonly since: number; readonly error: unknown } | undefined;
-  /** Whether the last request reached the server. */
+  /** True if the last request reached the server. */
   readonly reachable: boolean;
   /** Unix ms. */
   readonly now: number;

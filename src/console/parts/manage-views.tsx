@@ -17,7 +17,6 @@ interface ViewsProps {
   readonly onClose: () => void;
 }
 
-/** The path of the saved views of an application. */
 const viewsPath = (application: string) => resource('applications', application, 'views');
 
 const visibilities = [

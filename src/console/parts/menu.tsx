@@ -2,17 +2,16 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { moveAmong, usePopover } from './popover.ts';
 
-export interface MenuItem {
+interface MenuItem {
   readonly label: ComponentChildren;
   readonly onSelect: () => void;
-  /** Whether it is the current choice; absent for an action. */
+  /** True if it is the current choice; absent for an action. */
   readonly checked?: boolean;
   /** Separates it from the items above by a line. */
   readonly apart?: boolean;
-  readonly danger?: boolean;
 }
 
-export interface MenuProps {
+interface MenuProps {
   readonly label: ComponentChildren;
   /** Label for screen readers, if the content does not suffice. */
   readonly title?: string;
@@ -80,13 +79,13 @@ export function Menu({ label, title, items, end, class: className }: MenuProps) 
 }
 
 function Item({ item, close }: { readonly item: MenuItem; readonly close: () => void }) {
-  const { label, onSelect, checked, apart, danger } = item;
+  const { label, onSelect, checked, apart } = item;
   return (
     <button
       type="button"
       tabIndex={-1}
       {...(checked === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': checked })}
-      class={`menu-item${apart ? ' apart' : ''}${danger ? ' danger' : ''}`}
+      class={`menu-item${apart ? ' apart' : ''}`}
       onClick={() => {
         close();
         onSelect();

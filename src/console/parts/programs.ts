@@ -1,5 +1,5 @@
 /** The entries of one program, the latest first. */
-export interface ProgramEntries<Entry> {
+interface ProgramEntries<Entry> {
   readonly name: string;
   readonly lastAt: string;
   readonly entries: readonly Entry[];

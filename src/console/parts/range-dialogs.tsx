@@ -17,7 +17,6 @@ interface RangeDialogProps {
   readonly onClose: () => void;
 }
 
-/** Chooses a range by its two ends. */
 export function CustomRange({ bounds, onChoose, onClose }: RangeDialogProps) {
   async function submit(data: FormData) {
     const [from, to] = ['from', 'to'].map((name) => timeOfInput(String(data.get(name)), format.zone));
@@ -92,7 +91,6 @@ export function ZoneDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** A form for the preferred time zone. */
 export function ZonePreference() {
   return (
     <Form

@@ -41,7 +41,7 @@ export interface ChosenRange {
 }
 
 /** Pause between two polls, ms. */
-export const pollMs = 2000;
+const pollMs = 2000;
 
 /** Reads and changes the range in the address. */
 export function useRange(): ChosenRange {

@@ -6,7 +6,7 @@ import { FieldGroup, type FieldGroupProps } from './form.tsx';
 type Row = Readonly<Record<string, string>>;
 
 /** A field that each row has. */
-export interface RowColumn {
+interface RowColumn {
   readonly name: string;
   readonly label: string;
   /** The values of a `select`; without them an input. */
@@ -88,7 +88,6 @@ function Cell({ name, column: { label, options, placeholder }, value }: CellProp
   );
 }
 
-/** The rows of a form. */
 export function rowsOf<Name extends string>(
   data: FormData,
   name: string,

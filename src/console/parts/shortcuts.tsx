@@ -14,7 +14,6 @@ const withFocus: readonly (readonly [keys: readonly string[], help: string])[] =
   [['Escape'], 'In a chart: clear the selection'],
 ];
 
-/** Opens the list of shortcuts. */
 export function openShortcuts(): void {
   open.value = true;
 }

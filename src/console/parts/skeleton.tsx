@@ -1,5 +1,5 @@
 /** What is being loaded: a whole page, a chart, a table, or the lines of a form. */
-export type SkeletonKind = 'page' | 'chart' | 'table' | 'lines';
+type SkeletonKind = 'page' | 'chart' | 'table' | 'lines';
 
 const blocks: Readonly<Record<SkeletonKind, readonly string[]>> = {
   page: ['title', 'chart', ...Array<string>(6).fill('row')],

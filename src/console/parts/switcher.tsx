@@ -2,13 +2,13 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { moveAmong, usePopover } from './popover.ts';
 
-export interface Choice {
+interface Choice {
   readonly key: string;
   readonly label: string;
   readonly href: string;
 }
 
-export interface SwitcherProps {
+interface SwitcherProps {
   /** Kind of the choices: "Application". */
   readonly title: string;
   /** Key of the current choice. */

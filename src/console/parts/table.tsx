@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly head?: ComponentChildren;
   /** Content of the cell; by default the value. */
   readonly cell?: (row: Row) => ComponentChildren;
-  /** Whether it holds numbers, which are right-aligned. */
+  /** True if it holds numbers, which are right-aligned. */
   readonly number?: boolean;
   readonly class?: string;
   /** Width in a `VirtualTable`, as a track of a CSS grid. */
@@ -36,7 +36,7 @@ export interface TableProps<Row> {
   readonly csv?: string;
   /** Shown instead of a table without rows. */
   readonly empty?: ComponentChildren;
-  /** Whether the address names this row: it is highlighted, and scrolled into view. */
+  /** True if the address names this row: it is highlighted, and scrolled into view. */
   readonly target?: (row: Row) => boolean;
   /** Shows each row as a block of lines on a phone: for rows that are things rather than figures. */
   readonly stacked?: boolean;
@@ -121,7 +121,6 @@ export function SortButton<Row>({ column, sort, onSort }: HeadProps<Row>) {
   );
 }
 
-/** The `aria-sort` of a column. */
 export function ariaSort(key: string, sort: Sort): 'ascending' | 'descending' | undefined {
   if (sortKey(sort) !== key) return undefined;
   return descending(sort) ? 'descending' : 'ascending';

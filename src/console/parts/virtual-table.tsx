@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { printing } from '../printing.ts';
-import { holdMiddle, openRow } from './open-row.ts';
 import type { Sort } from './sort.ts';
 import { ariaSort, type Column, SortButton } from './table.tsx';
 import { drawn, moveTo, type View, viewOf } from './window.ts';
 
-export interface VirtualTableProps<Row> {
+interface VirtualTableProps<Row> {
   readonly caption: string;
   /** The first one with a value names the row, and its cell has the link that opens it. */
   readonly columns: readonly Column<Row>[];
@@ -236,4 +235,32 @@ function showRow(body: HTMLElement, offset: number, rowHeight: number): void {
 
 function cellClass<Row>({ key, number, class: own }: Column<Row>): string {
   return ['vcell', `vcell-${key}`, number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
+}
+
+/** Controls in a row that have a purpose of their own. */
+const controls = 'a, button, input, select, label, summary';
+
+/** Opens the link of a row after a click anywhere in it, in a new tab with Ctrl or the middle button, as the link itself does. */
+function openRow(event: MouseEvent): void {
+  const { target, button, ctrlKey, metaKey, shiftKey, altKey } = event;
+  const row = (target as Element).closest('[role=row]');
+  const link = row?.querySelector('a');
+  if (!row || !link || isOnControl(event) || isSelecting(row)) return;
+  if (button === 1 || (button === 0 && (ctrlKey || metaKey))) window.open(link.href, '_blank', 'noopener');
+  else if (button === 0 && !shiftKey && !altKey) link.click();
+}
+
+/** Keeps the browser from scrolling with the middle button, which opens the row. */
+function holdMiddle(event: MouseEvent): void {
+  if (event.button === 1 && !isOnControl(event)) event.preventDefault();
+}
+
+function isOnControl({ target }: Event): boolean {
+  return (target as Element).closest(controls) !== null;
+}
+
+/** A click that ends the selection of text opens nothing. */
+function isSelecting(row: Element): boolean {
+  const selection = getSelection();
+  return selection !== null && !selection.isCollapsed && selection.containsNode(row, true);
 }

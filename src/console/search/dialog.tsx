@@ -1,6 +1,6 @@
 /*
- * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog, found.ts asks the server,
- * known.ts and docs.ts have what the browser knows, and entries.ts ranks.
+ * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog, found.ts queries the
+ * server, known.ts has what the browser knows, and entries.ts ranks.
  */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -12,11 +12,9 @@ import { Dialog } from '../parts/dialog.tsx';
 import { placeOf } from '../place.ts';
 import { hasRole } from '../roles.ts';
 import { root } from '../settings.ts';
-import { docsEntries, readDocs } from './docs.ts';
 import { type Entry, kinds, mostShown, ranked, unique } from './entries.ts';
 import { useFound } from './found.ts';
-import { useKnownEntries } from './known.ts';
-import { recentEntries, remember } from './recent.ts';
+import { docsEntries, readDocs, recentEntries, remember, useKnownEntries } from './known.ts';
 
 export interface SearchDialogProps {
   readonly onClose: () => void;

@@ -14,7 +14,7 @@ export const kinds = {
   person: 'People',
 } as const;
 
-export type Kind = keyof typeof kinds;
+type Kind = keyof typeof kinds;
 
 /** Something that can be chosen: a page with an address, or an action. */
 export interface Entry {

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { address, applicationSettingsAddress, environmentAddress, kept, useQuery } from '../address.ts';
 import { withQuery } from '../api/client.ts';
@@ -106,4 +107,76 @@ async function copyLink(): Promise<void> {
   } catch {
     announce('The browser does not allow copying');
   }
+}
+
+/** The sections of the docs. */
+const sections = signal<readonly Entry[] | undefined>(undefined);
+
+interface Title {
+  readonly title: string;
+  readonly page: string;
+  readonly to: string;
+}
+
+/** The titles of the docs, which are read once. */
+export function docsEntries(): readonly Entry[] {
+  return sections.value ?? [];
+}
+
+/** Reads the titles. Without them, the search works without the docs. */
+export async function readDocs(): Promise<void> {
+  if (sections.value !== undefined) return;
+  try {
+    const response = await fetch(`${root}/docs/titles.json`);
+    if (!response.ok) return;
+    const titles = (await response.json()) as readonly Title[];
+    sections.value = titles.map(({ title, page, to }) => ({
+      kind: 'docs',
+      title,
+      href: `${root}/docs/${to}`,
+      ...(page !== title && { detail: page }),
+    }));
+  } catch {
+    // The next time the search is opened, they are read again.
+  }
+}
+
+const storageKey = 'flagmeter-recent';
+const mostKept = 8;
+
+/** The pages that were chosen last in this browser, the latest first. */
+export function recentEntries(): Entry[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isEntry).map((entry) => ({ ...entry, kind: 'recent' })) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Remembers a page. Actions and people are not remembered. */
+export function remember({ title, detail, href }: Entry): void {
+  if (href === undefined) return;
+  const others = recentEntries().filter((entry) => entry.href !== href);
+  const all = [
+    { title, detail, href },
+    ...others.map(({ title, detail, href }) => ({ title, detail, href })),
+  ];
+  try {
+    localStorage.setItem(storageKey, JSON.stringify(all.slice(0, mostKept)));
+  } catch {
+    // Without storage nothing is remembered.
+  }
+}
+
+/** Another site cannot write here, but an earlier version may have written other fields. */
+function isEntry(value: unknown): value is Entry {
+  const { title, detail, href } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const isText = (each: unknown) => typeof each === 'string';
+  return (
+    isText(title) &&
+    isText(href) &&
+    (href as string).startsWith('/') &&
+    (detail === undefined || isText(detail))
+  );
 }

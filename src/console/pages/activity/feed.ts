@@ -10,7 +10,7 @@ interface Page {
 }
 
 /** The loaded part of the feed. */
-export interface Feed {
+interface Feed {
   /** The latest first; `undefined` before the first page. */
   readonly items: readonly ActivityItem[] | undefined;
   readonly more: boolean;

@@ -1,6 +1,5 @@
 /*
- * src/console/pages/activity: what people changed, and what changed in the data. page.tsx assembles the feed and its filters,
- * item.tsx shows an item, feed.ts reads the pages, and days.ts groups the items.
+ * src/console/pages/activity: what people changed, and what changed in the data. feed.ts reads it, and days.ts groups its items.
  */
 import './activity.css';
 import { useMemo } from 'preact/hooks';
@@ -11,10 +10,13 @@ import {
   activityKinds,
   kindsIn,
 } from '../../../contract/activity.ts';
+import type { ActivityItem } from '../../../contract/shapes/activity.ts';
 import type { User } from '../../../contract/shapes/user.ts';
+import { itemAddress } from '../../activity-links.ts';
 import { useQuery } from '../../address.ts';
 import { bodyOf, resource, send, withQuery } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { oneOf, useParameters } from '../../parameters.ts';
 import { useAction } from '../../parts/action.tsx';
@@ -25,15 +27,13 @@ import { Help } from '../../parts/help.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import type { InEnvironment } from '../../place.ts';
-import { type Day, daysOf } from './days.ts';
+import { type Day, daysOf, type Run } from './days.ts';
 import { useFeed } from './feed.ts';
-import { RunOf } from './item.tsx';
 
 const parameters = { what: oneOf([...Object.keys(activityGroups), ...activityKindNames]) };
 
 const liveMs = 5000;
 
-/** The activity of an environment. */
 export function ActivityPage(place: InEnvironment) {
   const { query } = useQuery();
   const { bounds, live } = useRange();
@@ -140,5 +140,102 @@ function Export({ path }: { readonly path: string }) {
       </button>
       {refusal}
     </>
+  );
+}
+
+interface ItemProps {
+  readonly item: ActivityItem;
+  readonly place: InEnvironment;
+}
+
+/** An item, or several of one kind folded into one. */
+function RunOf({ run, place }: { readonly run: Run; readonly place: InEnvironment }) {
+  const [item] = run;
+  if (run.length === 1) return <Item item={item} place={place} />;
+  const { group, label } = activityKinds[item.kind];
+  return (
+    <li class="activity-item">
+      <When at={item.at} />
+      <Icon group={group} />
+      <details>
+        <summary>
+          {label}: {format.full(run.length)} {nounOf(item)}
+          <Author by={item.by} />
+        </summary>
+        <ol class="plain-list activity-list">
+          {run.map((each) => (
+            <Item key={each.id} item={each} place={place} />
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
+}
+
+function nounOf({ feature, kind }: ActivityItem): string {
+  if (kind === 'new_variant') return 'variants';
+  return feature === null ? 'times' : 'flags';
+}
+
+function Item({ item, place }: ItemProps) {
+  const { at, kind, feature, environment, text, by, until } = item;
+  const { group, label } = activityKinds[kind];
+  const href = itemAddress(place, item);
+  return (
+    <li class={`activity-item activity-${kind}`}>
+      <When at={at} />
+      <Icon group={group} label={label} />
+      <span class="activity-text">
+        {feature === null ? (
+          <a href={href}>{text}</a>
+        ) : (
+          <>
+            <a href={href}>{feature}</a> {text}
+          </>
+        )}
+        {until !== null && <span class="quiet"> until {format.time(until)}</span>}
+        <Author by={by} />
+        {environment === null && <span class="quiet"> · all environments</span>}
+      </span>
+    </li>
+  );
+}
+
+/** The time of day, and the time since. */
+function When({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={format.time(at)} class="activity-when">
+      {format.clock(at)} <span class="quiet">{format.relative(at, now.value)}</span>
+    </time>
+  );
+}
+
+const unnamed = {
+  user: 'a former member',
+  'api-key': 'an API key',
+  system: 'the service',
+  anonymous: 'an unauthenticated user',
+};
+
+function Author({ by }: Pick<ActivityItem, 'by'>) {
+  if (by === null) return null;
+  return <span class="quiet"> · {by.name || unnamed[by.type]}</span>;
+}
+
+const icons: Readonly<Record<ActivityGroup, string>> = {
+  changes: 'M3 13l1-3.5L11 2.5l2.5 2.5-7 7z',
+  flags: 'M4 14V2.5h8L10 5.5l2 3H4',
+  senders: 'M2.5 5L8 2.5 13.5 5v6L8 13.5 2.5 11zM2.5 5L8 7.5 13.5 5M8 7.5v6',
+  ingest: 'M8 2v8M4.5 6.5L8 10l3.5-3.5M2.5 13.5h11',
+};
+
+function Icon({ group, label }: { readonly group: ActivityGroup; readonly label?: string }) {
+  return (
+    <span class={`activity-icon activity-of-${group}`}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d={icons[group]} />
+      </svg>
+      {label !== undefined && <span class="activity-kind">{label}</span>}
+    </span>
   );
 }

@@ -66,7 +66,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
   );
 }
 
-/** Whether identities that clients generate count. */
+/** Accepts or ignores identities that clients generate. */
 function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }: ApplicationProps) {
   const { refusal, run } = useAction();
   return (

@@ -18,7 +18,6 @@ import { createKey, type KeyType, keyTypes, shownKey } from './key-types.ts';
 import { LastUse, Refusals } from './key-use.tsx';
 import { RotateKey } from './rotate-key.tsx';
 
-/** The keys of an application. */
 export function Keys({ application: { id, environments } }: { readonly application: Application }) {
   const list = useList<ApplicationKey>(resource('applications', id, 'keys'));
   const revoked = useList<ApplicationKey>(resource('applications', id, 'keys'), { revoked: true });

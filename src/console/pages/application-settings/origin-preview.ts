@@ -1,5 +1,5 @@
 /** The effect of an entry of the allowed origins, as a preview of the server's decision. */
-export type OriginPreview =
+type OriginPreview =
   | {
       readonly fault?: never;
       readonly words: string;
@@ -76,7 +76,7 @@ function ofOwnMachine(scheme: string, machine: string): OriginPreview {
   };
 }
 
-/** Whether a host is a name rather than an address. */
+/** True if a host is a name rather than an address. */
 function isName(host: string): boolean {
   return !/^[\d.]+(:|$)|^[[.]/.test(host);
 }

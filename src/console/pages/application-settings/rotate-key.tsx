@@ -10,7 +10,7 @@ import { Form } from '../../parts/form.tsx';
 import { shownKey } from './key-types.ts';
 import { LastUse, Refusals } from './key-use.tsx';
 
-export interface RotateKeyProps {
+interface RotateKeyProps {
   readonly application: string;
   readonly old: ApplicationKey;
   readonly onClose: () => void;

@@ -1,12 +1,11 @@
-/*
- * src/console/pages/cleanup: the flags that can be removed from the code. page.tsx lists them, item.tsx shows one with its evidence.
- */
+/* src/console/pages/cleanup: the flags that can be removed from the code. */
 import { useSignal } from '@preact/signals';
 import type { Cleanup, CleanupItem } from '../../../contract/shapes/cleanup.ts';
 import { flagAddress, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
+import { CodePlaces } from '../../parts/code-places.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { downloadCsv, toCsv } from '../../parts/csv.ts';
 import { download } from '../../parts/download.ts';
@@ -14,9 +13,8 @@ import { Pending } from '../../parts/failure.tsx';
 import { Help } from '../../parts/help.tsx';
 import { Table } from '../../parts/table.tsx';
 import type { InEnvironment } from '../../place.ts';
+import { reasonText } from '../flag/verdict-words.ts';
 import { states } from '../overview/states.ts';
-import { Item } from './item.tsx';
-import { titleOf } from './words.ts';
 
 const everyMs = 30_000;
 
@@ -190,4 +188,81 @@ function Blocked({ data: { blocked, blockedTotal }, place }: PartProps) {
       )}
     </section>
   );
+}
+
+interface ItemProps {
+  readonly item: CleanupItem;
+  readonly place: InEnvironment;
+  readonly chosen: boolean;
+  readonly onChoose: (chosen: boolean) => void;
+}
+
+/** A flag that can go: why, whose it is, where the code names it, and the text of a pull request. */
+function Item({ item, place, chosen, onChoose }: ItemProps) {
+  const { query } = useQuery();
+  const { feature, reasons, owners, ownersFrom, code, nextText, pullRequest, declared } = item;
+  return (
+    <article class="panel cleanup-item" aria-label={feature}>
+      <header>
+        <input
+          type="checkbox"
+          aria-label={`Select ${feature}`}
+          checked={chosen}
+          onChange={(event) => onChoose(event.currentTarget.checked)}
+        />
+        <h2>
+          <a href={flagAddress({ ...place, name: feature }, query)}>{feature}</a>
+        </h2>
+        <span class="pill">{whyGoes(item)}</span>
+        {!declared && <span class="pill warn">undeclared</span>}
+      </header>
+      <dl>
+        <dt>Evidence</dt>
+        <dd>
+          <ul>
+            {reasons.map((reason) => (
+              <li key={reason.text}>{reasonText(reason, format)}</li>
+            ))}
+          </ul>
+        </dd>
+        <dt>Owner</dt>
+        <dd>
+          {owners.length === 0 ? 'none' : owners.map(({ name }) => name).join(', ')}
+          {ownersFrom === 'codeowners' && <span class="quiet"> by CODEOWNERS</span>}
+        </dd>
+        <dt>Code</dt>
+        <dd>
+          {code.length === 0 ? (
+            <span class="quiet">No code scan was uploaded.</span>
+          ) : (
+            <CodePlaces code={code} />
+          )}
+        </dd>
+        <dt>Next step</dt>
+        <dd>{nextText}</dd>
+      </dl>
+      <details>
+        <summary>Pull-request text</summary>
+        <p>
+          <strong>{pullRequest.title}</strong> <CopyButton text={pullRequest.title} title="Copy the title" />
+        </p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard */}
+        <section tabIndex={0} aria-label={`Text for ${feature}`}>
+          <pre>{pullRequest.body}</pre>
+        </section>
+        <CopyButton text={pullRequest.body} label="Copy text" />
+      </details>
+    </article>
+  );
+}
+
+/** What a flag is on the list for: `Unused since 14 Oct`. */
+function whyGoes({ variant, since }: CleanupItem): string {
+  const from = since === null ? '' : ` since ${format.time(since)}`;
+  return variant === null ? `Unused${from}` : `Only ${variant}${from}`;
+}
+
+function titleOf(total: number): string {
+  if (total === 0) return 'No flag can go';
+  return total === 1 ? 'This flag can go' : `These ${total} flags can go`;
 }

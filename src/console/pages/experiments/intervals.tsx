@@ -4,7 +4,7 @@ const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2, sign
 const plain = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 const shares = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
-/** Whether a metric is a share of checks. */
+/** True if a metric is a share of checks. */
 export function isShare(metric: string): boolean {
   return metric === 'used' || metric === 'viewed';
 }

@@ -1,6 +1,6 @@
 /*
- * src/console/pages/experiments: page.tsx lists the experiments of an environment, plan.tsx plans one, and experiment.tsx shows one,
- * with its intervals (intervals.tsx).
+ * src/console/pages/experiments: page.tsx lists the experiments of an environment, and experiment.tsx shows one, with its intervals
+ * (intervals.tsx).
  */
 import { ownersText } from '../../../contract/owners.ts';
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
@@ -24,7 +24,6 @@ const titles: Readonly<Record<ExperimentState, string>> = {
 
 const states: readonly ExperimentState[] = ['running', 'planned', 'finished', 'stopped'];
 
-/** The experiments of an environment, by state. */
 export function ExperimentsPage({ application: app, environment: env }: InEnvironment) {
   const path = resource('applications', app, 'experiments');
   const { items, error } = useWholeList<Experiment>(path, { environment: env }, everyMs);

@@ -6,16 +6,15 @@ import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { oneOf, useParameters } from '../../parameters.ts';
+import { CopyButton } from '../../parts/copy.tsx';
 import { Pending } from '../../parts/failure.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { settings } from '../../settings.ts';
 import { Arrival } from './arrival.tsx';
-import { ChooseSource, ChooseTarget } from './choose.tsx';
-import { useKeptChoice } from './kept-choice.ts';
+import { ChooseSource, ChooseTarget, useKeptChoice } from './choose.tsx';
 import { ChooseKey, type KeyShown, NewKey } from './key.tsx';
-import { LinesView } from './lines.tsx';
 import { type Source, sources } from './sources.ts';
-import type { Target } from './target.ts';
+import type { Block, Lines, Target } from './target.ts';
 import { Tokens } from './token.tsx';
 
 /** How to send to an environment, until the first message arrives and for further senders. */
@@ -156,4 +155,44 @@ function withFresh(keys: readonly ApplicationKey[], fresh: readonly KeyShown[]):
 
 function isReadable({ key }: KeyShown): boolean {
   return typeof key === 'string';
+}
+
+interface LinesViewProps {
+  readonly lines: Lines;
+  /** True if the text of the key is unknown. */
+  readonly incomplete: boolean;
+}
+
+/** The lines of a target, to copy. */
+function LinesView({ lines: { intro, blocks }, incomplete }: LinesViewProps) {
+  return (
+    <>
+      <p>{intro}</p>
+      {incomplete && (
+        <p class="warn">
+          Replace <code>YOUR_BACKEND_KEY</code> with the key, which is no longer known here.
+        </p>
+      )}
+      {blocks.map((block) => (
+        <BlockView key={block.name} {...block} />
+      ))}
+    </>
+  );
+}
+
+function BlockView({ name, how, code }: Block) {
+  return (
+    <div class="connect-code">
+      <p class="head spread connect-bar">
+        <span class="quiet">{how}</span>
+        <CopyButton text={code} title={`Copy the ${name}`} />
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard */}
+      <section class="connect-text" tabIndex={0} aria-label={`The ${name}`}>
+        <pre>
+          <code>{code}</code>
+        </pre>
+      </section>
+    </div>
+  );
 }

@@ -14,13 +14,13 @@ export interface Source {
   /** What its targets are. */
   readonly choice: string;
   readonly targets: readonly Target[];
-  /** Whether its senders have tokens of Unleash instead of keys. */
+  /** True if its senders have tokens of Unleash instead of keys. */
   readonly adoptsTokens: boolean;
   /** What the page waits for. */
   readonly message: string;
   /** How long the page waits before it shows all possible reasons, ms. */
   readonly patienceMs: number;
-  /** Whether a request came from a sender of this kind. */
+  /** True if a request came from a sender of this kind. */
   readonly sent: (route: LedgerEntry['route'], userAgent: string | null) => boolean;
   /** Advice in place of the usual one, by code. */
   readonly advice: Readonly<Record<string, Note>>;

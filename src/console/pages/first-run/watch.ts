@@ -20,7 +20,7 @@ export type Watched =
       readonly kind: 'arrived';
       readonly count: number;
       readonly last: LedgerEntry;
-      /** Whether no other kind of sender reports to the environment. */
+      /** True if no other kind of sender reports to the environment. */
       readonly isAlone: boolean;
     }
   /** No message was accepted. After `patienceMs`, earlier refusals are shown too. */
@@ -28,7 +28,7 @@ export type Watched =
       readonly kind: 'trouble';
       readonly refused: readonly LedgerEntry[];
       readonly unattributed: readonly UnattributedRefusal[];
-      /** Whether `patienceMs` is over. */
+      /** True if `patienceMs` is over. */
       readonly late: boolean;
     };
 

@@ -10,7 +10,6 @@ import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { cleanupOf, rateText } from './figures.ts';
 
 /** A row for each application. Environments and figures lead to their pages. */
 export function Applications({ applications }: { readonly applications: readonly HomeApplication[] }) {
@@ -105,7 +104,7 @@ const columns: readonly Column<HomeApplication>[] = [
       ) : flagsThatCanGo === 0 || first === undefined ? (
         <span class="quiet">0 of {format.full(flags)}</span>
       ) : (
-        <a href={cleanupOf(id, first)}>
+        <a href={environmentAddress(id, first, 'cleanup')}>
           {format.full(flagsThatCanGo)} of {format.full(flags)}
         </a>
       ),
@@ -146,3 +145,12 @@ const statusWords = {
   ok: 'no issues',
   unknown: 'checking …',
 } as const;
+
+/** Messages per second: `0`, `<0.1`, `0.4`, `12`, `1.2k`. */
+function rateText(perSecond: number): string {
+  if (perSecond === 0) return '0';
+  if (perSecond < 0.1) return '<0.1';
+  return perSecond < 10
+    ? format.full(Math.round(perSecond * 10) / 10)
+    : format.compact(Math.round(perSecond));
+}

@@ -22,7 +22,6 @@ import { Now } from './now.tsx';
 import { Reasons } from './reasons.tsx';
 import { Senders, Unattributed } from './senders.tsx';
 
-/** The ingest of an environment. */
 export function IngestPage({ application: app, environment: env }: InEnvironment) {
   const { bounds, everyMs } = useRange();
   const keys = useKeys(app);

@@ -4,10 +4,8 @@ import { byProgram } from '../../parts/programs.ts';
 
 export const outcomes = ['accepted', 'refused', 'noted'] as const satisfies readonly LedgerEntry['outcome'][];
 
-/** Messages by outcome. */
 export type Counts = Readonly<Record<LedgerEntry['outcome'], number>>;
 
-/** A program and its messages. */
 export interface SendingProgram {
   readonly name: string;
   readonly lastAt: string;

@@ -50,7 +50,6 @@ function describe(entries: readonly LedgerEntry[]): Reason {
   };
 }
 
-/** The name of a sender. */
 export function senderName({ sender: { userAgent, instance } }: Pick<LedgerEntry, 'sender'>): string {
   if (userAgent === '__other__') return 'Other senders';
   const program = userAgent === null ? null : programText(userAgent);
@@ -58,14 +57,12 @@ export function senderName({ sender: { userAgent, instance } }: Pick<LedgerEntry
   return program === null ? instance : `${instance} (${program})`;
 }
 
-/** The reader's filter of a ledger. */
-export interface Filter {
+interface Filter {
   readonly outcome?: string | undefined;
   readonly reason?: string | undefined;
   readonly search?: string | undefined;
 }
 
-/** The entries that match a filter. */
 export function filtered(entries: readonly LedgerEntry[], filter: Filter): LedgerEntry[] {
   const words = (filter.search ?? '').toLowerCase();
   return entries.filter(

@@ -56,7 +56,6 @@ const kinds = [
   ['gauge', 'Gauge'],
 ] as const;
 
-/** Removes the declaration of a metric. */
 export function Undeclare({ app, metric: { name }, onClose }: DeclareProps & { readonly metric: MetricRow }) {
   async function send() {
     await call('DELETE', resource('applications', app, 'metrics', name));

@@ -28,7 +28,6 @@ import { figureOf, latest, type MetricRow, metricRows, rowKey, trendOf } from '.
 /** Measurements are computed for each reader, so they are read less often than the overview. */
 const everyMs = 10_000;
 
-/** The metrics of an environment. */
 export function MetricsPage({ application: app, environment: env }: InEnvironment) {
   const { bounds, live } = useRange();
   const query = { environment: env, ...boundsQuery(bounds) };

@@ -42,7 +42,6 @@ export function bulkActions(now: number): readonly BulkAction[] {
   ];
 }
 
-/** Adds a tag to each flag. */
 export function tagAction(tag: string): BulkAction {
   return {
     label: `Tag with ${tag}`,

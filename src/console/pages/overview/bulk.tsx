@@ -1,17 +1,29 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
+import type { GivenOwner } from '../../../contract/shapes/owner.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
 import { call, resource } from '../../api/client.ts';
+import { useWholeList } from '../../api/list.ts';
 import { forget } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { currentTime } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { useDialog } from '../../parts/dialog.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { type BulkAction, type BulkProgress, type BulkStep, bulkActions, runSteps } from './bulk-actions.ts';
-import { OwnerDialog, TagDialog } from './bulk-dialogs.tsx';
+import { user } from '../../session.ts';
+import {
+  type BulkAction,
+  type BulkProgress,
+  type BulkStep,
+  bulkActions,
+  ownerAction,
+  runSteps,
+  tagAction,
+} from './bulk-actions.ts';
 
 interface BulkProps {
   readonly app: string;
@@ -163,3 +175,55 @@ function Progress({ state: { action, progress, undo }, running, onStop, onUndo }
 
 /** Maximum number of failures that are listed. */
 const maxFailures = 10;
+
+interface BulkDialogProps {
+  readonly onChoose: (action: BulkAction) => void;
+  readonly onClose: () => void;
+}
+
+function TagDialog({ onChoose, onClose }: BulkDialogProps) {
+  async function submit(data: FormData) {
+    onClose();
+    onChoose(tagAction(String(data.get('tag')).trim()));
+  }
+  return (
+    <Dialog title="Add a tag" onClose={onClose}>
+      <Form submit="Add" done="The tag is added" onCancel={onClose} onSubmit={submit}>
+        <Field name="tag" label="Tag" required maxLength={50} autoFocus autocomplete="off" />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Asks for the owner of the selected flags: the reader, one of their teams, or a text. */
+function OwnerDialog({ onChoose, onClose }: BulkDialogProps) {
+  const { items: teams = [] } = useWholeList<Team>(resource('teams'), {});
+  const { id, name } = user.value!;
+  async function submit(data: FormData) {
+    const chosen = String(data.get('owner'));
+    const text = String(data.get('name')).trim();
+    onClose();
+    const owner: GivenOwner = text !== '' ? { type: 'text', name: text } : ownerOf(chosen);
+    const shown = text || (chosen === id ? name : (teams.find((team) => team.id === chosen)?.name ?? chosen));
+    onChoose(ownerAction(owner, shown));
+  }
+  const ownerOf = (chosen: string): GivenOwner => ({ type: chosen === id ? 'user' : 'team', id: chosen });
+  return (
+    <Dialog title="Set the owner" onClose={onClose}>
+      <Form submit="Set" done="The owner is set" onCancel={onClose} onSubmit={submit}>
+        <SelectField
+          name="owner"
+          label="Owner"
+          options={[[id, `${name} (you)`], ...teams.map((team) => [team.id, team.name] as const)]}
+        />
+        <Field
+          name="name"
+          label="Somebody else"
+          hint="A text, instead of the choice above."
+          maxLength={100}
+          autocomplete="off"
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -4,8 +4,6 @@ import { Form } from '../../parts/form.tsx';
 import { changePreferences } from '../../preferences.ts';
 
 interface ColumnsDialogProps {
-  /** The page, as the preferences name it. */
-  readonly page: string;
   /** All columns that can be selected, in their default order. */
   readonly columns: readonly { readonly key: string; readonly title: string }[];
   /** The keys of the shown ones, in their order. */
@@ -13,8 +11,8 @@ interface ColumnsDialogProps {
   readonly onClose: () => void;
 }
 
-/** Selects and orders the columns of a table. */
-export function ColumnsDialog({ page, columns, shown, onClose }: ColumnsDialogProps) {
+/** Selects and orders the columns of the flags. */
+export function ColumnsDialog({ columns, shown, onClose }: ColumnsDialogProps) {
   const rest = columns.map(({ key }) => key).filter((key) => !shown.includes(key));
   const order = useSignal([...shown, ...rest]);
   const chosen = useSignal<ReadonlySet<string>>(new Set(shown));
@@ -31,7 +29,7 @@ export function ColumnsDialog({ page, columns, shown, onClose }: ColumnsDialogPr
     chosen.value = next;
   };
   async function save(keys: string[] | null) {
-    await changePreferences({ columns: { [page]: keys } });
+    await changePreferences({ columns: { flags: keys } });
     onClose();
   }
   return (

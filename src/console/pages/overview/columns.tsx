@@ -225,7 +225,7 @@ function rate(key: 'used' | 'viewed', title: string): Column<OverviewFeature> {
   };
 }
 
-/** Whether a count is missing because no sender reports it. */
+/** True if a count is missing because no sender reports it. */
 function isUnknown({ checksOnly = [], ...row }: OverviewFeature, key: 'used' | 'viewed'): boolean {
   return checksOnly.length > 0 && row[key] === 0;
 }

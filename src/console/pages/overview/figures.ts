@@ -16,7 +16,7 @@ export const names: Readonly<Record<Figure, string>> = {
 
 const oneDayMs = 86_400_000;
 
-/** Whether a range is as long as the days whose users it counts. */
+/** True if a range is as long as the days whose users it counts. */
 function isWholeDays({ from, to }: Pick<Overview, 'from' | 'to'>): boolean {
   return Date.parse(to) - Date.parse(from) >= oneDayMs;
 }
@@ -34,23 +34,22 @@ export function usersLabel({ from, to, at, users }: Overview): string {
     : `Users on ${format.days(users.from, users.to)} (UTC)`;
 }
 
-/** Whether a UTC day whose users are counted has begun: a day of a zone east of UTC begins earlier. */
+/** True if a UTC day whose users are counted has begun: a day of a zone east of UTC begins earlier. */
 export function areUsersCounted({ at, users }: Overview): boolean {
   return users.from <= at.slice(0, 10);
 }
 
-/** Whether a parameter names a figure. */
 export function isFigure(text: string | undefined): text is Figure {
   return (figures as readonly (string | undefined)[]).includes(text);
 }
 
-/** Whether a figure is missing because no sender reports it. */
+/** True if a figure is missing because no sender reports it. */
 export function isUnknown({ checksOnly, totals }: Overview, figure: Figure): boolean {
   return (figure === 'used' || figure === 'viewed') && checksOnly.length > 0 && totals[figure] === 0;
 }
 
 /** A figure of the range, and its comparison with the range before. */
-export interface Compared {
+interface Compared {
   readonly value: number;
   /** The figure of the compared part of the range. */
   readonly against: number | undefined;
@@ -65,8 +64,7 @@ export function compared(overview: Overview, figure: Figure): Compared {
   return { value: totals[figure], against: before?.against[figure], before: before?.[figure] };
 }
 
-/** The chart of a figure. */
-export interface Drawn {
+interface Drawn {
   readonly title: string;
   readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
@@ -122,7 +120,6 @@ function byDay({ start, values }: { start: number; values: readonly number[] }, 
   return { start: first, width: day, starts, values: sums };
 }
 
-/** The change of a figure. */
 export interface Change {
   readonly direction: 'up' | 'down' | 'same';
   /** `3%`, or `×12` from tenfold on. */
@@ -149,9 +146,4 @@ export function trendOf(values: readonly number[], unfinished: boolean): number 
   const before = sum(finished.slice(0, half));
   const after = sum(finished.slice(finished.length - half));
   return before === 0 ? undefined : after / before - 1;
-}
-
-/** Whether the last bucket of the sparklines is incomplete. */
-export function isUnfinished({ at, spark }: Overview): boolean {
-  return Date.parse(at) / 1000 < spark.start + spark.length * spark.width;
 }

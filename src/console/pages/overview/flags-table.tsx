@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address.ts';
 import { applications } from '../../applications.tsx';
 import { useOrder } from '../../parameters.ts';
-import { useLoaded } from '../../parts/loaded.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Selection, useSelection } from '../../parts/selection.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -154,4 +153,21 @@ function useHeld(sorted: readonly OverviewFeature[], chosen: string) {
     hold: () => (held.current = true),
     release: () => (held.current = false),
   };
+}
+
+/** Loads a part of a page once it is wanted. @returns `undefined` until it is loaded */
+function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
+  const [loaded, setLoaded] = useState<{ readonly part: T }>();
+  useEffect(() => {
+    if (!wanted || loaded !== undefined) return undefined;
+    let isMounted = true;
+    load().then(
+      (part) => isMounted && setLoaded({ part }),
+      () => undefined, // It is loaded again the next time it is wanted.
+    );
+    return () => {
+      isMounted = false;
+    };
+  }, [wanted]);
+  return loaded?.part;
 }

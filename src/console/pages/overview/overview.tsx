@@ -25,7 +25,6 @@ import { FlagsTable } from './flags-table.tsx';
 import { isState, states } from './states.ts';
 import { Tiles } from './tiles.tsx';
 
-/** The flags of an environment. */
 export function Overview({ application, environment }: InEnvironment) {
   useTitle('Flags');
   const range = useRange();
@@ -62,7 +61,7 @@ interface FiguresProps {
   readonly app: string;
   readonly overview: OverviewReport;
   readonly range: ChosenRange;
-  /** Whether these are the figures of the previous range, until those of the new one arrive. */
+  /** True if these are the figures of the previous range, until those of the new one arrive. */
   readonly stale: boolean;
 }
 

@@ -22,13 +22,12 @@ export type State = keyof typeof states;
 /** Counts the flags beyond the limit. It is not a flag, so nobody can declare it. */
 const surplus = '__other__';
 
-/** Whether a parameter names a state. */
 export function isState(text: string | undefined): text is State {
   return text !== undefined && Object.hasOwn(states, text);
 }
 
 /**
- * Whether a flag is in a state. The team is done with an archived flag, so it is in no other state unless programs still
+ * True if a flag is in a state. The team is done with an archived flag, so it is in no other state unless programs still
  * request it.
  */
 export function isIn(row: OverviewFeature, state: State): boolean {

@@ -115,14 +115,12 @@ function SortChoice({ columns, sort }: Pick<ToolbarProps, 'columns' | 'sort'>) {
   );
 }
 
-/** Opens the selection of columns. */
 function ColumnsButton({ all, columns }: Pick<ToolbarProps, 'all' | 'columns'>) {
   const dialog = useDialog();
   async function choose() {
     const { ColumnsDialog } = await import('./columns-dialog.tsx');
     dialog.open(
       <ColumnsDialog
-        page="flags"
         columns={all.slice(1)}
         shown={columns.slice(1).map(({ key }) => key)}
         onClose={dialog.close}

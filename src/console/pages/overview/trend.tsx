@@ -5,9 +5,9 @@ import { daySeconds, perBucket } from '../../parts/chart/times.ts';
 import { trendOf } from './figures.ts';
 
 /** The line of a sparkline. */
-export interface TrendLine {
+interface TrendLine {
   readonly values: readonly number[];
-  /** Whether the last value is incomplete. */
+  /** True if the last value is incomplete. */
   readonly unfinished: boolean;
   /** What is drawn. */
   readonly text: string;

@@ -19,7 +19,7 @@ interface Counted {
 }
 
 /** Users by flag, counted on demand. */
-export interface FlagUsers {
+interface FlagUsers {
   /** Lacks flags that are not counted yet. */
   readonly known: ReadonlySignal<ReadonlyMap<string, Counted>>;
   /** Counts the users of flags that are not counted yet. @param again counts all of them */

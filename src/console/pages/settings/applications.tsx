@@ -62,7 +62,6 @@ function NewApplication() {
 /** Fields by refusal code. */
 export const applicationCodes = { plan_limit: 'name', not_found: 'teamId', not_in_team: 'teamId' };
 
-/** The fields of a new application. */
 export function ApplicationFields() {
   const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
   return (

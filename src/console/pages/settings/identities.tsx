@@ -9,7 +9,7 @@ import { Part } from './part.tsx';
 
 interface IdentitiesProps {
   readonly id: string;
-  /** Whether it is the reader's. They are linked on a page of the auth host, which asks for a recent sign-in. */
+  /** True if it is the reader's. They are linked on a page of the auth host, which asks for a recent sign-in. */
   readonly own?: boolean;
 }
 

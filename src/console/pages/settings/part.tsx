@@ -6,7 +6,7 @@ import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { Help } from '../../parts/help.tsx';
 import { hasRole } from '../../roles.ts';
 
-/** Whether the reader may change settings. */
+/** True if the reader may change settings. */
 export function isAdmin(): boolean {
   return hasRole('Admin');
 }

@@ -1,12 +1,15 @@
 import type { IdentityProvider } from '../../../contract/shapes/identity-provider.ts';
 import type { SecondFactorRule, SignInPolicy } from '../../../contract/shapes/sign-in-policy.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
+import type { Member } from '../../../contract/shapes/user.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { useThing } from '../../api/thing.ts';
-import { Form, SelectField } from '../../parts/form.tsx';
+import { withChosen } from '../../parts/filters.tsx';
+import { Choices, Form, SelectField } from '../../parts/form.tsx';
+import { Rows, rowsOf } from '../../parts/rows.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { Part } from './part.tsx';
-import { PasswordPolicy } from './password-policy.tsx';
 import { Providers } from './providers.tsx';
 
 /** How the users of the installation sign in. The API shows it to its administrators. */
@@ -41,7 +44,7 @@ export function SignIn() {
   );
 }
 
-const rules: readonly (readonly [SecondFactorRule, string])[] = [
+const secondFactorRules: readonly (readonly [SecondFactorRule, string])[] = [
   ['optional', 'Users who have set one up'],
   ['admins', 'Also all Admins'],
   ['all', 'All users'],
@@ -70,10 +73,95 @@ export function SecondFactorPolicy({ value, save }: PolicyProps) {
           name="secondFactor"
           label="Who needs a second factor"
           hint="Of the installation and the teams of a user, the strictest counts."
-          options={rules}
+          options={secondFactorRules}
           value={value}
         />
       </Form>
     </Part>
+  );
+}
+
+const passwordRules: readonly (readonly [SignInPolicy['passwords'], string])[] = [
+  ['everyone', 'Everyone'],
+  ['break-glass', 'Only the users below'],
+];
+
+interface PasswordPolicyProps {
+  readonly policy: SignInPolicy;
+  readonly providers: readonly IdentityProvider[];
+  readonly save: (patch: Partial<SignInPolicy>) => Promise<unknown>;
+}
+
+/** Who may sign in with a password, and who must sign in with a provider. */
+function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
+  // The first team is the oldest, whose Admins run the installation.
+  const [first] = useList<Team>(resource('teams'), { limit: 1 }).items ?? [];
+  const options = withChosen(
+    providers.map(({ id, name }) => [id, name]),
+    policy.domains.map(({ providerId }) => providerId),
+  );
+  return (
+    <Part
+      title="Passwords"
+      help="single-sign-on#passwords"
+      note="A change applies at the next sign-in. Existing sessions continue."
+    >
+      <Form
+        submit="Save the rules for passwords"
+        done="The rules are saved"
+        onSubmit={(data) =>
+          save({
+            passwords: data.get('passwords') as SignInPolicy['passwords'],
+            breakGlass: data.getAll('breakGlass').map(String),
+            domains: [...rowsOf(data, 'domains', ['domain', 'providerId'])],
+          })
+        }
+      >
+        <SelectField
+          name="passwords"
+          label="Who may sign in with a password"
+          options={passwordRules}
+          value={policy.passwords}
+        />
+        {first && <BreakGlass team={first.id} chosen={policy.breakGlass} />}
+        <Rows
+          name="domains"
+          legend="Domains that must use a provider"
+          hint="Users with an address of the domain cannot use a password. Subdomains have rules of their own."
+          noun="domain"
+          rows={policy.domains}
+          columns={[
+            { name: 'domain', label: 'Domain', placeholder: 'shop.example' },
+            { name: 'providerId', label: 'Provider', options },
+          ]}
+        />
+      </Form>
+    </Part>
+  );
+}
+
+interface BreakGlassProps {
+  readonly team: string;
+  readonly chosen: readonly string[];
+}
+
+/** The choice among the Admins of the installation. Others who were chosen with the API stay chosen. */
+function BreakGlass({ team, chosen }: BreakGlassProps) {
+  const { items } = useList<Member>(resource('teams', team, 'members'), { limit: 200 });
+  if (items === undefined) return null;
+  const admins = items.filter(({ id, role }) => role === 'Admin' || chosen.includes(id));
+  const others = chosen.filter((id) => !admins.some((admin) => admin.id === id));
+  return (
+    <Choices
+      legend="Who may always use a password"
+      hint="For example, while the provider is down. Each needs a password of their own."
+      type="checkbox"
+      name="breakGlass"
+      choices={[
+        ...admins.map(({ id, name, email }) => [id, name, email ?? ''] as const),
+        ...others.map((id) => [id, id, 'In another team.'] as const),
+      ]}
+      checked={(id) => chosen.includes(id)}
+    />
   );
 }

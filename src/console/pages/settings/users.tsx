@@ -17,10 +17,9 @@ import { ConflictDialog } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { Identities } from './identities.tsx';
 import { LinkDialog, shownLink } from './link-dialog.tsx';
-import { LostFactors } from './lost-factors.tsx';
 import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
 import { type Removal, ResourceTable } from './resource-table.tsx';
-import { SecondFactor } from './second-factor.tsx';
+import { LostFactors, SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 
 /** All users of the reader's teams. */
@@ -49,7 +48,6 @@ export function Users() {
   );
 }
 
-/** The members of a team. */
 export function Members({ team }: { readonly team: Team }) {
   const list = useList<User>(resource('teams', team.id, 'members'));
   return (

@@ -13,10 +13,8 @@ import { Form } from '../../parts/form.tsx';
 import { NotFound } from '../not-found.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Part } from './part.tsx';
-import { WebhookFields, webhookCodes, webhookFields } from './webhook-fields.tsx';
-import { shownSecret, webhookState } from './webhooks.tsx';
+import { shownSecret, WebhookFields, webhookCodes, webhookFields, webhookState } from './webhooks.tsx';
 
-/** A webhook and its deliveries. */
 export function WebhookPage({ team, id }: { readonly team: string; readonly id: string }) {
   const path = resource('teams', team, 'webhooks', id);
   const { data: webhook, error } = usePoll<Webhook>(path, 15_000);

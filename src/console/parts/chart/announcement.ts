@@ -3,7 +3,7 @@ import { type Buckets, type ChartSeries, type Marker, markersIn, startOf } from 
 import type { ChartTimes } from './times.ts';
 
 /** One bucket as the tooltip, the table and a screen reader present it. */
-export interface BucketText {
+interface BucketText {
   /** Unix seconds. */
   readonly start: number;
   readonly when: string;
@@ -20,7 +20,6 @@ export interface Described {
   readonly format: (value: number) => string;
 }
 
-/** Describes one bucket. */
 export function bucketText(of: Described, index: number): BucketText {
   const unfinished = of.unfinishedFrom !== undefined && index >= of.unfinishedFrom;
   const start = startOf(of.buckets, index);

@@ -4,19 +4,22 @@
  */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { messageOf } from '../../api/problem.ts';
 import { format as formats } from '../../format.ts';
-import type { Described } from './announcement.ts';
+import { announce } from '../announce.tsx';
+import { downloadCsv } from '../csv.ts';
+import { Menu } from '../menu.tsx';
+import { type Described, figuresCsv } from './announcement.ts';
 import { Figures, Legend } from './figures.tsx';
 import { MarkerList } from './markers.tsx';
 import { Plotted } from './plotted.tsx';
-import { SaveMenu } from './save-menu.tsx';
 import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
 import { chartTimes, daySeconds, perBucket } from './times.ts';
 
-export interface ChartProps {
+interface ChartProps {
   /** Subject of the chart, such as "Checks by variant". The width of a bucket is added. */
   readonly title: string;
-  /** Whether the figures are levels or rates, which are not per bucket. */
+  /** True if the figures are levels or rates, which are not per bucket. */
   readonly levels?: boolean;
   readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
@@ -85,4 +88,31 @@ function Folded({ title, of }: { readonly title: string; readonly of: Described 
       {open.value && <Figures caption={title} of={of} />}
     </details>
   );
+}
+
+interface SaveMenuProps {
+  readonly title: string;
+  /** Name of the files. */
+  readonly name: string;
+  readonly of: Described;
+  readonly kind: ChartKind;
+}
+
+/** Saves a chart as a table or as an image. */
+function SaveMenu({ title, name, of, kind }: SaveMenuProps) {
+  async function savePng(drawn: Exclude<ChartKind, 'table'>) {
+    try {
+      const { savePicture } = await import('./picture.ts');
+      await savePicture({ title, name, of, kind: drawn });
+    } catch (error) {
+      announce(messageOf(error));
+    }
+  }
+  const saveCsv = () => {
+    const { markers, ...figures } = of;
+    downloadCsv(name, figuresCsv(markers.length > 0 ? of : figures));
+  };
+  const csv = { label: 'CSV, a table', onSelect: saveCsv };
+  const png = kind === 'table' ? [] : [{ label: 'PNG, an image', onSelect: () => void savePng(kind) }];
+  return <Menu label="Download" title={`Download: ${title}`} items={[csv, ...png]} end />;
 }

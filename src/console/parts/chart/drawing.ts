@@ -45,7 +45,7 @@ function stacked(own: readonly number[][], series: readonly ChartSeries[]): numb
   });
 }
 
-/** Whether two drawings look the same. */
+/** True if two drawings look the same. */
 export function sameDrawing(one: Drawing, other: Drawing): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -19,7 +19,6 @@ export function markersOf(
   return latestFirst.reverse().map((item) => ({
     at: Math.floor(Date.parse(item.at) / 1000),
     label: item.feature === null || item.feature === feature ? item.text : `${item.feature}: ${item.text}`,
-    kind: item.kind,
     href: hrefOf(item),
   }));
 }
@@ -28,7 +27,7 @@ export function markersOf(
 const closePx = 14;
 
 /** Markers that are drawn together, with the position of the first. */
-export interface Cluster {
+interface Cluster {
   readonly x: number;
   count: number;
 }
@@ -77,8 +76,7 @@ export function drawMarkers(
   ctx.restore();
 }
 
-/** The markers in the range of a chart. */
-export function markersWithin(buckets: Buckets, markers: readonly Marker[]): readonly Marker[] {
+function markersWithin(buckets: Buckets, markers: readonly Marker[]): readonly Marker[] {
   return markers.filter(({ at }) => bucketAt(buckets, at) !== undefined);
 }
 

@@ -16,10 +16,10 @@ import { drawMarkers } from './markers.tsx';
 import type { ChartKind, Tone } from './series.ts';
 
 /** The parts of a chart that new figures do not change. */
-export interface PlotOptions extends AxisOptions {
+interface PlotOptions extends AxisOptions {
   readonly kind: ChartKind;
   readonly tones: readonly Tone[];
-  /** Whether each series has steps. */
+  /** True for each series with steps. */
   readonly steps: readonly boolean[];
   /** px. */
   readonly height: number;

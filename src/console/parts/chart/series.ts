@@ -1,4 +1,3 @@
-import type { ActivityKind } from '../../../contract/activity.ts';
 import { type Bounds, dayStarts, widths } from '../../range.ts';
 
 /** Consecutive time spans of equal length, or days of a time zone. */
@@ -10,7 +9,7 @@ export interface Buckets {
   readonly count: number;
   /** The start of each, Unix seconds, if they are days that differ in length because clocks change. */
   readonly starts?: readonly number[] | undefined;
-  /** Whether they are UTC days in any time zone, as those of users. */
+  /** True if they are UTC days in any time zone, as those of users. */
   readonly utc?: boolean;
 }
 
@@ -23,9 +22,9 @@ export interface ChartSeries {
   readonly label: string;
   readonly values: readonly number[];
   readonly tone: Tone;
-  /** Whether it is drawn as a pale line of its own in a stacked chart, as an earlier period. */
+  /** True if it is drawn as a pale line of its own in a stacked chart, as an earlier period. */
   readonly apart?: boolean;
-  /** Whether a value holds until the next, so that the line has steps. */
+  /** True if a value holds until the next, so that the line has steps. */
   readonly steps?: boolean;
 }
 
@@ -34,7 +33,6 @@ export interface Marker {
   /** Unix seconds. */
   readonly at: number;
   readonly label: string;
-  readonly kind?: ActivityKind;
   /** The page about it. */
   readonly href?: string;
 }
@@ -59,7 +57,6 @@ export function toneOf(index: number): Tone {
   return index < 6 ? tones[index]! : 'other';
 }
 
-/** The buckets of a range. */
 export function bucketsOf(bounds: Bounds): Buckets {
   const { from, to, step } = bounds;
   const width = widths[step] / 1000;
@@ -91,7 +88,6 @@ export function bucketAt(buckets: Buckets, time: number): number | undefined {
 /** Labels shown of the markers in a bucket. */
 const maxLabels = 6;
 
-/** The labels of the markers in a bucket. */
 export function markersIn(buckets: Buckets, markers: readonly Marker[], index: number): string[] {
   const labels = markers.filter(({ at }) => bucketAt(buckets, at) === index).map(({ label }) => label);
   if (labels.length <= maxLabels) return labels;

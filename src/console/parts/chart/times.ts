@@ -1,4 +1,3 @@
-/** Times on a chart. */
 export interface ChartTimes {
   /** A bucket in full. */
   bucket(start: number): string;

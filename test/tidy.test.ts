@@ -162,7 +162,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 3185,
   cli: 6057,
   commands: 2225,
-  console: 20007,
+  console: 19949,
   contract: 7885,
   demo: 1458,
   grpc: 1892,

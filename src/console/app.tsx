@@ -86,13 +86,8 @@ function lazyPage(loadPage: ConsoleRoute['load']) {
   return lazy<Page>(() => load().catch(missing));
 }
 
-interface MissingProps {
-  readonly load: () => Promise<Page>;
-  readonly props: object;
-}
-
 /** In place of a page that could not be loaded: the server is away, or was upgraded and has other files. */
-function Missing({ load, props }: MissingProps) {
+function Missing({ load, props }: { readonly load: () => Promise<Page>; readonly props: object }) {
   const [loaded, setLoaded] = useState<{ readonly Page: Page }>();
   useTitle(loaded === undefined ? 'Not loaded' : '');
   useEffect(() => {

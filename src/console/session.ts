@@ -63,11 +63,10 @@ export async function resume(): Promise<void> {
 
 /** Rejects the waiting requests: the user does not sign in again. */
 export function giveUp(): void {
-  const reason = new ApiProblem(401, 'insufficient_user_authentication', notConfirmed);
+  const why = 'Nothing was changed, because you did not sign in again.';
+  const reason = new ApiProblem(401, 'insufficient_user_authentication', why);
   for (const { stop } of takeWaiting()) stop(reason);
 }
-
-const notConfirmed = 'Nothing was changed, because you did not sign in again.';
 
 function takeWaiting(): typeof waiting {
   asked.value = undefined;

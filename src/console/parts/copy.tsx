@@ -15,9 +15,7 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   const state = useSignal<'copied' | 'failed' | undefined>(undefined);
   useEffect(() => {
     if (state.value === undefined) return undefined;
-    const timer = setTimeout(() => {
-      state.value = undefined;
-    }, 2000);
+    const timer = setTimeout(() => (state.value = undefined), 2000);
     return () => clearTimeout(timer);
   }, [state.value]);
   async function copy() {

@@ -47,9 +47,7 @@ interface OpenDialog {
 /** Opens dialogs from an event handler. */
 export function useDialog(): OpenDialog {
   const element = useSignal<ComponentChild>(null);
-  const open = (dialog: ComponentChild) => {
-    element.value = dialog;
-  };
+  const open = (dialog: ComponentChild) => (element.value = dialog);
   return { element: element.value, open, close: () => open(null) };
 }
 

@@ -100,11 +100,6 @@ function Logo() {
   );
 }
 
-interface InApplication {
-  readonly place: Place;
-  readonly application: Application;
-}
-
 /** Switches to another application or environment. Keeps the range, and the page if it exists there. */
 function Switchers({ place, application }: { place: Place; application: Application | undefined }) {
   const { query } = useLocation();
@@ -158,7 +153,7 @@ function sameElsewhere(
   return withQuery(environmentAddress(app, environment, page), kept(query));
 }
 
-function Tabs({ place, application }: InApplication) {
+function Tabs({ place, application }: { readonly place: Place; readonly application: Application }) {
   const { query, route } = useLocation();
   const environment = place.environment ?? application.environments[0]?.name;
   const hrefOf = (page: EnvironmentPage) =>

@@ -28,12 +28,8 @@ export function usePopover() {
     open: open.value,
     box,
     button,
-    toggle: () => {
-      open.value = !open.value;
-    },
-    show: () => {
-      open.value = true;
-    },
+    toggle: () => (open.value = !open.value),
+    show: () => (open.value = true),
     close,
   };
 }

@@ -80,9 +80,7 @@ function Choices({ id, title, current, choices, close }: ChoicesProps) {
           aria-label={`Search: ${title}`}
           placeholder="Search"
           value={search.value}
-          onInput={(event) => {
-            search.value = event.currentTarget.value;
-          }}
+          onInput={(event) => (search.value = event.currentTarget.value)}
         />
       )}
       {found.map(({ key, label, href }) => (

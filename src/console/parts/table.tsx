@@ -47,9 +47,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty, stacked, target } = props;
   const own = useSignal<Sort>(props.sort ?? '');
   const sort = onSort === undefined ? own.value : (props.sort ?? '');
-  const keep = (next: Sort) => {
-    own.value = next;
-  };
+  const keep = (next: Sort) => (own.value = next);
   const change = onSort ?? keep;
   if (rows.length === 0 && empty !== undefined) return <div class="empty">{empty}</div>;
   const column = columns.find(({ key }) => key === sortKey(sort));

@@ -143,11 +143,6 @@ function Export({ path }: { readonly path: string }) {
   );
 }
 
-interface ItemProps {
-  readonly item: ActivityItem;
-  readonly place: InEnvironment;
-}
-
 /** An item, or several of one kind folded into one. */
 function RunOf({ run, place }: { readonly run: Run; readonly place: InEnvironment }) {
   const [item] = run;
@@ -177,7 +172,7 @@ function nounOf({ feature, kind }: ActivityItem): string {
   return feature === null ? 'times' : 'flags';
 }
 
-function Item({ item, place }: ItemProps) {
+function Item({ item, place }: { readonly item: ActivityItem; readonly place: InEnvironment }) {
   const { at, kind, feature, environment, text, by, until } = item;
   const { group, label } = activityKinds[kind];
   const href = itemAddress(place, item);

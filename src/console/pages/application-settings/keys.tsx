@@ -22,7 +22,8 @@ export function Keys({ application: { id, environments } }: { readonly applicati
   const list = useList<ApplicationKey>(resource('applications', id, 'keys'));
   const revoked = useList<ApplicationKey>(resource('applications', id, 'keys'), { revoked: true });
   const named = useQuery().query['key'];
-  const isNamed = (key: ApplicationKey) => key.id === named || (named === leakedKey && isLeaked(key));
+  const isNamed = ({ id, warnings }: ApplicationKey) =>
+    id === named || (named === leakedKey && warnings.some(({ code }) => code === 'leaked'));
   const dialog = useDialog();
   const close = () => {
     dialog.close();
@@ -160,10 +161,6 @@ const revokedColumns = columnsOf<ApplicationKey>(
 /** Only a token of Unleash can replace an adopted token. */
 function canRotate({ expiresAt, environment }: ApplicationKey): boolean {
   return expiresAt === null && environment === undefined;
-}
-
-function isLeaked({ warnings }: ApplicationKey): boolean {
-  return warnings.some(({ code }) => code === 'leaked');
 }
 
 interface WarnedProps {

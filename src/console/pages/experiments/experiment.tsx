@@ -98,14 +98,13 @@ function RunningPower({ app, experiment }: Pick<ResultProps, 'app' | 'experiment
   );
 }
 
-/** The intervals, guardrails and days. */
-function Figures({
-  experiment,
-  result,
-}: {
+interface FiguresProps {
   readonly experiment: Experiment;
   readonly result: ExperimentResult;
-}) {
+}
+
+/** The intervals, guardrails and days. */
+function Figures({ experiment, result }: FiguresProps) {
   const { metric, base, variants, guardrails, from, to, days, method, split } = result;
   return (
     <>
@@ -149,13 +148,7 @@ function Figures({
 
 const daySeconds = 86_400;
 
-function Daily({
-  experiment,
-  result,
-}: {
-  readonly experiment: Experiment;
-  readonly result: ExperimentResult;
-}) {
+function Daily({ experiment, result }: FiguresProps) {
   const { daily, metric } = result;
   const count = daily[0]?.values.length ?? 0;
   const first = Math.ceil(Date.parse(experiment.startAt) / 1000 / daySeconds) * daySeconds;

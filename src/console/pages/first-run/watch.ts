@@ -42,7 +42,12 @@ export function watch({ source, since, now, ledger, unattributed }: Waiting): Wa
   const own = taken.filter(isOwn);
   const last = own.reduce<LedgerEntry | undefined>(later, undefined);
   if (last !== undefined)
-    return { kind: 'arrived', count: sum(own), last, isAlone: own.length === taken.length };
+    return {
+      kind: 'arrived',
+      count: own.reduce((sum, { count }) => sum + count, 0),
+      last,
+      isAlone: own.length === taken.length,
+    };
   const late = now - since >= source.patienceMs;
   const isShown = (at: string) => late || Date.parse(at) >= since;
   const refused = entries.filter((each) => each.outcome === 'refused' && isShown(each.lastAt) && isOwn(each));
@@ -66,8 +71,4 @@ function isTaken({ outcome, route, environment }: LedgerEntry): boolean {
 
 function later(a: LedgerEntry | undefined, b: LedgerEntry): LedgerEntry {
   return a === undefined || b.lastAt > a.lastAt ? b : a;
-}
-
-function sum(entries: readonly LedgerEntry[]): number {
-  return entries.reduce((total, { count }) => total + count, 0);
 }

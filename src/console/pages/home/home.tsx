@@ -86,9 +86,7 @@ function Attention({ home }: { readonly home: HomeReport }) {
           type="button"
           class="home-more"
           aria-expanded={isWhole.value}
-          onClick={() => {
-            isWhole.value = !isWhole.value;
-          }}
+          onClick={() => (isWhole.value = !isWhole.value)}
         >
           {isWhole.value ? 'Show fewer' : `Show all ${format.full(all)}`}
         </button>

@@ -18,13 +18,8 @@ export function useKeys(app: string): readonly ApplicationKey[] {
   return [...read({}), ...read({ revoked: true })];
 }
 
-interface KeysProps {
-  readonly app: string;
-  readonly keys: readonly ApplicationKey[];
-}
-
 /** Last use and refusals of each key. */
-export function Keys({ app, keys }: KeysProps) {
+export function Keys({ app, keys }: { readonly app: string; readonly keys: readonly ApplicationKey[] }) {
   const name: Column<ApplicationKey> = {
     key: 'name',
     title: 'Key',

@@ -20,9 +20,7 @@ export function CopyLink({ range, bounds }: ChosenRange) {
     }
     announce('Link copied');
     copied.value = true;
-    setTimeout(() => {
-      copied.value = false;
-    }, 2000);
+    setTimeout(() => (copied.value = false), 2000);
   }
   const fixed = {
     label: `These times: ${rangeLabel(bounds)}`,

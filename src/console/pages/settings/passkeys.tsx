@@ -72,9 +72,7 @@ function PasskeyTable({ items, path }: { readonly items: readonly Passkey[]; rea
 function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; readonly path: string }) {
   const isRenaming = useSignal(false);
   const own = `${path}/${id}`;
-  const close = () => {
-    isRenaming.value = false;
-  };
+  const close = () => (isRenaming.value = false);
   return (
     <div class="actions">
       <button

@@ -140,13 +140,8 @@ function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
   );
 }
 
-interface BreakGlassProps {
-  readonly team: string;
-  readonly chosen: readonly string[];
-}
-
 /** The choice among the Admins of the installation. Others who were chosen with the API stay chosen. */
-function BreakGlass({ team, chosen }: BreakGlassProps) {
+function BreakGlass({ team, chosen }: { readonly team: string; readonly chosen: readonly string[] }) {
   const { items } = useList<Member>(resource('teams', team, 'members'), { limit: 200 });
   if (items === undefined) return null;
   const admins = items.filter(({ id, role }) => role === 'Admin' || chosen.includes(id));

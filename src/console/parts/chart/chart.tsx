@@ -78,12 +78,7 @@ export function Chart(props: ChartProps) {
 function Folded({ title, of }: { readonly title: string; readonly of: Described }) {
   const open = useSignal(false);
   return (
-    <details
-      class="chart-folded"
-      onToggle={(event) => {
-        open.value = event.currentTarget.open;
-      }}
-    >
+    <details class="chart-folded" onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>Show as a table</summary>
       {open.value && <Figures caption={title} of={of} />}
     </details>

@@ -4,7 +4,7 @@ import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import type { Reply, Route } from '../http/types.ts';
-import { authorizeEndpoints } from './authorize/authorize-routes.ts';
+import { authorizeEndpoints } from './authorize/authorize.ts';
 import { OAuthError, oauthErrorReply } from './clients/oauth-error.ts';
 import { deviceAuthorizationEndpoint } from './devices/device-authorization.ts';
 import { devicePageEndpoints } from './devices/device-page.ts';
@@ -89,7 +89,6 @@ export const accountEndpoints = [signIn, providers, clientTokens];
 /** The endpoints that pages of other origins may not call, unless an answer allows it. */
 export const authHost = [...accountEndpoints, metadata];
 
-/** The settings of this deployment. */
 interface AuthDocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;

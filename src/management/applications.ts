@@ -19,11 +19,10 @@ import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
+import { type ManageDeps, visibleTo } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
 import { pageOf, paging } from './lists.ts';
-import { visibleTo } from './visible-applications.ts';
 
 const originCheck = endpoint('GET /applications/:id/origin-check', {
   access: { within: 'application', least: 'Viewer' },

@@ -7,7 +7,7 @@ import type { Authenticate } from '../auth/tokens/bearer.ts';
 import { roleOf } from '../contract/key-scopes.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
 import type { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
-import type { ApiKey } from '../storage/lmdb/records.ts';
+import type { ApiKey, Application } from '../storage/lmdb/records.ts';
 import type { FreshnessDeps } from './freshly.ts';
 
 export interface Caller {
@@ -98,4 +98,21 @@ class ApiKeyCaller implements Caller {
 /** Whether a caller may reach an application of one of their teams. An API key may be bound to others. */
 export function reaches({ apiKey }: Pick<Caller, 'apiKey'>, applicationId: string): boolean {
   return apiKey?.applications?.includes(applicationId) ?? true;
+}
+
+/** The applications that a caller may see. */
+export function visibleTo(caller: Caller, { applications }: Pick<Accounts, 'applications'>): Application[] {
+  const { teams } = caller;
+  return [...applications.values()].filter(({ id, teamId }) => teams.includes(teamId) && reaches(caller, id));
+}
+
+/** The applications of each team. Reports of teams take turns. */
+export function byTeam(applications: readonly Application[]): ReadonlyMap<string, readonly Application[]> {
+  const teams = new Map<string, Application[]>();
+  for (const application of applications) {
+    const own = teams.get(application.teamId) ?? [];
+    teams.set(application.teamId, own);
+    own.push(application);
+  }
+  return teams;
 }

@@ -10,10 +10,9 @@ import {
   silentMs,
 } from '../../src/contract/health.ts';
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
-import type { Health } from '../../src/contract/shapes/health.ts';
-import { maxSubjects } from '../../src/contract/shapes/health.ts';
+import { type Health, maxSubjects } from '../../src/contract/shapes/health.ts';
 import type { Caller } from '../../src/management/caller.ts';
-import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health/items.ts';
+import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health/health.ts';
 import { openFixture, testClock } from '../accounts/fixture.ts';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';

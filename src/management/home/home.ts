@@ -5,11 +5,10 @@ import { ok } from '../../http/answer.ts';
 import { type Group, jsonAnswer } from '../../http/endpoint.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
 import { timeText } from '../answers.ts';
+import { visibleTo } from '../caller.ts';
 import { endpoint } from '../endpoint.ts';
-import { type HealthDeps, incomplete } from '../health/health.ts';
-import { accountFindings, healthOf } from '../health/items.ts';
+import { accountFindings, type HealthDeps, healthOf, incomplete } from '../health/health.ts';
 import { tooManyReports } from '../report-pool.ts';
-import { visibleTo } from '../visible-applications.ts';
 import { type ApplicationMessages, hoursShown } from './home-report.ts';
 import type { TeamFigures } from './team-figures.ts';
 

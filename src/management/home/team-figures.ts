@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
+import { byTeam } from '../caller.ts';
 import type { FreshnessDeps } from '../freshly.ts';
 import type { ReportPool } from '../report-pool.ts';
-import { byTeam } from '../visible-applications.ts';
 import type { ApplicationMessages } from './home-report.ts';
 
 type Messages = ReadonlyMap<string, ApplicationMessages>;

@@ -7,11 +7,10 @@ import { type SearchResult, SearchResults } from '../../contract/shapes/search.t
 import { ok } from '../../http/answer.ts';
 import { type Group, jsonAnswer } from '../../http/endpoint.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
-import type { Caller } from '../caller.ts';
+import { byTeam, type Caller, visibleTo } from '../caller.ts';
 import { consolePath } from '../console-path.ts';
 import { endpoint } from '../endpoint.ts';
 import { type ReportingDeps, tooManyReports } from '../report-pool.ts';
-import { byTeam, visibleTo } from '../visible-applications.ts';
 
 const maxText = 200;
 const limits = { usual: 20, most: 100 };
@@ -74,17 +73,12 @@ export const search: Group<ReportingDeps> = {
   ],
 };
 
-interface Wanted {
-  readonly words: readonly string[];
-  readonly limit: number;
-}
-
 /** Features that were seen, by the report worker, and declared ones. */
 async function findFeatures(
   directory: Directory,
   reports: ReportingDeps['reports'],
   applications: readonly Application[],
-  { words, limit }: Wanted,
+  { words, limit }: { readonly words: readonly string[]; readonly limit: number },
 ) {
   const seen = await Promise.all(
     [...byTeam(applications)].map(([team, own]) => {

@@ -1,29 +1,12 @@
 import { ApiError } from '../contract/errors.ts';
-import type { GivenOwner } from '../contract/shapes/owner.ts';
 import type { FeatureDeclaration, RolloutStep, Weight } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
 /** A team's settings of a feature. */
-export type FeatureSettings = Pick<
+export type FeatureSettings = Omit<
   FeatureDeclaration,
-  | (
-      | 'description'
-      | 'archived'
-      | 'archivedAt'
-      | 'permanent'
-      | 'snoozedUntil'
-      | 'split'
-      | 'splitAt'
-      | 'rollout'
-    )
-  | ('owners' | 'tags')
+  'applicationId' | 'name' | 'number' | 'experiments' | 'createdAt' | 'updatedAt'
 >;
-
-/** The settings that can be changed, with owners as given. The times of archiving and of the split follow from them. */
-export type FeaturePatch = Omit<EnteredPatch, 'owners'> & { readonly owners?: readonly GivenOwner[] };
-
-/** A change with owners as stored. */
-export type EnteredPatch = Partial<Omit<FeatureSettings, 'archivedAt' | 'splitAt'>>;
 
 /** The settings of an undeclared feature. */
 export const defaultSettings: FeatureSettings = {
@@ -46,7 +29,7 @@ export function completeFeature(stored: FeatureDeclaration): FeatureDeclaration 
 /** The settings after a change at `now`. @throws {ApiError} `invalid_name`, `invalid_time` */
 export function patchSettings<Settings extends FeatureSettings>(
   settings: Settings,
-  patch: EnteredPatch,
+  patch: Partial<FeatureSettings>,
   now: number,
 ): Settings {
   for (const [variant] of patch.split ?? []) checkSentName('a variant', variant);

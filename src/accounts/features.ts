@@ -1,17 +1,12 @@
 import { ApiError } from '../contract/errors.ts';
+import type { GivenOwner } from '../contract/shapes/owner.ts';
 import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { changesBetween } from './changed-fields.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
-import {
-  defaultSettings,
-  type EnteredPatch,
-  type FeaturePatch,
-  type FeatureSettings,
-  patchSettings,
-} from './feature-settings.ts';
+import { defaultSettings, type FeatureSettings, patchSettings } from './feature-settings.ts';
 import { enteredOwners, enteredTags } from './owners.ts';
 import { checkPlan, planOf } from './plans.ts';
 
@@ -33,6 +28,12 @@ export function declareFeature(
     }
     return declare(directory, draft, application, name, { ...defaultSettings, description });
   });
+}
+
+/** The settings that can be changed. The times of archiving and of the split follow from them. */
+export interface FeaturePatch extends Partial<Omit<FeatureSettings, 'owners' | 'archivedAt' | 'splitAt'>> {
+  /** As given by the caller. */
+  readonly owners?: readonly GivenOwner[];
 }
 
 /**
@@ -68,7 +69,7 @@ function enteredPatch(
   application: Application,
   before: FeatureDeclaration['owners'] = [],
   { owners, tags, ...rest }: FeaturePatch,
-): EnteredPatch {
+): Partial<FeatureSettings> {
   return {
     ...rest,
     ...(owners && { owners: enteredOwners(draft, application, owners, { actor: draft.actor, before }) }),

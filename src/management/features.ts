@@ -2,8 +2,13 @@ import Type from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import { reservedName } from '../accounts/declarations.ts';
 import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts';
-import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
-import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
+import {
+  declareFeature,
+  deleteFeature,
+  featureExists,
+  type FeaturePatch as Patch,
+  patchFeature,
+} from '../accounts/features.ts';
 import { overPlan } from '../accounts/plans.ts';
 import {
   Feature,

@@ -157,8 +157,8 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Lines that each folder and loose file of `src` may have. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6356,
-  auth: 10971,
+  accounts: 6330,
+  auth: 10950,
   bench: 3185,
   cli: 6057,
   commands: 2225,
@@ -169,12 +169,12 @@ const most: Readonly<Record<string, number>> = {
   http: 4992,
   ingest: 9759,
   'main.ts': 154,
-  management: 14525,
+  management: 14464,
   replication: 10756,
   runtime: 1454,
   serve: 4785,
   storage: 14553,
-  webhooks: 2315,
+  webhooks: 2302,
 };
 
 describe('lines', () => {

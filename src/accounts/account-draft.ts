@@ -55,7 +55,6 @@ export class AccountDraft implements Accounts, Draft {
     this.#announce = announce;
   }
 
-  /** The actor of the change. */
   get actor(): Actor {
     return this.#authorship.actor;
   }

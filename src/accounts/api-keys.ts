@@ -238,7 +238,6 @@ function rolePermissions(role: Role) {
   return { role, scopes: [scopeOfRole[role]] };
 }
 
-/** The scopes of an API key. */
 export function scopesOf({ scopes, role }: Pick<ApiKey, 'scopes' | 'role'>): readonly KeyScope[] {
   return scopes ?? rolePermissions(role).scopes;
 }

@@ -182,7 +182,6 @@ function findKey(keys: readonly ApplicationKey[], keyId: string): ApplicationKey
   );
 }
 
-/** Drafts the revocation of a key. */
 export function revokeKey(
   draft: Pick<Draft, 'get' | 'put' | 'remove'>,
   key: ApplicationKey,

@@ -67,7 +67,6 @@ export function deleteScan(directory: Directory, applicationId: string, reposito
   });
 }
 
-/** Drafts the removal of all scans of an application. */
 export function removeScansOf(draft: AccountDraft, applicationId: string): void {
   for (const repository of draft.scansOf(applicationId).keys())
     draft.remove('codeScans', declarationKey(applicationId, repository));

@@ -78,7 +78,6 @@ export function deleteNote(
   });
 }
 
-/** Drafts the removal of all notes of an application. */
 export function removeNotesOf(draft: AccountDraft, applicationId: string): void {
   const range = { start: `${applicationId} `, end: `${applicationId}!` };
   for (const key of [...draft.keys('notes', range)]) draft.remove('notes', key);

@@ -16,7 +16,6 @@ export interface NewLink {
   readonly invitation: Invitation;
 }
 
-/** Lifetime of a reset link. */
 export const resetLinkMs = 24 * 3_600_000;
 
 /** The form of a secret, so that other texts are rejected without work. */

@@ -3,7 +3,6 @@ import type { AccountDraft } from './account-draft.ts';
 import { hashSecret } from './secrets.ts';
 import type { Draft, Reader } from './store/account-store.ts';
 
-/** The key of a linked identity. */
 function identityKey(issuer: string, subject: string): string {
   return hashSecret(JSON.stringify([issuer, subject]));
 }
@@ -42,7 +41,6 @@ export function removeIdentity(draft: Draft, { issuer, subject, userId }: Linked
   draft.remove('userIdentities', `${userId}.${key}`);
 }
 
-/** Drafts the end of a link. */
 export function unlink(draft: AccountDraft, linked: LinkedIdentity): void {
   removeIdentity(draft, linked);
   const user = draft.users.get(linked.userId);

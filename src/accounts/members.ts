@@ -50,7 +50,6 @@ export function draftMember(
   return joined;
 }
 
-/** Drafts a role of a member in a team. */
 function draftTeamRole(
   draft: AccountDraft,
   user: User,

@@ -11,7 +11,6 @@ export function isMore(plan: Plan, than: Plan): boolean {
   return limits.members[plan] > limits.members[than];
 }
 
-/** The plan that applies to an application. */
 export function planOf({ teams }: Pick<Accounts, 'teams'>, { teamId }: Application): Plan {
   return teams.get(teamId)?.plan ?? usualPlan;
 }

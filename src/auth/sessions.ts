@@ -43,7 +43,6 @@ export interface Turn {
   readonly access: TokenIdentity;
 }
 
-/** Starts a session. */
 export function startSession(
   sources: Sources,
   draft: Draft,
@@ -135,7 +134,6 @@ export function endSessionsOf(
       endSession(sources, draft, key);
 }
 
-/** The keys of a user's sessions. */
 export function sessionKeysOf(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
   const start = userSessionKey(userId, '');
   // `~` sorts after every digit of a key.

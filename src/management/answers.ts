@@ -42,7 +42,6 @@ export function madeTagged<Schema extends TSchema>(schema: Schema, description: 
   return jsonAnswer(schema, description, { Location, ...withETag });
 }
 
-/** A page of a list. */
 export function page<Schema extends TSchema>(schema: Schema, order: string) {
   const { example } = schema as { example?: unknown };
   const items = Type.Array(schema);

@@ -65,7 +65,6 @@ export function* comparisonReport(
   };
 }
 
-/** The daily counts of a variant. */
 interface DailyCounts {
   readonly ordinal: number;
   readonly variant: string;
@@ -74,14 +73,12 @@ interface DailyCounts {
 
 /** The requested base if the feature ever had it, else the planned or usual one of those given in the range. */
 function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): string | undefined {
-  const given = counts.filter(isGiven).map(({ variant }) => variant);
+  const given = counts
+    .filter(({ days }) => days.some(({ checks }) => checks > 0))
+    .map(({ variant }) => variant);
   if (given.length === 0) return undefined;
   if (counts.some(({ variant }) => variant === task.base)) return task.base;
   return given.find((variant) => variant === task.planned) ?? usualBase(given);
-}
-
-function isGiven({ days }: DailyCounts): boolean {
-  return days.some(({ checks }) => checks > 0);
 }
 
 /** The compared days as indices, and the period from the first to the last of them: the only one that the comparison covers. */

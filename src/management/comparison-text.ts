@@ -27,7 +27,10 @@ export function outcomeOf(
     list.toSorted((a, b) => Math.abs(b.difference.estimate) - Math.abs(a.difference.estimate))[0]!;
   return found.length > 0
     ? { outcome: 'difference', why: sentence(most(found), base, event) }
-    : { outcome: 'no_clear_difference', why: unclear(differences) };
+    : {
+        outcome: 'no_clear_difference',
+        why: inconclusive(differences.map(({ difference }) => difference.interval)),
+      };
 }
 
 function notEnough(why: string): Outcome {
@@ -53,11 +56,6 @@ function sentence({ variant, rate, difference }: WithDifference, base: string, e
     `With ${variant}, ${shown(rate ?? 0)} % of checks led to ${led}, which is ${shown(Math.abs(estimate))} percentage points ` +
     `${isMore ? 'more' : 'less'} than with ${base} (${shown(low)} to ${shown(high)}, ${chance(pAdjusted)}).`
   );
-}
-
-/** What the figures still allow. Every difference has 0 in its interval. */
-function unclear(differences: readonly WithDifference[]): string {
-  return inconclusive(differences.map(({ difference }) => difference.interval));
 }
 
 /** @param show a size, with its unit */

@@ -120,7 +120,6 @@ const places = {
   user: ' in a team of the user',
 } as const;
 
-/** The parameters in a path. */
 function pathParameters(path: string, { within }: Access): readonly Parameter[] {
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name);
   return names.map((name) => ({

@@ -55,7 +55,6 @@ export const environments: Group<ManageDeps> = {
   ],
 };
 
-/** An environment as the API shows it. */
 export function showEnvironment({ name, createdAt }: StoredEnvironment): Environment {
   return { name, createdAt: timeText(createdAt) };
 }

@@ -9,7 +9,6 @@ import { pickSeries } from './sights.ts';
 import type { Variant } from './statistics/compare.ts';
 import { sumUp } from './sum-up.ts';
 
-/** The values of a metric on one day. */
 interface DayOfMetric {
   sum: number;
   /** Observations. */
@@ -82,14 +81,12 @@ export function* readVariants(
   return { variants: given, users: users.groups[0] ?? 0 };
 }
 
-type MeasuredVariants = ReadonlyMap<string, ReadonlyMap<string, DayOfMetric[]>>;
-
 /** The daily sums of metrics, by variant and metric. */
 function* readMetrics(
   store: UsageTables,
   environment: number,
   { feature, days, metrics }: Omit<CountsOf, 'amounts'>,
-): Reading<MeasuredVariants> {
+): Reading<ReadonlyMap<string, ReadonlyMap<string, DayOfMetric[]>>> {
   const found = new Map<string, Map<string, DayOfMetric[]>>();
   if (metrics.length === 0 || days.to === days.from) return found;
   const isWanted = (name: SeriesName) =>

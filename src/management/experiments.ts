@@ -225,10 +225,8 @@ async function shownWithUsers(
   return showExperiment(deps.directory, application, found, now, users);
 }
 
-type Entered = Partial<Omit<NewExperiment, 'feature'>>;
-
 /** Converts a plan for the accounts. @throws {ApiError} `invalid_time`, `unknown_environment` */
-function entered<Plan extends Entered>(application: Application, plan: Plan) {
+function entered<Plan extends Partial<Omit<NewExperiment, 'feature'>>>(application: Application, plan: Plan) {
   const { environment, split, startAt, endAt, ...rest } = plan;
   return {
     ...rest,

@@ -31,7 +31,6 @@ export function mustBeKnown(declaration: FeatureDeclaration | undefined, sights:
   if (declaration === undefined && sights.size === 0) throw new ApiError('not_found', unknownFeature);
 }
 
-/** A feature with its details, as in the API. */
 export function showDetail(
   deps: FeatureDeps,
   application: Application,
@@ -66,7 +65,6 @@ export function nearestDeclared(
   return nearest(name, [...directory.featuresOf(id).keys()]) ?? null;
 }
 
-/** A note as in the API. */
 export function showNote({ id, at, environment, text, by }: FeatureNote): Note {
   return { id, at: timeText(at), environment, text, by };
 }

@@ -13,8 +13,6 @@ import { type FeatureSight, merge, neverSeen, readSights, type Sight } from './s
 import type { Judgement } from './verdict.ts';
 import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts';
 
-type UnjudgedFeature = Omit<Feature, 'verdict' | 'verdictBasis' | 'verdictSince'>;
-
 /** The threshold for stale features, ms. */
 export type Staleness = Pick<VerdictsTask, 'now' | 'staleAfterMs'>;
 
@@ -144,7 +142,7 @@ export function showFeature(
   { name, declaration, sight = neverSeen }: Known,
   owners: Owners | undefined,
   staleness: Staleness,
-): UnjudgedFeature {
+): Omit<Feature, 'verdict' | 'verdictBasis' | 'verdictSince'> {
   const { description, archived, archivedAt, permanent, snoozedUntil, split, rollout } =
     declaration ?? defaultSettings;
   const { createdAt = null, updatedAt = null } = declaration ?? {};

@@ -107,7 +107,6 @@ export const keys: Group<ManageDeps> = {
   ],
 };
 
-/** A new key with its text. */
 function showNew({ key: { id, type, name, createdAt }, text }: NewKey) {
   return { id, type, name, key: text, createdAt: timeText(createdAt) };
 }

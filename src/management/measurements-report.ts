@@ -9,9 +9,6 @@ import { anyLength, bucketIn, minuteText, PointBudget, type ReportRange, shownZo
 import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 
-/** A metric of the application, or of a feature by variant. */
-type MetricIdentity = Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
-
 /**
  * Adds up the measurements of an environment.
  * @param only the metric to report; `undefined` for all
@@ -72,7 +69,8 @@ function addByDay(
 type MetricPoint = readonly [t: number, cell: Measurement];
 
 interface MetricTotals {
-  readonly identity: MetricIdentity;
+  /** A metric of the application, or of a feature by variant. */
+  readonly identity: Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
   readonly total: Measurement;
   readonly points: MetricPoint[];
 }

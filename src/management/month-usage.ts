@@ -25,7 +25,6 @@ interface Shown<Value> {
   readonly value: Value;
 }
 
-/** The usage of an application in a month. */
 export interface MonthUsage {
   readonly features: readonly Shown<Counts>[];
   readonly metrics: readonly Shown<Measurement>[];

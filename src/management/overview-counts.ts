@@ -368,11 +368,6 @@ export interface HourlyLedger {
   readonly refused: number[];
 }
 
-interface Received {
-  accepted: number;
-  refused: number;
-}
-
 /** Adds up an application's ledger for one environment by hour. */
 export function* hourlyLedger(
   store: UsageTables,
@@ -391,7 +386,7 @@ export function* hourlyLedger(
 }
 
 /** The messages of a span of hours, as far as they were read. */
-export function receivedIn({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span): Received {
+export function receivedIn({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span) {
   const sum = (hours: readonly number[]) =>
     hours.slice(Math.max(0, from - start), Math.max(0, to - start)).reduce((total, each) => total + each, 0);
   return { accepted: sum(accepted), refused: sum(refused) };

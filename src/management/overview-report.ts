@@ -287,7 +287,6 @@ function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Ove
 /** Maximum number of variants in a row. */
 const maxVariants = 8;
 
-/** The counts of the rows. */
 interface RowCounts extends Pick<Counted, 'totals' | 'before' | 'rest'> {
   /** Start of the previous range, minutes; `undefined` if it is not kept. */
   readonly from: number | undefined;

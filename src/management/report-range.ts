@@ -14,7 +14,6 @@ import {
   type Retention,
 } from '../storage/lmdb/retention.ts';
 
-/** Minutes of a step. */
 export const stepMinutes = { minute: 1, hour: 60, day: minutesPerDay } as const;
 export type Step = keyof typeof stepMinutes;
 

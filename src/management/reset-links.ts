@@ -92,7 +92,6 @@ function issue(deps: UserDeps, draft: AccountDraft, seen: User, endSessions: boo
   return showNewLink(deps, link);
 }
 
-/** A link with its secret. */
 export function showNewLink({ linkUrl }: Pick<UserDeps, 'linkUrl'>, { token, invitation }: NewLink): Issued {
   const { purpose, expiresAt } = invitation;
   return { purpose, expiresAt: timeText(expiresAt), url: linkUrl(token) };

@@ -52,7 +52,6 @@ export function sendersAt(
   return readSenders(store, environment, ordinal, at).filter(({ last }) => last >= oldest);
 }
 
-/** A sender as in the API. */
 export function showSender(environment: string, { first, last, ...sender }: SeenSender): Sender {
   return { environment, ...sender, firstAt: timeText(first * slotMs), lastAt: timeText(last * slotMs) };
 }

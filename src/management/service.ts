@@ -11,7 +11,6 @@ import { endpoint } from './endpoint.ts';
 import { cutPage, namePage, paging } from './lists.ts';
 
 export interface StatusDeps extends ManageDeps {
-  /** The current status. */
   status(): Shown<ServiceStatus>;
 }
 

@@ -23,7 +23,6 @@ export function showUser(user: StoredUser, caller: Caller): User {
   };
 }
 
-/** A user as a member of a team. */
 export function showMember(user: StoredUser, caller: Caller, teamId: string): Member {
   return { ...showUser(user, caller), role: roleIn(user, teamId) ?? user.role };
 }

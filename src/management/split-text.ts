@@ -1,14 +1,18 @@
 import { shares } from '../contract/numbers.ts';
 import type { FeatureSplit } from '../contract/shapes/split.ts';
 
-type Measured = Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>;
-
 /**
  * The deviation of a split in a few words, such as `behind plan: on has 34% of the users instead of 50% since 12 Nov`. `null`
  * unless it is off.
  */
 export function splitText(
-  { intended, actual, state, of, planned }: Measured,
+  {
+    intended,
+    actual,
+    state,
+    of,
+    planned,
+  }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,
   since: number | null,
   now: number,
 ): string | null {

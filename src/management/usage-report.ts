@@ -17,19 +17,11 @@ import {
 } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 
-type VariantUsage = FeatureUsage['variants'][number];
-type Point = VariantUsage['series'][number];
-
-interface ReportedEnvironment {
-  readonly name: string;
-  readonly number: number;
-}
-
 /** The running counts of a variant's series. The feature itself has no points. */
 interface VariantTotals {
   readonly ordinal: number;
   readonly variant: string;
-  readonly points: Point[];
+  readonly points: FeatureUsage['variants'][number]['series'];
 }
 
 /**
@@ -40,7 +32,7 @@ interface VariantTotals {
  */
 export function* usageReport(
   store: UsageTables,
-  environment: ReportedEnvironment,
+  environment: { readonly name: string; readonly number: number },
   range: ReportRange,
   only: string | undefined,
   unions = new UserUnions(store),

@@ -18,7 +18,6 @@ export interface UserDeps extends ManageDeps {
   hashPassword(password: string, caller: string): Promise<string>;
   /** Whether a password is a user's. Throws after too many guesses. @param address the remote address of the request */
   provePassword(user: StoredUser, password: string, address: string): Promise<boolean>;
-  /** Drafts the end of all sessions of a user. */
   endSessions(draft: AccountDraft, userId: string): void;
   readonly lifetimes: LinkLifetimes;
   /** The address of the page for a link. @param token its secret */

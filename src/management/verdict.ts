@@ -52,7 +52,6 @@ export const dayMs = 86_400_000;
 /** A feature is new for a week. By then, weekly reports have arrived and failed rollouts were stopped. */
 const newMs = 7 * dayMs;
 
-/** Returns the verdict on a feature. */
 export function judge(facts: VerdictFacts): Judgement {
   const { declaration, now } = facts;
   const judged = judgeUse(facts);
@@ -162,7 +161,6 @@ function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Ju
   return { kind: isSafe ? 'safe_to_remove' : 'not_seen', since, ...named(seen) };
 }
 
-/** The variants seen recently. */
 function variantsIn(facts: VerdictFacts, recent: readonly SeenEnvironment[]): ReadonlySet<string> {
   const variants = recent.flatMap(({ sight }) => [...sight.variants]);
   return new Set(variants.filter(([, sight]) => isRecent(facts, sight)).map(([variant]) => variant));

@@ -71,9 +71,6 @@ export interface RefusedMessages {
   readonly senders: ReadonlySet<string>;
 }
 
-/** A query on the flags of an application that can go. */
-type CleanupTask = Pick<WatchTask, 'environments' | 'declared' | 'now' | 'staleAfterMs'>;
-
 /** The flags that can go, the safe ones first. */
 export interface FoundForCleanup {
   readonly removable: readonly {
@@ -91,8 +88,10 @@ export interface FoundForCleanup {
   };
 }
 
-/** Runs the query. */
-export type FindForCleanup = (task: CleanupTask) => Promise<FoundForCleanup>;
+/** Finds the flags of an application that can go. */
+export type FindForCleanup = (
+  task: Pick<WatchTask, 'environments' | 'declared' | 'now' | 'staleAfterMs'>,
+) => Promise<FoundForCleanup>;
 
 /** Runs the query. */
 export type Find = (task: WatchTask) => Promise<Findings>;

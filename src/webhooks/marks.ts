@@ -51,7 +51,6 @@ export function issueIn(mark: string): string | undefined {
 /** For how long the same finding opens no second issue. */
 export const issueMs = 30 * 86_400_000;
 
-/** The application of a mark. */
 export function applicationIn(mark: string): string {
   return mark.slice(0, mark.indexOf(' '));
 }

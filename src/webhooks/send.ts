@@ -16,7 +16,6 @@ export interface SendDeps extends Reach {
   readonly ca?: string | undefined;
 }
 
-/** The outcome of an attempt. */
 export interface Outcome {
   /** `null` if there was no answer. */
   readonly status: number | null;
@@ -95,7 +94,6 @@ function credentials(
 /** Part of a credential that is worth hiding: not its scheme. */
 const leastSecret = 8;
 
-/** Keeps an answer. */
 class AnswerText {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;

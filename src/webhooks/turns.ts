@@ -23,7 +23,6 @@ export interface Turn {
   readonly now: number;
 }
 
-/** A claimed delivery. */
 export interface Claimed {
   readonly key: string;
   readonly webhook: Webhook;

@@ -200,7 +200,6 @@ function enabledWebhook(draft: AccountDraft, teamId: string, id: string): Webhoo
   return webhook;
 }
 
-/** The subscriptions of a webhook. */
 export function eventTypes({ events }: Pick<Webhook, 'events'>): readonly WebhookEventType[] {
   return Object.keys(events) as WebhookEventType[];
 }

@@ -33,7 +33,6 @@ export interface ConsoleSession {
   readonly user: User;
 }
 
-/** Starts a console session. */
 export function beginConsoleSession(
   sources: Pick<SessionDeps, 'clock' | 'randomBytes'>,
   draft: Draft,

@@ -38,11 +38,6 @@ export interface WaitingDevice extends DeviceRequest {
   readonly userCode: string;
 }
 
-/** The answer to a device's poll. `allowed` is repeated until a plan with `take` is committed. */
-type Poll =
-  | { readonly outcome: 'pending' | 'too-soon' | 'denied' | 'expired' | 'unknown' }
-  | { readonly outcome: 'allowed' };
-
 /** The polling rate of a device. */
 interface Pace {
   readonly intervalMs: number;
@@ -126,8 +121,11 @@ export class DeviceCodes {
     return true;
   }
 
-  /** Answers a device that polls for its user's decision (RFC 8628 §3.4, §3.5). */
-  poll(deviceCode: string, clientId: string): Poll {
+  /**
+   * Answers a device that polls for its user's decision (RFC 8628 §3.4, §3.5). `allowed` is repeated until a plan with `take` is
+   * committed.
+   */
+  poll(deviceCode: string, clientId: string) {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
     const device = this.#deps.accountStore.records('deviceCodes').get(letters);
     if (device === undefined || !isOf(device, deviceCode, clientId)) return { outcome: 'unknown' };

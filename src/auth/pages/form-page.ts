@@ -7,7 +7,6 @@ import { passkeyScript } from './passkey-script.ts';
 
 /** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
 export interface FormPage {
-  /** The name of the client. */
   readonly clientName: string;
   /** `null` if the answer is a page of ours. */
   readonly redirectUri: string | null;

@@ -24,7 +24,6 @@ import { applyRules, rolesByRules } from './memberships.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 import type { SsoSettings } from './sso-settings.ts';
 
-/** A proven account at a provider. */
 interface ProvenAccount {
   readonly provider: IdentityProvider;
   readonly identity: ProviderIdentity;

@@ -50,7 +50,6 @@ export async function startSso(
   return { status: 303, headers, cookies: [...(known ? [] : [cookie.write(browser)]), begun.cookie] };
 }
 
-/** The dependencies of an attempt. */
 export type AttemptSettings = Pick<
   SsoSettings,
   'issuer' | 'keys' | 'clock' | 'randomBytes' | 'providerClient'

@@ -18,7 +18,6 @@ const notValid = 'The access token is not valid';
 const challenge = 'Bearer error="invalid_token"';
 const notSent = 'Send Authorization: Bearer <access token>';
 
-/** A refusal with a challenge. */
 export class Challenged extends ApiError {
   /** The value of `WWW-Authenticate`. */
   readonly challenge: string;

@@ -18,7 +18,6 @@ export interface Fact extends Partial<Omit<ActivityItem, 'id' | 'at' | 'until'>>
   readonly until?: number | null;
 }
 
-/** A fact, as in the API. */
 function showFact({ key, at, until = null, ...fact }: Fact): ActivityItem {
   return {
     id: typeof key === 'number' ? `change-${String(key).padStart(12, '0')}` : `${fact.kind}-${digestOf(key)}`,
@@ -38,7 +37,6 @@ function digestOf(key: object): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16);
 }
 
-/** The filters of a feed. */
 export interface ActivityFilter {
   /** Unix ms; `to` is excluded. */
   readonly from: number;

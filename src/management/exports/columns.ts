@@ -36,7 +36,6 @@ export function columnsIn(report: TObject, list: string): Columns {
   return columnsOf(items, examples.get(list).at(-1));
 }
 
-/** Some of the columns. */
 export function pick(columns: Columns, ...names: readonly string[]): Columns {
   return Object.fromEntries(names.map((name) => [name, columns[name]!]));
 }

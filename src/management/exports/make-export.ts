@@ -47,7 +47,6 @@ export interface ExportRequest {
   readonly memory: SharedArrayBuffer;
 }
 
-/** Starts an export. */
 export function makeExport(store: UsageTables, { name, task, format, memory }: ExportRequest): Chunks {
   const [columns, rows] = kinds[name] as readonly [Columns, (...of: unknown[]) => Rows];
   const writer = new RowWriter(format, columns);

@@ -95,7 +95,6 @@ export class RowWriter {
     }
   }
 
-  /** Ends the row. */
   end(): void {
     this.add(this.#end);
   }

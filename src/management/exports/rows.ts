@@ -37,7 +37,6 @@ export function placeOfChunk(memory: SharedArrayBuffer, number: number): Uint8Ar
   return new Uint8Array(memory, (number % 2) * chunkBytes, chunkBytes);
 }
 
-/** Rows in chunks. */
 export class Chunks {
   readonly #writer: RowWriter;
   readonly #rows: Rows;

@@ -18,7 +18,6 @@ const bodies: Readonly<
   jira: jiraBody,
 };
 
-/** The format of a webhook. */
 export function formatOf({ format = 'standard' }: Formatted): WebhookFormat {
   return format;
 }

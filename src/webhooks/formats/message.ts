@@ -4,7 +4,7 @@ import {
   type MessageData,
   type OfTeam,
 } from '../../contract/event-messages.ts';
-import { type Words, words } from '../../contract/words.ts';
+import { words } from '../../contract/words.ts';
 
 /** An event as formats render it. */
 export interface Message extends Pick<EventMessage, 'sentence' | 'facts'> {
@@ -30,7 +30,7 @@ export function messageOf(body: string, deliveryId: string, consoleUrl: string):
   const path = page.path.map((segment) => `/${encoded(segment)}`).join('');
   const query = Object.entries(page.query ?? {}).map(([name, value]) => `${name}=${encoded(value)}`);
   const link = `${consoleUrl.replace(/\/$/, '')}${path || '/'}${query.length > 0 ? `?${query.join('&')}` : ''}`;
-  return { sentence, facts: [...facts, teamFact(event)], link, deliveryId };
+  return { sentence, facts: [...facts, ['Team', words`${event.data.team.name}`]], link, deliveryId };
 }
 
 /** `undefined` if a later version has queued the event, with values that this one does not know. */
@@ -48,10 +48,6 @@ function messageOfKnown<Type extends keyof MessageData>({
 /** An event of a later version. */
 function messageOfLater({ type }: Event<keyof MessageData>): EventMessage {
   return { sentence: words`The event ${type} has occurred`, facts: [], page: { path: [] }, finding: null };
-}
-
-function teamFact({ data }: Event<keyof MessageData>): readonly [string, Words] {
-  return ['Team', words`${data.team.name}`];
 }
 
 /** Also encodes the characters that end a link in Markdown and the like. */

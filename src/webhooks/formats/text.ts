@@ -11,14 +11,12 @@ export interface Writing {
 const mostInSentence = 160;
 const mostInFact = 400;
 
-/** A sentence in a format. */
 export function sentenceIn({ own, name }: Writing, words: Words): string {
   return words
     .map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInSentence))))
     .join('');
 }
 
-/** The value of a fact in a format. */
 export function factIn({ own, name }: Writing, words: Words): string {
   return words
     .map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInFact))))

@@ -116,14 +116,12 @@ function refused(fault: string): AddedPasskey<never> {
   return { outcome: 'refused', fault };
 }
 
-type Credential = Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'aaguid' | 'backedUp'>;
-
 /** The credential of a valid response. */
 async function verify(
   issuer: string,
   attestation: SentAttestation,
   expectedChallenge: string,
-): Promise<Credential | undefined> {
+): Promise<Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'aaguid' | 'backedUp'> | undefined> {
   if (isFramed(attestation)) return undefined;
   const { verifyRegistrationResponse } = await loadWebAuthn();
   try {

@@ -169,7 +169,7 @@ const most: Readonly<Record<string, number>> = {
   http: 4992,
   ingest: 9759,
   'main.ts': 154,
-  management: 14464,
+  management: 14458,
   replication: 10756,
   runtime: 1454,
   serve: 4785,

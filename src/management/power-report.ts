@@ -122,7 +122,7 @@ const examples = [0.005, 0.01, 0.02, 0.05, 0.1];
 
 function exampleText(traffic: Traffic, level: number, isShare: boolean): string {
   const sizes = isShare ? examples : examples.map((part) => part * 2 * traffic.rate);
-  const found = sizes.map((size) => [size, daysUntil(traffic, size, level, 7)] as const);
+  const found = sizes.map((size) => [size, daysUntil(traffic, size, level)] as const);
   const [size, days] = found.find(([, days = 999]) => days <= 28) ?? found.at(-1)!;
   const what = isShare ? points(size).replace(/\.0+ /, ' ') : `${((100 * size) / traffic.rate).toFixed(0)} %`;
   return days === undefined

@@ -51,14 +51,8 @@ function varianceOf(rate: number): number {
   return rate <= 1 ? rate * (1 - rate) : rate;
 }
 
-/** The number of days after which a difference is detectable; `undefined` if not within a year. */
-export function daysUntil(
-  traffic: Traffic,
-  difference: number,
-  alpha: number,
-  least: number,
-): number | undefined {
-  for (let days = least; days <= 366; days += 1)
-    if (detectable(traffic, days, alpha) <= difference) return days;
+/** The number of days, at least a week, after which a difference is detectable; `undefined` if not within a year. */
+export function daysUntil(traffic: Traffic, difference: number, alpha: number): number | undefined {
+  for (let days = 7; days <= 366; days += 1) if (detectable(traffic, days, alpha) <= difference) return days;
   return undefined;
 }

@@ -53,7 +53,7 @@ describe('the detectable difference', () => {
         [28, 9000],
       ],
     };
-    const days = daysUntil(traffic, 0.03, 0.05, 7)!;
+    const days = daysUntil(traffic, 0.03, 0.05)!;
     expect(detectable(traffic, days, 0.05)).toBeLessThanOrEqual(0.03);
     if (days > 7) expect(detectable(traffic, days - 1, 0.05)).toBeGreaterThan(0.03);
     const constant: Traffic = {
@@ -63,7 +63,7 @@ describe('the detectable difference', () => {
         [28, 100],
       ],
     };
-    expect(daysUntil(constant, 0.001, 0.05, 7)).toBeUndefined();
+    expect(daysUntil(constant, 0.001, 0.05)).toBeUndefined();
   });
 });
 

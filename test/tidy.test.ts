@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { needing } from './support/needing.ts';
 import { folderOf, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
 
@@ -101,7 +101,8 @@ function textOf(path: string): string {
 }
 
 describe('files', () => {
-  it('with more than 450 lines are reported: such a file often has two jobs', () => {
+  // A warning: such a file often has two jobs, but it may be as long as its job needs.
+  beforeAll(() => {
     for (const { path, lines } of all)
       if (lines.length > 450 && !path.startsWith('test/fixtures/'))
         console.warn(`${path} has ${lines.length} lines. Does it have one job?`);
@@ -155,18 +156,18 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
   });
 }
 
-/** Lines that each folder and loose file of `src` may have. */
+/** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
   accounts: 6330,
   auth: 10950,
   bench: 3185,
   cli: 6057,
   commands: 2225,
-  console: 19949,
+  console: 19947,
   contract: 7885,
   demo: 1458,
   grpc: 1892,
-  http: 4992,
+  http: 4994,
   ingest: 9759,
   'main.ts': 154,
   management: 14458,
@@ -184,7 +185,6 @@ describe('lines', () => {
     expect(matches(src, /[^.\w]\.\.\.\{/)).toEqual([]);
   });
 
-  /** Lines of each folder and file of `src`. A commit that raises a number says what the lines are for. */
   it('of a folder do not grow unnoticed', () => {
     const lines = new Map<string, number>();
     for (const source of src) {

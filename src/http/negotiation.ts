@@ -15,9 +15,10 @@ export function codingFor<Coding extends string>(
   for (const coding of offered) {
     const weight = weights.get(coding) ?? ofOthers;
     const isBetter = chosen === undefined ? weight >= most : weight > most;
-    if (weight === 0 || !isBetter) continue;
-    chosen = coding;
-    most = weight;
+    if (weight > 0 && isBetter) {
+      chosen = coding;
+      most = weight;
+    }
   }
   return chosen;
 }
@@ -52,9 +53,10 @@ export function typeFor<Type extends string>(
   let most = 0;
   for (const type of offered) {
     const weight = weightOf(type, ranges);
-    if (weight <= most) continue;
-    chosen = type;
-    most = weight;
+    if (weight > most) {
+      chosen = type;
+      most = weight;
+    }
   }
   return chosen;
 }

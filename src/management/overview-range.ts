@@ -168,7 +168,7 @@ function comparisonOf(
   return { comparison: compare(range, now, horizons, Math.max(0, kept)), daysBack: days };
 }
 
-/** The days from the beginning of the range to compare with to that of the range; `undefined` if it is not a matter of days. */
+/** Number of days between the starts of the two ranges; `undefined` if the distance is not in whole days. */
 function backBy({ zoned }: ReportRange, wanted: Compare | undefined, first: number): number | undefined {
   if (wanted === 'month') return first - monthsBefore(first, 1);
   if (wanted === 'day' || wanted === 'week' || wanted === 'year') return daysBack[wanted];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { differencesOf, fieldText, valueText } from '../../src/console/api/differences.ts';
 import { actionText, dayBounds } from '../../src/console/pages/audit/audit-words.ts';
-import { differencesOf, fieldText, valueText } from '../../src/console/parts/differences.ts';
 
 test.each([
   ['application.created', 'application created'],

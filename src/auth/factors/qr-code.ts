@@ -6,7 +6,7 @@ interface QrCode {
   readonly path: string;
 }
 
-/** The longest text, in bytes. A code with more modules is hard to scan from a screen. */
+/** Capacity of version 22 at error correction level L, in bytes: more than a key URI has. */
 const maxBytes = 1003;
 
 /**

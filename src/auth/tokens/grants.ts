@@ -236,8 +236,8 @@ const subjectTokenTypes = [
 ];
 
 /**
- * Lifetime of an exchanged token, seconds. It does not depend on that of the subject token: those of some platforms last five
- * minutes, less than a job.
+ * Lifetime of an exchanged token, seconds. The lifetime of the subject token does not limit it: some platforms issue subject
+ * tokens for five minutes, which is shorter than a job.
  */
 const exchangedTokenLifetime = 900;
 

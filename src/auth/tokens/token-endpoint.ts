@@ -1,6 +1,6 @@
 /*
- * src/auth/tokens: issuing, checking and revoking tokens. token-endpoint.ts chooses one of the grants (grants.ts), bearer.ts
- * and validate-token.ts check access tokens, and invalidation.ts keeps the list of invalid ones.
+ * src/auth/tokens: issuing, checking and revoking tokens. token-endpoint.ts selects the grant, and grants.ts implements the
+ * grants. bearer.ts and validate-token.ts check access tokens. invalidation.ts keeps the list of invalidated tokens.
  */
 import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
 import { type ClientEndpointDeps, type ClientForm, clientEndpoint } from '../clients/client-endpoint.ts';

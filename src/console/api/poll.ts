@@ -147,13 +147,13 @@ async function read(path: string, reader: Reader): Promise<void> {
 
 async function readOnce(path: string, reader: Reader, signal: AbortSignal): Promise<void> {
   const headers = reader.etag === undefined || reader.isForgotten ? {} : { 'if-none-match': reader.etag };
-  reader.isForgotten = false;
   const response = await send('GET', path, { headers, signal });
   if (response.status !== 304) {
     const body = await bodyOf(response);
     reader.etag = response.headers.get('etag') ?? undefined;
     reader.data.value = body;
   }
+  reader.isForgotten = false;
   lastAnswer = currentTime();
   reader.at.value = lastAnswer;
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { bodyOf, type CallOptions, send } from './client.ts';
+import { isOvertaken } from './differences.ts';
 import { ApiProblem } from './problem.ts';
 
 /** Computes the fields to set from the current ones. Called again if someone else has changed the thing meanwhile. */
@@ -72,20 +73,6 @@ export function useChange<T extends object>(path: string) {
   }
 
   return { conflict: conflict.value, change };
-}
-
-/** True if someone else has set a field to another value than the reader. */
-function isOvertaken<T extends object>(
-  before: T,
-  theirs: T,
-  mine: Readonly<Record<string, unknown>>,
-): boolean {
-  const textOf = (version: object, field: string) =>
-    JSON.stringify((version as Record<string, unknown>)[field]);
-  return Object.keys(mine).some(
-    (field) =>
-      textOf(theirs, field) !== textOf(before, field) && textOf(theirs, field) !== textOf(mine, field),
-  );
 }
 
 /** Reads a resource, and changes only the version that the reader has seen. @param path from `resource` */

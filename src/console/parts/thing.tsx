@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import { differencesOf, fieldText, valueText } from '../api/differences.ts';
 import { isHidden } from '../api/problem.ts';
 import type { Conflict, Thing } from '../api/thing.ts';
 import { NotFound } from '../pages/not-found.tsx';
 import { Dialog } from './dialog.tsx';
-import { differencesOf, fieldText, valueText } from './differences.ts';
 import { Reason } from './failure.tsx';
 import { Skeleton } from './skeleton.tsx';
 

@@ -203,7 +203,7 @@ function isMetrics(metrics: unknown): boolean {
   return true;
 }
 
-/** What a packet was resolved to. */
+/** Resolved sender of a packet. */
 export interface PacketSender extends AttributedSource {
   readonly holder: KeyHolder;
   readonly environment: Environment;

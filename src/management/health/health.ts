@@ -68,7 +68,7 @@ export const health: Group<HealthDeps> = {
   ],
 };
 
-/** What the accounts show about an application. */
+/** Findings in the account records of an application. */
 interface AccountFindings {
   readonly leaked: readonly Pick<ApplicationKey, 'id' | 'name' | 'prefix'>[];
   /** Expiring API keys of the team; none if the caller may not see them. */
@@ -119,7 +119,7 @@ function recentlyDone(directory: Directory, { id, environments }: Application): 
     }));
 }
 
-/** The health of an application, or of one of its environments. */
+/** Health of an application or environment. */
 export function healthOf(facts: Facts): Health {
   const { only, now } = facts;
   const items = healthKinds.flatMap((kind) =>

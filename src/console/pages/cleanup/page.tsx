@@ -256,7 +256,7 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
   );
 }
 
-/** What a flag is on the list for: `Unused since 14 Oct`. */
+/** Reason to remove a flag, such as `Unused since 14 Oct`. */
 function whyGoes({ variant, since }: CleanupItem): string {
   const from = since === null ? '' : ` since ${format.time(since)}`;
   return variant === null ? `Unused${from}` : `Only ${variant}${from}`;

@@ -170,7 +170,7 @@ function LinesView({ lines: { intro, blocks }, incomplete }: LinesViewProps) {
       <p>{intro}</p>
       {incomplete && (
         <p class="warn">
-          Replace <code>YOUR_BACKEND_KEY</code> with the key, which is no longer known here.
+          Replace <code>YOUR_BACKEND_KEY</code> with your key. The server shows a Backend key only once.
         </p>
       )}
       {blocks.map((block) => (

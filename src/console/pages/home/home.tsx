@@ -56,7 +56,7 @@ function AllApplications() {
 /** Findings that are shown without "Show all". */
 const few = 6;
 
-/** What needs attention in all applications, the most urgent first. */
+/** Findings of all applications, the most urgent first. */
 function Attention({ home }: { readonly home: HomeReport }) {
   const isWhole = useSignal(false);
   const { items, itemsLeftOut, complete, at } = home;

@@ -195,7 +195,7 @@ function TagDialog({ onChoose, onClose }: BulkDialogProps) {
   );
 }
 
-/** Asks for the owner of the selected flags: the reader, one of their teams, or a text. */
+/** Form for the owner of the selected flags: the reader, a team of the reader, or a text. */
 function OwnerDialog({ onChoose, onClose }: BulkDialogProps) {
   const { items: teams = [] } = useWholeList<Team>(resource('teams'), {});
   const { id, name } = user.value!;
@@ -218,7 +218,7 @@ function OwnerDialog({ onChoose, onClose }: BulkDialogProps) {
         />
         <Field
           name="name"
-          label="Somebody else"
+          label="Another owner"
           hint="A text, instead of the choice above."
           maxLength={100}
           autocomplete="off"

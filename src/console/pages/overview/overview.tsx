@@ -61,7 +61,7 @@ interface FiguresProps {
   readonly app: string;
   readonly overview: OverviewReport;
   readonly range: ChosenRange;
-  /** True if these are the figures of the previous range, until those of the new one arrive. */
+  /** True if `overview` still has the figures of the previous range. */
   readonly stale: boolean;
 }
 

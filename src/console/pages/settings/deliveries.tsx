@@ -113,7 +113,7 @@ interface DeliveryDialogProps {
   readonly onClose: () => void;
 }
 
-/** What was sent to a receiver, and its answer. */
+/** Request to a receiver, and its response. */
 function DeliveryDialog({ path, onClose }: DeliveryDialogProps) {
   const { data, error } = usePoll<DeliveryDetail>(path, 1000);
   return (

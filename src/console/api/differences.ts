@@ -29,6 +29,17 @@ export function differencesOf(
     );
 }
 
+/** True if someone else has set a field to another value than the reader. */
+export function isOvertaken(
+  before: object,
+  theirs: object,
+  mine: Readonly<Record<string, unknown>>,
+): boolean {
+  return differencesOf(before, theirs, mine).some(
+    (each) => each.mine !== undefined && !same(each.before, each.theirs) && !same(each.mine, each.theirs),
+  );
+}
+
 /** A value for people. */
 export function valueText(value: unknown): string {
   if (value === undefined) return '–';

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { commandTable, isCommand } from '../../src/commands/command-table.ts';
+import { helpText } from '../../src/commands/help.ts';
+import { openapi as auth } from '../auth/conformance.ts';
+import { openapi as management } from '../management/support/openapi-document.ts';
+import { openapi as metrics } from '../serve/metrics-host/document.ts';
+
+// The public interface as of the last intended change of it. `npx vitest run --project unit test/contract/published.test.ts -u`
+// accepts another one.
+
+it.each([
+  ['auth', auth],
+  ['management', management],
+  ['metrics', metrics],
+])('the OpenAPI document of the %s host is the published one', async (host, document) => {
+  await expect(linesOf(document)).toMatchFileSnapshot(`../fixtures/published/${host}.jsonl`);
+});
+
+it('the help of every command is the published one', async () => {
+  const texts = [undefined, ...Object.keys(commandTable).filter(isCommand)].map(
+    (name) => `$ flagmeter help${name === undefined ? '' : ` ${name}`}\n${helpText(name)}`,
+  );
+  await expect(texts.join('\n')).toMatchFileSnapshot('../fixtures/published/help.txt');
+});
+
+/** One line for each operation, component and other member, so that a difference names what has changed. */
+function linesOf(document: object): string {
+  const { paths, components, ...rest } = document as Record<string, object>;
+  const lines = Object.entries({ ...rest, ...nested(paths), ...nested(components) });
+  return lines.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+}
+
+function nested(groups: object = {}): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(groups).flatMap(([group, members]) =>
+      Object.entries(members).map(([name, member]) => [`${group} ${name}`, member]),
+    ),
+  );
+}

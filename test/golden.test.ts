@@ -1,0 +1,2 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../src/serve/config.ts';
+import { loadConfig } from '../src/serve/config/config.ts';
 
 function load(argv: readonly string[]) {
   return loadConfig({ argv, env: {}, readFile: () => '' });

@@ -61,15 +61,15 @@ describe('dependencies', () => {
 
   it('of the contract on packages are on schemas and the nearest word', () => {
     const packages = imports(src)
-      .filter(({ path, specifier }) => folderOf(path) === 'src/contract' && !specifier.startsWith('.'))
+      .filter(({ path, specifier }) => path.startsWith('src/contract/') && !specifier.startsWith('.'))
       .map(({ specifier }) => specifier);
     expect(new Set(packages)).toEqual(new Set(['typebox', 'fastest-levenshtein']));
   });
 
   it.each(['src/console', 'src/cli'])('of %s on the server are on the contract', (folder) => {
     const others = importsOfSrc(src)
-      .filter(({ path }) => folderOf(path) === folder)
-      .filter(({ target }) => ![folder, 'src/contract'].includes(folderOf(target)!));
+      .filter(({ path }) => path.startsWith(`${folder}/`) && !path.startsWith('src/console/host/'))
+      .filter(({ target }) => ![`${folder}/`, 'src/contract/'].some((prefix) => target.startsWith(prefix)));
     expect(others).toEqual([]);
   });
 
@@ -158,8 +158,8 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6330,
-  auth: 10950,
+  accounts: 6331,
+  auth: 10949,
   bench: 3185,
   cli: 6057,
   commands: 2225,
@@ -167,13 +167,13 @@ const most: Readonly<Record<string, number>> = {
   contract: 7885,
   demo: 1458,
   grpc: 1892,
-  http: 4994,
-  ingest: 9759,
+  http: 4992,
+  ingest: 9882,
   'main.ts': 154,
-  management: 14458,
+  management: 14457,
   replication: 10756,
   runtime: 1454,
-  serve: 4785,
+  serve: 4670,
   storage: 14553,
   webhooks: 2302,
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ConfigSources, loadConfig } from '../src/serve/config.ts';
+import { type ConfigSources, loadConfig } from '../src/serve/config/config.ts';
 
 function load(argv: readonly string[], env: ConfigSources['env'] = {}, file = '{}') {
   return loadConfig({ argv, env, readFile: () => file });

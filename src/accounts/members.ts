@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import type { WebhookEventData } from '../contract/events.ts';
+import type { WebhookEventData } from '../contract/events/event-data.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';

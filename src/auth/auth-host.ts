@@ -1,8 +1,7 @@
 import type { ApiError } from '../contract/errors.ts';
-import type { Group } from '../http/endpoint.ts';
+import type { Group, Json } from '../http/endpoint.ts';
 import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
-import type { Json } from '../http/openapi/json-schema.ts';
 import type { Reply, Route } from '../http/types.ts';
 import { authorizeEndpoints } from './authorize/authorize.ts';
 import { OAuthError, oauthErrorReply } from './clients/oauth-error.ts';

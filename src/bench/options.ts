@@ -2,7 +2,7 @@ import type { Given } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import { settings } from '../contract/config-schema.ts';
 import { usableCores } from '../runtime/cores.ts';
-import { loadConfig } from '../serve/config.ts';
+import { loadConfig } from '../serve/config/config.ts';
 import { type Dimension, dimensions, leastTime, type SweepOptions, type Transport } from './sweep.ts';
 
 /** Bounds of the lists, beside those of the settings. */

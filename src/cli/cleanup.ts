@@ -1,5 +1,5 @@
-import { ownersText } from '../contract/owners.ts';
 import type { Cleanup } from '../contract/shapes/cleanup.ts';
+import { ownersText } from '../contract/shapes/owned.ts';
 import { verdictWord } from '../contract/verdicts.ts';
 import { connect, type Item } from './api.ts';
 import { cleanupCommand } from './client-commands.ts';

@@ -6,7 +6,7 @@ import { backupCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { isPresent } from '../runtime/presence.ts';
-import type { Config } from '../serve/config.ts';
+import type { Config } from '../serve/config/config.ts';
 import { type BackupKey, readBackupKey } from '../storage/backup/backup-key.ts';
 import type { Pace } from '../storage/backup/pace.ts';
 import { type Sink, type Written, writeBackup } from '../storage/backup/write-backup.ts';

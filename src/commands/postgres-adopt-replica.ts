@@ -13,7 +13,7 @@ import { isSealed, readSecret } from '../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../replication/postgres/postgres-url.ts';
 import { Spool } from '../replication/spool.ts';
 import { isPresent } from '../runtime/presence.ts';
-import { loadConfig } from '../serve/config.ts';
+import { loadConfig } from '../serve/config/config.ts';
 import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';

@@ -8,7 +8,7 @@ import type { Adopted } from '../replication/adoption/fill.ts';
 import type { Uploaded } from '../replication/log-snapshots.ts';
 import type { PostgresKey } from '../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../replication/postgres/postgres-url.ts';
-import { limitsOf, retentionOf } from '../serve/limits.ts';
+import { limitsOf, retentionOf } from '../serve/config/limits.ts';
 import { withPostgres } from '../serve/postgres-connection.ts';
 import { foldJournals } from '../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';

@@ -9,7 +9,7 @@ import { readFlags, UsageError } from '../cli/flags.ts';
 import { resetPasswordCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { Config } from '../serve/config.ts';
+import type { Config } from '../serve/config/config.ts';
 import { applyReset, askForPassword, type PasswordRequest } from '../serve/password-reset.ts';
 import { postgresFailure, withPostgresAccounts } from '../serve/postgres-accounts.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';

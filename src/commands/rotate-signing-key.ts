@@ -13,7 +13,7 @@ import { confirm } from '../cli/prompt.ts';
 import { rotateSigningKeyCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { Config } from '../serve/config.ts';
+import type { Config } from '../serve/config/config.ts';
 import { withPostgresAccounts } from '../serve/postgres-accounts.ts';
 import { attachAccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';

@@ -4,7 +4,7 @@ import type { Terminal } from '../cli/terminal.ts';
 import { settings } from '../contract/config-schema.ts';
 import type { PostgresKey } from '../replication/postgres/postgres-key.ts';
 import type { PostgresAddress } from '../replication/postgres/postgres-url.ts';
-import { type Config, loadConfig } from '../serve/config.ts';
+import { type Config, loadConfig } from '../serve/config/config.ts';
 import { postgresAddress, postgresKeyOf } from '../serve/postgres-connection.ts';
 
 type Flags = ReadonlyMap<string, string> | Given;

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { SignedIn, SignedInUser, SignedOut } from '../contract/console.ts';
+import type { SignedIn, SignedInUser, SignedOut } from '../contract/shapes/console.ts';
 import { pauseAfter } from './api/pause.ts';
 import { ApiProblem, problemOf, Unreachable } from './api/problem.ts';
 import { root } from './settings.ts';

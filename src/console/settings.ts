@@ -1,4 +1,4 @@
-import type { ConsoleSettings } from '../contract/console.ts';
+import type { ConsoleSettings } from '../contract/shapes/console.ts';
 
 /** The settings that the server has written into the page. */
 export const settings: ConsoleSettings = JSON.parse(document.getElementById('settings')!.textContent!);

@@ -3,8 +3,8 @@
  * take the rules, thresholds and windows from here; `src/management/health/` applies them. The table of docs/alerts.md is
  * generated from this.
  */
-import type { WebhookEventType } from './events.ts';
 import type { VerdictKind } from './verdicts.ts';
+import type { WebhookEventType } from './webhook-events.ts';
 
 /** From the most to the least severe. */
 export const severities = ['urgent', 'warning', 'info'] as const;

@@ -20,7 +20,7 @@ import { createLog, type Log } from '../runtime/log.ts';
 import { shareLogFormat } from '../runtime/worker-log.ts';
 import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
 import { builtIn } from '../serve/built-in.ts';
-import { type Config, loadConfig } from '../serve/config.ts';
+import { type Config, loadConfig } from '../serve/config/config.ts';
 import { publicUrls } from '../serve/public-urls.ts';
 import { startService } from '../serve/service.ts';
 import { listenToSignals, type Signals, stopService } from '../serve/stopping.ts';

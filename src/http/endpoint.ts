@@ -2,8 +2,10 @@ import type { Static, TSchema } from 'typebox';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Documented } from '../contract/shapes/fields.ts';
 import type { Answer } from './answer.ts';
-import type { Json } from './openapi/json-schema.ts';
 import type { Handler, Route } from './types.ts';
+
+/** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
+export type Json = Readonly<Record<string, unknown>>;
 
 /**
  * An endpoint, declared once beside its handler. Its route, its operation in the OpenAPI document and its row in docs/access.md

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { count, flag, listOf, text } from '../contract/shapes/fields.ts';
+import { RetryAfter } from './declared-headers.ts';
 import { type Endpoint, type Group, jsonAnswer } from './endpoint.ts';
-import { RetryAfter } from './openapi/headers.ts';
 
 /** A capability of the service, and whether it is available now. */
 export interface Ability {

@@ -2,9 +2,8 @@ import Type, { type Static, type TProperties } from 'typebox';
 import { ApiError } from '../contract/errors.ts';
 import type { Documented } from '../contract/shapes/fields.ts';
 import { parseTime } from '../runtime/rfc3339.ts';
-import type { Parameter } from './endpoint.ts';
+import type { Json, Parameter } from './endpoint.ts';
 import { queryPairs } from './form-text.ts';
-import type { Json } from './openapi/json-schema.ts';
 
 /** The schema of a parameter: an integer in a range, a boolean, a choice between texts, a time, a text, or a list of texts. */
 interface ParameterSchema extends Documented {

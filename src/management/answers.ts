@@ -2,9 +2,9 @@ import Type, { type TSchema } from 'typebox';
 import { ApiError } from '../contract/errors.ts';
 import { orNull, text } from '../contract/shapes/fields.ts';
 import { type Answer, created as createdAt, ok } from '../http/answer.ts';
+import { Location } from '../http/declared-headers.ts';
 import { type DeclaredAnswer, type Header, jsonAnswer } from '../http/endpoint.ts';
 import { entityTag } from '../http/entity-tag.ts';
-import { Location } from '../http/openapi/headers.ts';
 import type { Request } from '../http/types.ts';
 
 /** The answers of the management API: their declarations, and the results of handlers. */

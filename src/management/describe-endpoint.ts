@@ -3,6 +3,7 @@ import { missing } from '../accounts/checks.ts';
 import { Unauthorized } from '../auth/tokens/bearer.ts';
 import { postgresUnavailable, storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
+import { Challenge, ContentEncoding, NotCached } from '../http/declared-headers.ts';
 import {
   type DeclaredAnswers,
   jsonContent,
@@ -12,7 +13,6 @@ import {
 } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
 import { maxJsonBody } from '../http/json-body.ts';
-import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.ts';
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
 import type { PeopleFreshness } from '../storage/commit/usage-store.ts';

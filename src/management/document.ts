@@ -1,8 +1,7 @@
 import { tokenInvalidation } from '../auth/tokens/invalidate-token.ts';
-import type { Group } from '../http/endpoint.ts';
+import type { Group, Json } from '../http/endpoint.ts';
 import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
-import type { Json } from '../http/openapi/json-schema.ts';
 import { managementApi } from './management-api.ts';
 
 /** The settings of this deployment that the document contains. */

@@ -2,7 +2,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { codeOwnersIn } from '../accounts/code-scans.ts';
 import { type FindUser, type Owners, ownersOf } from '../accounts/owners.ts';
 import { userOfEmail } from '../accounts/users.ts';
-import { isMine, type Me } from '../contract/owners.ts';
+import { isMine, type Me } from '../contract/shapes/owned.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
 import type { Application, FeatureDeclaration, User } from '../storage/lmdb/records.ts';
 import type { Caller } from './caller.ts';

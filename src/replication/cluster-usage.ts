@@ -21,7 +21,6 @@ import type { Mint } from '../storage/lmdb/instances.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import type { SetAside } from './adoption/set-aside.ts';
 import { loggedMint } from './entry.ts';
 import { linkAt } from './link.ts';
 import type { NodeTold, Refuses } from './node-parts.ts';
@@ -38,7 +37,8 @@ interface ClusterUsageDeps {
   readonly committer: SpoolCommitter;
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
-  readonly setAside: SetAside;
+  /** Keeps the counts and accounts of this node before they are replaced. `bytes` is the size of everything kept. */
+  readonly setAside: { readonly bytes: number; keep(lost: 'usage'): Promise<void> };
   /** Time limit for shipping at shutdown. */
   readonly shippingMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'reason' | 'failed'>;

@@ -18,7 +18,7 @@ import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { IpNetworks, readNetworks } from '../runtime/ip-networks.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { type HostListener, listen, type Served } from './listeners.ts';
 import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from './public-urls.ts';
 

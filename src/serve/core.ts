@@ -44,10 +44,10 @@ import { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/event-payloads.ts';
 import { send } from '../webhooks/send.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
+import { limitsOf, retentionOf } from './config/limits.ts';
 import { DiskWatch } from './disk-watch.ts';
 import type { FrontThreads } from './front/front-threads.ts';
-import { limitsOf, retentionOf } from './limits.ts';
 import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
 
 /** The parts of the service that differ between a deployment and a test. */

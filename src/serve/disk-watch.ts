@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { diskSpace } from '../storage/lmdb/disk.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 
 /** Directories that the service writes to. */
 type DiskName = 'data' | 'spool' | 'backups';

@@ -4,7 +4,7 @@ import type { AddressOf, Dispatch, ListenOptions } from '../http/types.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import { parseAddress } from '../runtime/address.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 
 /** The three sets of routes. */
 export const hosts = ['auth', 'api', 'metrics'] as const;

@@ -12,7 +12,7 @@ import { SharedClock } from '../replication/postgres/shared-clock.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { postgresAddress, postgresKeyOf, withPostgres } from './postgres-connection.ts';
 
 /** The accounts in PostgreSQL, for one command. */

@@ -9,7 +9,7 @@ import {
 } from '../replication/postgres/postgres-url.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 
 /** A commit may wait for its standby. */
 const deadlineMs = 30_000;

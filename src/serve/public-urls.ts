@@ -1,7 +1,7 @@
 import { UsageError } from '../cli/flags.ts';
 import { authority, parseAddress } from '../runtime/address.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { assignHosts, type Host, type HostListener, hosts } from './listeners.ts';
 
 /** The URLs that clients use: the issuer of tokens, their audience, and the metrics host. */

@@ -3,8 +3,8 @@ import { settings } from '../contract/config-schema.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Log, LogLevel } from '../runtime/log.ts';
 import type { BoundListeners } from './bound-listeners.ts';
-import type { Config } from './config.ts';
-import { readProviderFile } from './provider-file.ts';
+import type { Config } from './config/config.ts';
+import { readProviderFile } from './config/provider-file.ts';
 
 /** The parts of a running server that a reload changes. */
 export interface Reloadable {

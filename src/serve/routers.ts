@@ -8,12 +8,12 @@ import { createRouter, type RouterHooks } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import type { RequestTraces } from '../http/traced.ts';
 import type { Dispatch, Request, Route } from '../http/types.ts';
+import { metricsHost } from '../ingest/host/metrics-host.ts';
 import { refusalOf } from '../runtime/failures.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import { type Core, debugLog, otlpParts } from './core.ts';
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
-import { metricsHost } from './metrics-host.ts';
 import { readinessOf } from './readiness.ts';
 import type { ServiceStatus } from './service-status.ts';
 

@@ -19,12 +19,13 @@ import { createValidation, isStillValid } from '../auth/tokens/validate-token.ts
 import { VerifiedTokens } from '../auth/tokens/verified-tokens.ts';
 import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
 import { consolePages, missingPage } from '../console/host/pages.ts';
-import type { ConsoleSettings } from '../contract/console.ts';
+import type { ConsoleSettings } from '../contract/shapes/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { problem } from '../http/problem.ts';
 import type { Handler, Route } from '../http/types.ts';
 import { whenCurrent } from '../http/when-current.ts';
+import { metricsDocument } from '../ingest/host/metrics-document.ts';
 import { ImportedParts } from '../ingest/reports/imported-parts.ts';
 import { RecentChanges } from '../management/activity/recent-changes.ts';
 import { description } from '../management/document.ts';
@@ -38,7 +39,6 @@ import { authority } from '../runtime/address.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
 import type { Host } from './listeners.ts';
-import { metricsDocument } from './metrics-document.ts';
 import { publicUrls } from './public-urls.ts';
 import type { ServiceStatus } from './service-status.ts';
 

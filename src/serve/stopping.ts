@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Service } from './service.ts';
 
 /** Signals to stop or to reload, from the system or a failed store. */

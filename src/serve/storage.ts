@@ -12,7 +12,7 @@ import { openDigestSecret } from '../storage/lmdb/instances.ts';
 import { usageLayout } from '../storage/lmdb/layout.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 
 /** The storage of accounts and usage: the data directory, or PostgreSQL. */
 export interface Storage {

@@ -1,6 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { ownersOf } from '../accounts/owners.ts';
-import type { WebhookEvent } from '../contract/events.ts';
+import type { WebhookEvent } from '../contract/events/event-data.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
 import { firstSeen, type Refusing, refusing, stale, verdictChanged } from './event-payloads.ts';

@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { ownersOf } from '../accounts/owners.ts';
-import type { WebhookEventData } from '../contract/events.ts';
+import type { WebhookEventData } from '../contract/events/event-data.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { FoundForCleanup } from './findings.ts';
 

@@ -1,6 +1,6 @@
 import type { Announce } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { WebhookEvent } from '../contract/events.ts';
+import type { WebhookEvent } from '../contract/events/event-data.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
 import { type VerdictKind, verdictRules } from '../contract/verdicts.ts';

@@ -1,8 +1,8 @@
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
-import { eventMessage } from '../contract/event-messages.ts';
-import type { WebhookEvent } from '../contract/events.ts';
+import type { WebhookEvent } from '../contract/events/event-data.ts';
+import { eventMessage } from '../contract/events/event-messages.ts';
 import { webhookFormats } from '../contract/webhook-formats.ts';
 import { increase } from '../runtime/counts.ts';
 import { currentSpan } from '../runtime/spans.ts';

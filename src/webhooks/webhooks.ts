@@ -11,7 +11,7 @@ import type { Directory } from '../accounts/directory.ts';
 import { checkPlan } from '../accounts/plans.ts';
 import { newId } from '../accounts/secrets.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { WebhookEventType } from '../contract/events.ts';
+import type { WebhookEventType } from '../contract/webhook-events.ts';
 import type { WebhookFormat } from '../contract/webhook-formats.ts';
 import { checkUrl } from '../http/outbound/addresses.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog, type LogLevel } from '../../src/runtime/log.ts';
-import { type Config, loadConfig } from '../../src/serve/config.ts';
+import { type Config, loadConfig } from '../../src/serve/config/config.ts';
 import { reload } from '../../src/serve/reload.ts';
 
 /** Reloads from one file to another, and says what came of it. */

@@ -8,7 +8,7 @@ import type { HttpEngine, Listener } from '../../src/http/types.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { bindListeners } from '../../src/serve/bound-listeners.ts';
-import { type Config, loadConfig } from '../../src/serve/config.ts';
+import { type Config, loadConfig } from '../../src/serve/config/config.ts';
 import type { HostListener } from '../../src/serve/listeners.ts';
 import { startService } from '../../src/serve/service.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';

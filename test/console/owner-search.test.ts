@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { filterRows, searchWord } from '../../src/console/pages/overview/rows.ts';
-import { isMine, type Me, ownersText } from '../../src/contract/owners.ts';
 import type { OverviewFeature } from '../../src/contract/shapes/overview.ts';
+import { isMine, type Me, ownersText } from '../../src/contract/shapes/owned.ts';
 import type { Owner } from '../../src/contract/shapes/owner.ts';
 
 const ada: Owner = { type: 'user', id: 'user_1', name: 'Ada Lovelace' };

@@ -1,9 +1,10 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { AuditAction, auditedThings } from '../../src/contract/audit.ts';
 import { ApiError } from '../../src/contract/errors.ts';
-import type { WebhookEventData, webhookEvents } from '../../src/contract/events.ts';
+import type { WebhookEventData } from '../../src/contract/events/event-data.ts';
 import type { Refusal } from '../../src/contract/ledger-refusals.ts';
 import { type RefusalCode, refusals } from '../../src/contract/refusals.ts';
+import type { webhookEvents } from '../../src/contract/webhook-events.ts';
 
 /** Most of these tests fail in `npm run lint`: a `@ts-expect-error` is an error if the line below it compiles. */
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { webhookEvents } from '../../src/contract/events.ts';
 import {
   behindMs,
   expiryDays,
@@ -9,6 +8,7 @@ import {
   refusing,
   severities,
 } from '../../src/contract/health.ts';
+import { webhookEvents } from '../../src/contract/webhook-events.ts';
 import { readRules } from '../support/promtool.ts';
 
 const alerts = new Map(readRules().map((rule) => [rule.alert, rule.expr]));

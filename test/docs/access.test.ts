@@ -9,10 +9,10 @@ import { maxSignInAge } from '../../src/contract/step-up.ts';
 import type { Group } from '../../src/http/endpoint.ts';
 import { exposition } from '../../src/http/exposition.ts';
 import { health } from '../../src/http/health.ts';
+import { metricsDocument } from '../../src/ingest/host/metrics-document.ts';
+import { metricsHost } from '../../src/ingest/host/metrics-host.ts';
 import { description } from '../../src/management/document.ts';
 import { managementApi } from '../../src/management/management-api.ts';
-import { metricsDocument } from '../../src/serve/metrics-document.ts';
-import { metricsHost } from '../../src/serve/metrics-host.ts';
 
 const pages = consolePages({
   script: '',

@@ -6,7 +6,7 @@ import { beforeAll, expect } from 'vitest';
 import { parse } from 'yaml';
 import { filesOfChart } from '../../scripts/package/chart.ts';
 import { stage } from '../../scripts/package/stage.ts';
-import { loadConfig } from '../../src/serve/config.ts';
+import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/public-urls.ts';
 import { root } from '../packages/fixture.ts';
 import { freshDirectory } from '../support/binary.ts';

@@ -30,7 +30,7 @@ import { teams } from '../../src/management/teams.ts';
 import { totp } from '../../src/management/totp.ts';
 import { users } from '../../src/management/users.ts';
 import { views } from '../../src/management/views.ts';
-import { loadConfig } from '../../src/serve/config.ts';
+import { loadConfig } from '../../src/serve/config/config.ts';
 import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { cheapHash } from '../support/cheap-hash.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
 import { afterAll, describe, expect, test } from 'vitest';
 import { filesOfTarball } from '../../scripts/package/tarball-files.ts';
-import { loadConfig } from '../../src/serve/config.ts';
+import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/public-urls.ts';
 import { cleanUp, startBinary, stop } from '../support/binary.ts';
 import { root } from './fixture.ts';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { loadConfig } from '../../src/serve/config.ts';
+import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/public-urls.ts';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientVariables } from '../../src/contract/client-variables.ts';
-import { loadConfig, serviceLinksIn } from '../../src/serve/config.ts';
+import { loadConfig, serviceLinksIn } from '../../src/serve/config/config.ts';
 import { load } from '../support/load-config.ts';
 
 describe('loadConfig', () => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { readProviderFile } from '../../src/serve/provider-file.ts';
+import { readProviderFile } from '../../src/serve/config/provider-file.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 
 afterAll(cleanUp);

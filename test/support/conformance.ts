@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import type { Json } from '../../src/http/openapi/json-schema.ts';
+import type { Json } from '../../src/http/endpoint.ts';
 import { type OpenApi, type Response, readOpenApi } from './openapi.ts';
 
 /** An unparsed response. */

@@ -1,4 +1,4 @@
-import { type ConfigSources, loadConfig } from '../../src/serve/config.ts';
+import { type ConfigSources, loadConfig } from '../../src/serve/config/config.ts';
 
 /** Loads from flags, variables and the file `f.json`; the file's content may be text or an object. For two cores. */
 export function load(argv: string[] = [], env: ConfigSources['env'] = {}, file?: unknown) {

@@ -9,7 +9,7 @@ import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { bindListeners } from '../../src/serve/bound-listeners.ts';
-import { loadConfig } from '../../src/serve/config.ts';
+import { loadConfig } from '../../src/serve/config/config.ts';
 import { type Service, startService } from '../../src/serve/service.ts';
 import type { Storage } from '../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';

@@ -1,7 +1,7 @@
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import type { MessageData } from '../../src/contract/event-messages.ts';
-import { webhookEvents } from '../../src/contract/events.ts';
+import type { MessageData } from '../../src/contract/events/event-messages.ts';
+import { webhookEvents } from '../../src/contract/webhook-events.ts';
 import { type WebhookFormat, webhookFormatNames } from '../../src/contract/webhook-formats.ts';
 import { bodyOf } from '../../src/webhooks/formats/formats.ts';
 import { longest, type Published, published } from './published-formats.ts';

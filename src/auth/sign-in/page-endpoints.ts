@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
+import { Location, NotCached } from '../../http/declared-headers.ts';
 import type { Access, DeclaredAnswer, Endpoint, Headers, Operation, Parameter } from '../../http/endpoint.ts';
-import { Location, NotCached } from '../../http/openapi/headers.ts';
 import { queryParameters } from '../../http/query-reader.ts';
 
 /** An endpoint that people use with a browser. */

@@ -5,7 +5,7 @@
  */
 import { Html, html } from '../../auth/pages/html.ts';
 import { icon } from '../../auth/pages/icon.ts';
-import type { ConsoleSettings } from '../../contract/console.ts';
+import type { ConsoleSettings } from '../../contract/shapes/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { typeFor } from '../../http/negotiation.ts';
 import { notFound } from '../../http/router.ts';

@@ -1,5 +1,4 @@
 import type { Factor } from '../factors.ts';
-import { ownersText } from '../owners.ts';
 import type { ActivityItem, ChangedField } from '../shapes/activity.ts';
 import type { ApiKey } from '../shapes/api-key.ts';
 import type { Application, Environment } from '../shapes/application.ts';
@@ -10,6 +9,7 @@ import type { Experiment } from '../shapes/experiment.ts';
 import type { Feature } from '../shapes/feature.ts';
 import type { IdentityProvider } from '../shapes/identity-provider.ts';
 import type { Metric } from '../shapes/metric.ts';
+import { ownersText } from '../shapes/owned.ts';
 import type { SignInClient } from '../shapes/sign-in-client.ts';
 import type { Team } from '../shapes/team.ts';
 import type { Member, User } from '../shapes/user.ts';

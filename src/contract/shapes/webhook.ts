@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { type WebhookEventType, webhookEvents } from '../events.ts';
+import { type WebhookEventType, webhookEvents } from '../webhook-events.ts';
 import { webhookFormatNames, webhookFormats } from '../webhook-formats.ts';
 import {
   bodyShape,

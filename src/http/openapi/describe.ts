@@ -1,8 +1,8 @@
 import { version } from '../../../package.json' with { type: 'json' };
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
-import type { DeclaredAnswer, Group, Headers, Media, Operation, Refusals } from '../endpoint.ts';
-import { RetryAfter } from './headers.ts';
-import { type Json, jsonSchema } from './json-schema.ts';
+import { RetryAfter } from '../declared-headers.ts';
+import type { DeclaredAnswer, Group, Headers, Json, Media, Operation, Refusals } from '../endpoint.ts';
+import { jsonSchema } from './json-schema.ts';
 
 /** A host's part of an OpenAPI document, besides its endpoints. */
 interface Host {

@@ -1,7 +1,6 @@
-import type { Endpoint, Operation } from '../endpoint.ts';
+import { TaggedHeaders } from '../declared-headers.ts';
+import type { Endpoint, Json, Operation } from '../endpoint.ts';
 import { publicJson } from '../entity-tag.ts';
-import { TaggedHeaders } from './headers.ts';
-import type { Json } from './json-schema.ts';
 
 const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
 

@@ -1,7 +1,5 @@
 import type { Documented } from '../../contract/shapes/fields.ts';
-
-/** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from '../endpoint.ts';
 
 type Refer = (name: string, describe: () => Json) => Json;
 

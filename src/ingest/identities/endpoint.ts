@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { text } from '../../contract/shapes/fields.ts';
+import { ContentEncoding } from '../../http/declared-headers.ts';
 import type { Group, Operation, Refusals } from '../../http/endpoint.ts';
-import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { exampleKeys, examplesOf, intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import {

@@ -1,6 +1,6 @@
 import { notedHeader } from '../../contract/notes.ts';
+import { ContentEncoding } from '../../http/declared-headers.ts';
 import type { Group, Header, Headers, Operation, Parameter, Refusals } from '../../http/endpoint.ts';
-import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { exampleKeys, IdempotencyKey, intakeRefusals, Noted } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { packetHeaders, preflight } from './cors.ts';

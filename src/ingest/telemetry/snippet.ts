@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
+import { TaggedHeaders } from '../../http/declared-headers.ts';
 import type { Endpoint, Group, Headers, Operation } from '../../http/endpoint.ts';
 import { entityTag, isTagIn } from '../../http/entity-tag.ts';
 import { codingFor } from '../../http/negotiation.ts';
-import { TaggedHeaders } from '../../http/openapi/headers.ts';
 import type { Handler, Reply } from '../../http/types.ts';
 
 /** The built sender for pages (src/ingest/snippet). */

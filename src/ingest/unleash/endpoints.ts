@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { notedHeader } from '../../contract/notes.ts';
+import { ContentEncoding } from '../../http/declared-headers.ts';
 import type { Endpoint, Group, Operation, Refusals } from '../../http/endpoint.ts';
-import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { intakeRefusals, Noted } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { preflight } from '../telemetry/cors.ts';

@@ -2,7 +2,7 @@ import { leakedKeysOf } from '../../accounts/application-keys.ts';
 import type { Directory } from '../../accounts/directory.ts';
 import { experimentsOf } from '../../accounts/experiments.ts';
 import { expiringKeys } from '../../accounts/expiring-keys.ts';
-import type { ConsolePage } from '../../contract/event-messages.ts';
+import type { ConsolePage } from '../../contract/events/event-messages.ts';
 import {
   behindMs,
   doneMs,

@@ -20,8 +20,8 @@ import { Intake } from '../../storage/commit/intake.ts';
 import { ProducerCommitter } from '../../storage/commit/producer-committer.ts';
 import type { OtherQueues } from '../../storage/commit/queue-monitor.ts';
 import { SeriesMirrors } from '../../storage/commit/series-mirror.ts';
-import type { Config } from '../config.ts';
-import { limitsOf } from '../limits.ts';
+import type { Config } from '../config/config.ts';
+import { limitsOf } from '../config/limits.ts';
 import type { Admission, Deleted, FrontUpdate, MainUpdate } from './messages.ts';
 
 /** What a front-end thread needs of the running service. */

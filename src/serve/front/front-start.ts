@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ListenOptions } from '../../http/types.ts';
 import type { PublicationEnd } from '../../runtime/publication.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** The listener of this thread, on the address of one of the main thread. */
 type JoinedListener = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'joins' | 'headers' | 'busyPaths'>;

@@ -28,7 +28,7 @@ import type { Intake } from '../../storage/commit/intake.ts';
 import { queuesMemory, SharedQueues } from '../../storage/commit/shared-queues.ts';
 import type { UsageStore } from '../../storage/commit/usage-store.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Beginning } from './front-core.ts';
 import { type FrontStart, joinedListener } from './front-start.ts';
 import type { FrontThread } from './front-thread.ts';

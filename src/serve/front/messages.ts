@@ -8,7 +8,7 @@ import type { Failure } from '../../runtime/thread-calls.ts';
 import type { TakenCommits } from '../../storage/commit/intake.ts';
 import type { Deletion } from '../../storage/lmdb/records.ts';
 import type { NewSeries } from '../../storage/lmdb/series.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** What the main thread publishes to the front-end threads, in order. */
 export type MainUpdate =

@@ -10,10 +10,10 @@ import { version } from '../../../package.json' with { type: 'json' };
 import type { RequestTraces } from '../../http/traced.ts';
 import { readTextFile } from '../../runtime/text-file.ts';
 import type { TraceDelivery } from '../../webhooks/deliverer.ts';
-import type { Core } from '../core.ts';
+import type { Config } from '../config/config.ts';
 import { readHeaders } from './headers.ts';
 import { SampledTraces } from './sampled-traces.ts';
-import { UsagePush } from './usage-push.ts';
+import { type PushDeps, UsagePush } from './usage-push.ts';
 
 /** Maximum number of waiting spans: those of some more than five seconds. */
 const maxWaitingSpans = 4096;
@@ -30,7 +30,7 @@ export interface Collector {
 }
 
 /** @throws {Error} when the file with the headers cannot be used */
-export function connectCollector(core: Core, endpoint: string): Collector {
+export function connectCollector(core: PushDeps & { readonly config: Config }, endpoint: string): Collector {
   const { config, clock } = core;
   const headers = config.otlpHeadersFile === undefined ? {} : headersIn(config.otlpHeadersFile);
   const exporter = new OTLPMetricExporter({ url: `${endpoint}/v1/metrics`, headers });

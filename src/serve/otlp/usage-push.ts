@@ -10,13 +10,22 @@ import {
   type PushMetricExporter,
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
+import type { Directory } from '../../accounts/directory.ts';
 import type { Labels } from '../../http/exposition.ts';
 import { type MonthUsage, monthOf } from '../../management/month-usage.ts';
-import type { UsageStoreStatus } from '../../storage/commit/usage-store.ts';
+import type { ReportPool } from '../../management/report-pool.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { UsageStore, UsageStoreStatus } from '../../storage/commit/usage-store.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
-import type { Core } from '../core.ts';
 
-type PushDeps = Pick<Core, 'directory' | 'reports' | 'usageStore' | 'clock' | 'log'>;
+export interface PushDeps {
+  readonly directory: Directory;
+  readonly reports: ReportPool;
+  readonly usageStore: Pick<UsageStore, 'status' | 'freshen'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /** Sends the usage of every application, one after another. */
 export class UsagePush {

@@ -1,5 +1,5 @@
-import type { WebhookEventType } from '../../contract/events.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
+import type { WebhookEventType } from '../../contract/webhook-events.ts';
 import type { WebhookFormat } from '../../contract/webhook-formats.ts';
 
 /** The records of webhooks. Times are Unix milliseconds. */

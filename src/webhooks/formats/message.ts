@@ -3,7 +3,7 @@ import {
   eventMessage,
   type MessageData,
   type OfTeam,
-} from '../../contract/event-messages.ts';
+} from '../../contract/events/event-messages.ts';
 import { words } from '../../contract/words.ts';
 
 /** An event as formats render it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ConfigSources, loadConfig } from '../../../src/serve/config.ts';
+import { type ConfigSources, loadConfig } from '../../../src/serve/config/config.ts';
 
 /** Loads from flags, variables and the file `f.json`; the file's content may be text or an object. */
 function load(argv: string[], env: ConfigSources['env'], file: unknown) {

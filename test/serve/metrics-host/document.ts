@@ -1,4 +1,4 @@
-import { describeMetricsHost } from '../../../src/serve/metrics-document.ts';
+import { describeMetricsHost } from '../../../src/ingest/host/metrics-document.ts';
 import { readOpenApi } from '../../support/openapi.ts';
 
 export const openapi = describeMetricsHost({

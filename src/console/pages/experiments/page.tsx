@@ -2,8 +2,8 @@
  * src/console/pages/experiments: page.tsx lists the experiments of an environment, and experiment.tsx shows one, with its intervals
  * (intervals.tsx).
  */
-import { ownersText } from '../../../contract/owners.ts';
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
+import { ownersText } from '../../../contract/shapes/owned.ts';
 import { environmentAddress, flagAddress, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';

@@ -2,8 +2,8 @@
  * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own. traffic.ts and
  * verdict-words.ts compute.
  */
-import { ownersText } from '../../../contract/owners.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import { ownersText } from '../../../contract/shapes/owned.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { ownersText } from '../../../contract/owners.ts';
+import { ownersText } from '../../../contract/shapes/owned.ts';
 import type { Owner } from '../../../contract/shapes/owner.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { Member } from '../../../contract/shapes/user.ts';

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
-import { ownersText } from '../../../contract/owners.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { ownersText } from '../../../contract/shapes/owned.ts';
 import { flagAddress } from '../../address.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';

@@ -3,8 +3,8 @@
  */
 import { useMemo, useRef } from 'preact/hooks';
 import { checksOnlyText } from '../../../contract/checks-only.ts';
-import type { Me } from '../../../contract/owners.ts';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
+import type { Me } from '../../../contract/shapes/owned.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

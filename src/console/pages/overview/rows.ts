@@ -1,5 +1,5 @@
-import { isMine, type Me } from '../../../contract/owners.ts';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { isMine, type Me } from '../../../contract/shapes/owned.ts';
 import { isIn, type State } from './states.ts';
 
 /** The flags to show. */

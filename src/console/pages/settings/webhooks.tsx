@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { webhookEvents } from '../../../contract/events.ts';
 import { stateOfWebhook, webhookColumns } from '../../../contract/resources/columns.ts';
 import type { Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
+import { webhookEvents } from '../../../contract/webhook-events.ts';
 import { type WebhookFormat, webhookFormatNames, webhookFormats } from '../../../contract/webhook-formats.ts';
 import { webhookAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';

@@ -1,15 +1,15 @@
-import type { Group } from '../http/endpoint.ts';
-import { type GrpcWebDeps, grpcWeb } from '../ingest/grpc/web.ts';
-import { identities } from '../ingest/identities/endpoint.ts';
-import type { IdentityDeps } from '../ingest/identities/identities.ts';
-import { otlp } from '../ingest/otlp/endpoint.ts';
-import type { OtlpDeps } from '../ingest/otlp/handler.ts';
-import { type ReportRouteDeps, reports } from '../ingest/reports/endpoints.ts';
-import { telemetry } from '../ingest/telemetry/endpoint.ts';
-import { type SnippetDeps, snippet } from '../ingest/telemetry/snippet.ts';
-import type { TelemetryDeps } from '../ingest/telemetry/telemetry.ts';
-import { unleashClients, unleashPages } from '../ingest/unleash/endpoints.ts';
-import type { UnleashDeps } from '../ingest/unleash/unleash.ts';
+import type { Group } from '../../http/endpoint.ts';
+import { type GrpcWebDeps, grpcWeb } from '../grpc/web.ts';
+import { identities } from '../identities/endpoint.ts';
+import type { IdentityDeps } from '../identities/identities.ts';
+import { otlp } from '../otlp/endpoint.ts';
+import type { OtlpDeps } from '../otlp/handler.ts';
+import { type ReportRouteDeps, reports } from '../reports/endpoints.ts';
+import { telemetry } from '../telemetry/endpoint.ts';
+import { type SnippetDeps, snippet } from '../telemetry/snippet.ts';
+import type { TelemetryDeps } from '../telemetry/telemetry.ts';
+import { unleashClients, unleashPages } from '../unleash/endpoints.ts';
+import type { UnleashDeps } from '../unleash/unleash.ts';
 
 export interface Limits {
   /** Maximum length of a packet, inflated. */

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { settings } from '../contract/config-schema.ts';
-import type { Log } from '../runtime/log.ts';
+import { settings } from '../../contract/config-schema.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { Config } from './config.ts';
 
 /** Settings whose files hold secrets. Readable key files of PostgreSQL are refused elsewhere. */

@@ -1,5 +1,5 @@
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
-import { UsageError } from '../cli/flags.ts';
+import { UsageError } from '../../cli/flags.ts';
 
 /**
  * Reads the JSON object in the file of a setting.

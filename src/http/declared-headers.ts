@@ -1,4 +1,4 @@
-import type { Header, Headers, Parameter } from '../endpoint.ts';
+import type { Header, Headers, Parameter } from './endpoint.ts';
 
 /** A request header of every operation with a body: see `readBody`. */
 export const ContentEncoding: Parameter = {

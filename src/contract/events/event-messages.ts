@@ -1,7 +1,7 @@
-import type { WebhookEventData } from './events.ts';
-import type { Owner } from './shapes/owner.ts';
-import { silenceOnly, verdictRules, verdictWord } from './verdicts.ts';
-import { listed, type Words, words } from './words.ts';
+import type { Owner } from '../shapes/owner.ts';
+import { silenceOnly, verdictRules, verdictWord } from '../verdicts.ts';
+import { listed, type Words, words } from '../words.ts';
+import type { WebhookEventData } from './event-data.ts';
 
 /** A page of the console. */
 export interface ConsolePage {

@@ -1,5 +1,5 @@
-import type { Preferences } from './shapes/preferences.ts';
-import type { User } from './shapes/user.ts';
+import type { Preferences } from './preferences.ts';
+import type { User } from './user.ts';
 
 /** The settings that the server writes into the console's page. */
 export interface ConsoleSettings {

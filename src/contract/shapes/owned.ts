@@ -1,4 +1,4 @@
-import type { Owner } from './shapes/owner.ts';
+import type { Owner } from './owner.ts';
 
 /** The owners and tags of a flag. */
 export interface Owned {

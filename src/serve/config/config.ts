@@ -1,11 +1,11 @@
 import Value from 'typebox/value';
-import { type KnownFlag, readFlags, UsageError } from '../cli/flags.ts';
-import { clientVariables } from '../contract/client-variables.ts';
-import { type Setting, type SettingNames, type Settings, settings } from '../contract/config-schema.ts';
-import { nearestKnown } from '../contract/nearest.ts';
-import { usableCores } from '../runtime/cores.ts';
-import { readNetworks } from '../runtime/ip-networks.ts';
-import { parseSize, showSize } from '../runtime/size.ts';
+import { type KnownFlag, readFlags, UsageError } from '../../cli/flags.ts';
+import { clientVariables } from '../../contract/client-variables.ts';
+import { type Setting, type SettingNames, type Settings, settings } from '../../contract/config-schema.ts';
+import { nearestKnown } from '../../contract/nearest.ts';
+import { usableCores } from '../../runtime/cores.ts';
+import { readNetworks } from '../../runtime/ip-networks.ts';
+import { parseSize, showSize } from '../../runtime/size.ts';
 import { readJsonFile } from './json-file.ts';
 
 /** The server's settings, checked and frozen. */

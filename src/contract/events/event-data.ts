@@ -1,8 +1,9 @@
-import type { ActorType } from './audit.ts';
-import type { Role } from './roles.ts';
-import type { Owner } from './shapes/owner.ts';
-import type { Verdict } from './shapes/verdict.ts';
-import type { VerdictBasis, VerdictKind } from './verdicts.ts';
+import type { ActorType } from '../audit.ts';
+import type { Role } from '../roles.ts';
+import type { Owner } from '../shapes/owner.ts';
+import type { Verdict } from '../shapes/verdict.ts';
+import type { VerdictBasis, VerdictKind } from '../verdicts.ts';
+import type { WebhookEventType } from '../webhook-events.ts';
 
 interface Named {
   readonly id: string;
@@ -108,21 +109,6 @@ export interface WebhookEventData {
     readonly by: { readonly type: ActorType; readonly name: string };
   };
 }
-
-export type WebhookEventType = keyof WebhookEventData;
-
-/** When each event occurs. The table of docs/webhooks.md is generated from this. */
-export const webhookEvents: Readonly<Record<WebhookEventType, string>> = {
-  'flag.first_seen': 'A flag is seen in an environment for the first time',
-  'flag.stale': 'A flag has become stale: silence is the only basis',
-  'flag.verdict_changed': 'The verdict on a flag has changed, such as to `safe_to_remove`',
-  'digest.weekly': 'Monday, 8:00 UTC: the flags that can go, with their owners',
-  'key.leaked': 'A browser sent a Backend key',
-  'api-key.expiring': 'An API key expires in 14 days, or in one',
-  'ingest.refusing': 'Packets or reports are being refused',
-  'experiment.finished': 'The plan of an experiment is met, and its result is final',
-  'member.changed': 'A member was added, changed or removed',
-};
 
 /** An event for the webhooks of a team. */
 export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {

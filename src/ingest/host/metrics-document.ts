@@ -1,10 +1,9 @@
-import type { Group } from '../http/endpoint.ts';
-import { health } from '../http/health.ts';
-import { describeHost } from '../http/openapi/describe.ts';
-import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
-import type { Json } from '../http/openapi/json-schema.ts';
-import { securitySchemes } from '../ingest/identities/endpoint.ts';
-import { unleashSecurity } from '../ingest/unleash/endpoints.ts';
+import type { Group, Json } from '../../http/endpoint.ts';
+import { health } from '../../http/health.ts';
+import { describeHost } from '../../http/openapi/describe.ts';
+import { documentEndpoint } from '../../http/openapi/document-endpoint.ts';
+import { securitySchemes } from '../identities/endpoint.ts';
+import { unleashSecurity } from '../unleash/endpoints.ts';
 import { type Limits, metricsHost } from './metrics-host.ts';
 
 /** The settings of this deployment that the document shows. */

@@ -1,2 +1,0 @@
-import { join } from 'node:path';
-import { expect, it } from 'vitest';

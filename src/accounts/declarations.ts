@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
+import { surplusName } from '../contract/names.ts';
 import type { AccountRecords } from '../storage/lmdb/accounts.ts';
 import type { Application, AuditEntry, FeatureDeclaration } from '../storage/lmdb/records.ts';
-import { surplusName } from '../storage/lmdb/series.ts';
 import { checkPathName } from './checks.ts';
 import type { Write } from './store/account-store.ts';
 import { LayeredRecords } from './store/layer.ts';

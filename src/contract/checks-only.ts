@@ -1,12 +1,13 @@
-/** Sources whose messages have neither use nor views, by the route of their requests. */
-const sources: ReadonlyMap<string, string> = new Map([
-  ['unleash', 'Unleash'],
-  ['otlp', 'OpenTelemetry'],
-]);
+import { type MessageRoute, messageRoutes } from './message-routes.ts';
 
-/** Whether the senders of a route report checks only. */
-export function isChecksOnly({ route }: { readonly route: string }): boolean {
-  return sources.has(route);
+/** The source of senders that report checks only. A later release may have stored a route that this one does not know. */
+function sourceOf({ route }: { readonly route: string }): string | undefined {
+  return messageRoutes[route as MessageRoute]?.checksOnly;
+}
+
+/** True if the senders of a route report checks only. */
+export function isChecksOnly(sender: { readonly route: string }): boolean {
+  return sourceOf(sender) !== undefined;
 }
 
 /**
@@ -15,10 +16,10 @@ export function isChecksOnly({ route }: { readonly route: string }): boolean {
  */
 export function checksOnlyOf(senders: Iterable<{ readonly route: string }>): string[] {
   const found = new Set<string>();
-  for (const { route } of senders) {
-    const source = sources.get(route);
+  for (const sender of senders) {
+    const source = sourceOf(sender);
     if (source !== undefined) found.add(source);
-    else if (route !== 'metrics') return [];
+    else if (sender.route !== 'metrics') return [];
   }
   return [...found].sort();
 }

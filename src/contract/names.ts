@@ -1,5 +1,8 @@
 const longest = 256;
 
+/** The name that counts all features, variants, metrics or senders over a limit. */
+export const surplusName = '__other__';
+
 /**
  * Whether a text is a valid name: 1–256 UTF-8 bytes of well-formed Unicode without control characters (C0, DEL and C1). This is
  * on the packet path, so plain ASCII takes one loop.

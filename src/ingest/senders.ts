@@ -1,7 +1,7 @@
+import { surplusName } from '../contract/names.ts';
 import { browserOf, type Program, productOf, unknownBrowser } from '../contract/programs.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../storage/commit/series-dictionary.ts';
-import { otherSenders } from '../storage/lmdb/ledger.ts';
 import { otherSender, type Sender, slotMs } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import { ledgerText } from './ledger/text.ts';
@@ -198,7 +198,7 @@ function namedProduct(userAgent: string): Named {
 }
 
 function keptName({ name, version }: Program | Named): Named {
-  const isName = kept(name) !== '' && kept(name) !== otherSenders;
+  const isName = kept(name) !== '' && kept(name) !== surplusName;
   return { name: isName ? kept(name) : nameless, version: kept(version ?? '') || null };
 }
 

@@ -1,10 +1,10 @@
 import { canGo } from '../contract/health.ts';
+import { surplusName } from '../contract/names.ts';
 import { nearest } from '../contract/nearest.ts';
 import { maxCleanup } from '../contract/shapes/cleanup.ts';
 import type { Verdict } from '../contract/shapes/verdict.ts';
 import type { VerdictKind } from '../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
-import { surplusName } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { FoundForCleanup } from '../webhooks/findings.ts';

@@ -1,3 +1,4 @@
+import { surplusName } from '../contract/names.ts';
 import type { IngestReport, LedgerEntry } from '../contract/shapes/ledger.ts';
 import { mergeLedgerTotal } from '../storage/aggregate/merge.ts';
 import {
@@ -5,7 +6,6 @@ import {
   type LedgerSubject,
   type LedgerTotal,
   ledgerEntries,
-  otherSenders,
   subjectText,
 } from '../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
@@ -59,7 +59,7 @@ export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<Ing
 function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): ReportedRow {
   const known = rows.get(subjectText(subject));
   if (known !== undefined) return known;
-  const shown = rows.size < maxRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
+  const shown = rows.size < maxRows ? subject : { ...subject, userAgent: surplusName, instance: null };
   const name = subjectText(shown);
   const row = rows.get(name) ?? { subject: shown, totals: { count: 0, lastAt: 0, example: null } };
   rows.set(name, row);

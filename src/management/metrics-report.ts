@@ -1,7 +1,7 @@
+import { surplusName } from '../contract/names.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import type { Metric } from '../contract/shapes/metric.ts';
 import type { MetricDeclaration } from '../storage/lmdb/records.ts';
-import { surplusName } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { cutPage, type PageRequest } from './lists.ts';

@@ -1,3 +1,4 @@
+import { surplusName } from '../contract/names.ts';
 import { addCounts } from '../storage/aggregate/merge.ts';
 import { type CountsBlock, readCarriedCounts } from '../storage/aggregate/read-counts.ts';
 import { type Days, type EnvironmentUsers, environmentUsers } from '../storage/aggregate/unique-users.ts';
@@ -7,7 +8,7 @@ import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { hoursWritten, ledgerEntries } from '../storage/lmdb/ledger.ts';
 import { horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
 import { seenOf } from '../storage/lmdb/seen.ts';
-import { featureItself, seriesOf, surplusName } from '../storage/lmdb/series.ts';
+import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import { type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';

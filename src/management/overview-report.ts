@@ -1,4 +1,5 @@
 import type { Owners } from '../accounts/owners.ts';
+import { surplusName } from '../contract/names.ts';
 import type { Overview, OverviewFeature, OverviewUsers } from '../contract/shapes/overview.ts';
 import type { VerdictKind } from '../contract/verdicts.ts';
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
@@ -13,7 +14,6 @@ import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { readCarried } from '../storage/lmdb/carried.ts';
 import type { Counts } from '../storage/lmdb/cells.ts';
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
-import { surplusName } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';

@@ -1,5 +1,6 @@
+import { surplusName } from '../contract/names.ts';
 import type { RefusedToken } from '../contract/shapes/ledger.ts';
-import { ledgerEntries, noApplication, otherSenders } from '../storage/lmdb/ledger.ts';
+import { ledgerEntries, noApplication } from '../storage/lmdb/ledger.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 
@@ -20,7 +21,7 @@ export function refusedTokens(store: UsageTables, now: number): RefusedToken[] {
     last - hours,
     last + 1,
   )) {
-    const token = subject.instance ?? otherSenders;
+    const token = subject.instance ?? surplusName;
     const sender = subject.userAgent;
     const name = JSON.stringify([token, sender]);
     const before = found.get(name);

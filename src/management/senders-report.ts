@@ -1,5 +1,5 @@
+import { surplusName } from '../contract/names.ts';
 import type { FeatureSenders, Sender } from '../contract/shapes/verdict.ts';
-import { otherSenders } from '../storage/lmdb/ledger.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { readSenders, type SeenSender, senderLife, slotMs } from '../storage/lmdb/senders.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
@@ -36,7 +36,7 @@ export function* sendersReport(
   if (!isSeen) return undefined;
   items.sort((one, other) => (one.lastAt < other.lastAt ? 1 : one.lastAt > other.lastAt ? -1 : 0));
   const shown = items.slice(0, mostShown);
-  const othersLeftOut = items.length > mostShown || items.some(({ name }) => name === otherSenders);
+  const othersLeftOut = items.length > mostShown || items.some(({ name }) => name === surplusName);
   return { items: shown, othersLeftOut };
 }
 

@@ -1,8 +1,8 @@
 import { checksOnlyOf, checksOnlyText } from '../contract/checks-only.ts';
+import { surplusName } from '../contract/names.ts';
 import { compactNumbers, shares } from '../contract/numbers.ts';
 import type { Verdict } from '../contract/shapes/verdict.ts';
 import type { ReasonCode, VerdictKind } from '../contract/verdicts.ts';
-import { otherSenders } from '../storage/lmdb/ledger.ts';
 import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { timeText } from './answers.ts';
 import {
@@ -262,7 +262,7 @@ function namesOf(senders: readonly SeenSender[]): readonly string[] {
 }
 
 function nameOf({ name, version }: SeenSender): string {
-  if (name === otherSenders) return 'others';
+  if (name === surplusName) return 'others';
   return version === null ? name : `${name} ${version}`;
 }
 

@@ -1,3 +1,4 @@
+import { surplusName } from '../contract/names.ts';
 /*
  * The verdict on a feature, from when it was seen, which senders check it, and its declaration. Every list, page, command, export
  * and event takes it from here; `src/contract/verdicts.ts` documents the rules. Silence alone proves nothing: that a feature was
@@ -6,10 +7,8 @@
  */
 import type { VerdictAction } from '../contract/shapes/verdict.ts';
 import type { VerdictKind } from '../contract/verdicts.ts';
-import { otherSenders } from '../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { type SeenSender, senderLife, slotMs } from '../storage/lmdb/senders.ts';
-import { surplusName } from '../storage/lmdb/series.ts';
 import type { FeatureSight, Sight } from './sights.ts';
 
 /** The facts about a feature in one environment. */
@@ -97,7 +96,7 @@ export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: Environme
 export function areAskersKnown({ now }: VerdictFacts, { sight, askers }: EnvironmentFacts): boolean {
   const last = sight?.lastSeenAt ?? null;
   if (last !== null && now - last > senderLife * slotMs) return true;
-  const isKnown = ({ name, route }: SeenSender) => name !== otherSenders || route === 'telemetry';
+  const isKnown = ({ name, route }: SeenSender) => name !== surplusName || route === 'telemetry';
   return last !== null && askers.length > 0 && askers.every(isKnown);
 }
 

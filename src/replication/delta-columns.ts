@@ -1,8 +1,15 @@
+import {
+  type MessageRoute,
+  routeNames,
+  type SenderRoute,
+  senderRoutes,
+  type Transport,
+  transportNames,
+} from '../contract/message-routes.ts';
 import { isName } from '../contract/names.ts';
 import { greatestCouponRank, greatestRank } from '../storage/aggregate/hyperloglog.ts';
 import { minuteOf, seriesPerEnvironment, widthOf } from '../storage/lmdb/blocks.ts';
 import type { LedgerExample } from '../storage/lmdb/ledger.ts';
-import type { Sender } from '../storage/lmdb/senders.ts';
 import { featureItself, type SeriesName } from '../storage/lmdb/series.ts';
 import {
   chunkValueBytes,
@@ -200,9 +207,7 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
   }
 }
 
-const transportNames: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
 const earlierRoutes: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
-const routeNames: readonly unknown[] = [...earlierRoutes, 'otlp', 'unleash'];
 const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
 /** Above the length of any stored text of a sender. */
 const longestText = 4096;
@@ -217,8 +222,8 @@ function isTextOrNull(value: unknown): boolean {
 
 export const shownText = valid<string>(isText);
 export const shownTextOrNull = valid<string | null>(isTextOrNull);
-export const transports = valid<Sender['transport']>((value) => transportNames.includes(value));
-export const routes = valid<Sender['route']>((value) => routeNames.includes(value));
+export const transports = valid<Transport>((value) => transportNames.includes(value as Transport));
+export const routes = valid<SenderRoute>((value) => senderRoutes.includes(value as SenderRoute));
 
 /** The text of a subject is stored as part of a row, so it must be exactly what `subjectText` writes. */
 export const subjects = valid<string>(isSubject);
@@ -230,8 +235,8 @@ function isSubject(subject: unknown): boolean {
   const [environment, transport, route, outcome, status, code, userAgent, instance] = fields;
   const isValidRow =
     (environment === null || isWord(environment as number)) &&
-    transportNames.includes(transport) &&
-    [...routeNames, 'identities'].includes(route) &&
+    transportNames.includes(transport as Transport) &&
+    routeNames.includes(route as MessageRoute) &&
     outcomes.includes(outcome) &&
     whole(1000)(status as number) &&
     [code, userAgent, instance].every(isTextOrNull);

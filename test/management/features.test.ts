@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { surplusName } from '../../src/contract/names.ts';
 import { limits } from '../../src/contract/plans.ts';
-import { surplusName } from '../../src/storage/lmdb/series.ts';
 import { openRegistry, type Registry } from './registry.ts';
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { surplusName } from '../../src/contract/names.ts';
 import { limits } from '../../src/contract/plans.ts';
-import { surplusName } from '../../src/storage/lmdb/series.ts';
 import { openRegistry } from './registry.ts';
 
 test('a metric is declared, changed, declared the same again, and removed', async () => {

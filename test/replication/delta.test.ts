@@ -2,6 +2,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { pack } from 'msgpackr';
 import { expect, test } from 'vitest';
+import { senderRoutes, transportNames } from '../../src/contract/message-routes.ts';
 import { type Delta, decodeDelta, emptyContent, encodeDelta } from '../../src/replication/delta.ts';
 import { DeltaUnreadable } from '../../src/replication/delta-columns.ts';
 import { bucketOf } from '../../src/storage/lmdb/blocks.ts';
@@ -52,8 +53,8 @@ const unresolved = fc.record({
   seconds: word,
   rows: rows(ref, word, amount, amount, amount),
 });
-const transport = fc.constantFrom('http', 'grpc', 'grpc-web');
-const route = fc.constantFrom('telemetry', 'usage', 'metrics', 'otlp', 'unleash');
+const transport = fc.constantFrom(...transportNames);
+const route = fc.constantFrom(...senderRoutes);
 const subject = fc.record({
   environment: fc.option(environment),
   transport,

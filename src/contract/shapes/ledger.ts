@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { routeNames, transportNames } from '../message-routes.ts';
 import { count, exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const Example = Type.Partial(
@@ -15,8 +16,8 @@ const Example = Type.Partial(
 
 const LedgerEntry = Type.Object({
   environment: orNull(text('Name of the environment; `null` if the request named no existing one.')),
-  transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
-  route: oneOf(['telemetry', 'usage', 'metrics', 'identities', 'otlp', 'unleash'], 'Kind of the request.'),
+  transport: oneOf(transportNames, 'Transport.'),
+  route: oneOf(routeNames, 'Kind of the request.'),
   sender: Type.Object({
     userAgent: orNull(text('`User-Agent` header; `__other__` for those beyond the limit.')),
     instance: orNull(text('`instanceName` of a report.')),
@@ -107,8 +108,8 @@ const UnattributedRefusal = shape(
   'UnattributedRefusal',
   {
     at: time('Time of the last occurrence.'),
-    route: oneOf(['telemetry', 'usage', 'metrics', 'identities', 'otlp', 'unleash'], 'Kind of the request.'),
-    transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
+    route: oneOf(routeNames, 'Kind of the request.'),
+    transport: oneOf(transportNames, 'Transport.'),
     code: text('Code of the refusal, as in `docs/errors.md`.'),
     keyPrefix: orNull(
       text('First characters of the sent key; `null` if they are not those of a key of this service.'),

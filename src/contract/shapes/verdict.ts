@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { senderRoutes, senderRouteText, transportNames } from '../message-routes.ts';
 import { type ReasonCode, reasonCodes, verdictKinds, verdictRules } from '../verdicts.ts';
 import { exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
@@ -19,11 +20,8 @@ const Sender = shape(
     environment: text('Name of the environment.'),
     name: text('Name of the browser, app or server. `__other__` stands for those beyond the limit.'),
     version: orNull(text('Version, if known.')),
-    transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
-    route: oneOf(
-      ['telemetry', 'usage', 'metrics', 'otlp', 'unleash'],
-      'Kind of its requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.',
-    ),
+    transport: oneOf(transportNames, 'Transport.'),
+    route: oneOf(senderRoutes, senderRouteText),
     firstAt: time('Start of the ten minutes in which it first checked the feature.'),
     lastAt: time('Start of the ten minutes in which it last checked the feature.'),
   },

@@ -1,3 +1,4 @@
+import { messageRoutes } from '../../contract/message-routes.ts';
 import { LedgerBound, ofOtherSenders } from '../../storage/aggregate/ledger-bound.ts';
 import type { LedgerRow } from '../../storage/commit/ledger-totals.ts';
 import { type LedgerSubject, subjectText } from '../../storage/lmdb/ledger.ts';
@@ -42,7 +43,7 @@ export class HourRows {
     return this.#rows.size;
   }
 
-  /** The row of a subject. If the hour is full, a new sender gets the row of `otherSenders`. */
+  /** The row of a subject. If the hour is full, a new sender gets the row of all others. */
   row({ userAgent, instance, ...rest }: SentSubject): LedgerRow {
     const subject = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
     const text = subjectText(subject);
@@ -84,7 +85,7 @@ export class HourRows {
 /** The subject under which an accepted message is counted. */
 export function acceptedSubject(sender: AcceptedSender): SentSubject {
   const { route, transport, environment, userAgent, instance } = sender;
-  const status = route === 'telemetry' || route === 'unleash' ? 202 : 200;
+  const { status } = messageRoutes[route];
   return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
 }
 

@@ -5,6 +5,7 @@
  */
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import type { ApiError } from '../../contract/errors.ts';
+import type { MessageRoute, Transport } from '../../contract/message-routes.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -13,12 +14,10 @@ import type { Outbox } from '../../runtime/outbox.ts';
 import type { LedgerRow, LedgerTotals } from '../../storage/commit/ledger-totals.ts';
 import {
   type LedgerExample,
-  type LedgerRoute,
   type LedgerSubject,
   ledgerEntries,
   noApplication,
   subjectText,
-  type Transport,
 } from '../../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
@@ -27,7 +26,7 @@ import { ledgerText, openPartOf } from './text.ts';
 import { type Claim, LatestUnattributed, type UnattributedRefusal } from './unattributed.ts';
 
 export interface LedgerSource {
-  readonly route: LedgerRoute;
+  readonly route: MessageRoute;
   readonly transport: Transport;
   readonly userAgent: string | undefined;
   readonly instance?: string | undefined;

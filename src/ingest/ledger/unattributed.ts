@@ -1,5 +1,5 @@
+import type { MessageRoute, Transport } from '../../contract/message-routes.ts';
 import type { RefusalCode } from '../../contract/refusals.ts';
-import type { LedgerRoute, Transport } from '../../storage/lmdb/ledger.ts';
 import { ledgerText } from './text.ts';
 
 /** Maximum number of distinct refusals. */
@@ -20,14 +20,14 @@ export interface Claim {
 
 /** Where a message came from. */
 interface Source {
-  readonly route: LedgerRoute;
+  readonly route: MessageRoute;
   readonly transport: Transport;
   readonly userAgent: string | undefined;
 }
 
 export interface UnattributedRefusal {
   readonly code: RefusalCode;
-  readonly route: LedgerRoute;
+  readonly route: MessageRoute;
   readonly transport: Transport;
   /** The prefix of the key sent; `null` if it does not look like a key. */
   readonly keyPrefix: string | null;

@@ -1,4 +1,5 @@
-import { type LedgerEntry, ledgerEntries, otherSenders } from '../../storage/lmdb/ledger.ts';
+import { surplusName } from '../../contract/names.ts';
+import { type LedgerEntry, ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import { type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 
@@ -51,7 +52,7 @@ export function* refusalsOf(
     period.firstHour = hour;
     period.count += count;
     if (userAgent === null || period.senders.has(userAgent)) return;
-    if (period.senders.size < maxSenders && userAgent !== otherSenders) period.senders.add(userAgent);
+    if (period.senders.size < maxSenders && userAgent !== surplusName) period.senders.add(userAgent);
     else period.otherSenders = true;
   };
   for (let to = hours.to; to > hours.from; to -= dayHours) {

@@ -1,8 +1,9 @@
+import { surplusName } from '../../contract/names.ts';
 import { compactNumbers, shares } from '../../contract/numbers.ts';
 import { isBrowser, programText } from '../../contract/programs.ts';
 import type { ActivityItem } from '../../contract/shapes/activity.ts';
 import type { Page } from '../../contract/shapes/fields.ts';
-import { ledgerLifeHours, otherSenders } from '../../storage/lmdb/ledger.ts';
+import { ledgerLifeHours } from '../../storage/lmdb/ledger.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
 import { type SeenSender, slotMs } from '../../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
@@ -143,7 +144,7 @@ function* featureFacts(
 function* senderFacts(environment: string, number: number, { senders }: Sights): Generator<Fact> {
   const programs = new Map<string, { first: number; readonly versions: Map<string, number> }>();
   for (const { name, version, first } of senders) {
-    if (isBrowser(name) || name === otherSenders) continue;
+    if (isBrowser(name) || name === surplusName) continue;
     const program = programs.get(name) ?? { first, versions: new Map() };
     programs.set(name, program);
     program.first = Math.min(program.first, first);

@@ -1,10 +1,10 @@
 import { canGo, refusing } from '../../contract/health.ts';
+import { surplusName } from '../../contract/names.ts';
 import { maxSubjects } from '../../contract/shapes/health.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { slotMs } from '../../storage/lmdb/senders.ts';
-import { surplusName } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { refusedSince } from '../refused-messages.ts';

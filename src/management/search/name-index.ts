@@ -1,5 +1,6 @@
+import { surplusName } from '../../contract/names.ts';
 import { byRank, rankOf } from '../../contract/search-rank.ts';
-import { seriesOf, surplusName } from '../../storage/lmdb/series.ts';
+import { seriesOf } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 

@@ -1,3 +1,4 @@
+import { surplusName } from '../../contract/names.ts';
 import {
   deleteLedger,
   getLedgerTotal,
@@ -6,7 +7,6 @@ import {
   ledgerEntries,
   ledgerKey,
   ledgerLifeHours,
-  otherSenders,
   putLedgerRow,
   subjectOf,
   subjectText,
@@ -85,7 +85,7 @@ export class HotLedger {
   #otherThan(line: LedgerLine): LedgerLine | undefined {
     const subject = subjectOf(line.subject);
     const bound = this.#boundOf(line);
-    if (subject.userAgent !== otherSenders && !bound.admits(subject))
+    if (subject.userAgent !== surplusName && !bound.admits(subject))
       return { ...line, subject: subjectText(ofOtherSenders(subject)) };
     bound.add(subject);
     return undefined;

@@ -1,8 +1,9 @@
-import { type LedgerSubject, otherSenders } from '../lmdb/ledger.ts';
+import { surplusName } from '../../contract/names.ts';
+import type { LedgerSubject } from '../lmdb/ledger.ts';
 
-/** Senders per application and hour that are shown by name. All others count as `otherSenders`. */
+/** Senders per application and hour that are shown by name. All others count as `surplusName`. */
 export const sendersPerHour = 50;
-/** Rows per application and hour. Beyond them, new senders count as `otherSenders`. */
+/** Rows per application and hour. Beyond them, new senders count as `surplusName`. */
 const rowsPerHour = 1000;
 
 /** The bound on the ledger rows of one application in one hour, because unauthenticated senders choose their content. */
@@ -13,10 +14,10 @@ export class LedgerBound {
   /** Counts an existing row. */
   add(subject: LedgerSubject): void {
     this.#rows += 1;
-    if (subject.userAgent !== otherSenders) this.#senders.add(senderText(subject));
+    if (subject.userAgent !== surplusName) this.#senders.add(senderText(subject));
   }
 
-  /** Whether there is room for a new row of a sender, other than the row of `otherSenders`, which always has room. */
+  /** Whether there is room for a new row of a sender, other than the row of `surplusName`, which always has room. */
   admits(subject: LedgerSubject): boolean {
     if (this.#rows >= rowsPerHour) return false;
     return this.#senders.size < sendersPerHour || this.#senders.has(senderText(subject));
@@ -25,7 +26,7 @@ export class LedgerBound {
 
 /** The subject that counts a sender beyond the bound. */
 export function ofOtherSenders(subject: LedgerSubject): LedgerSubject {
-  return { ...subject, userAgent: otherSenders, instance: null };
+  return { ...subject, userAgent: surplusName, instance: null };
 }
 
 function senderText({ userAgent, instance }: LedgerSubject): string {

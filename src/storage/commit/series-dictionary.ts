@@ -1,13 +1,6 @@
-import { isName } from '../../contract/names.ts';
+import { isName, surplusName } from '../../contract/names.ts';
 import { seriesPerEnvironment, seriesRef } from '../lmdb/blocks.ts';
-import {
-  featureItself,
-  featureOf,
-  type NewSeries,
-  type SeriesName,
-  seriesOf,
-  surplusName,
-} from '../lmdb/series.ts';
+import { featureItself, featureOf, type NewSeries, type SeriesName, seriesOf } from '../lmdb/series.ts';
 import { environmentOrdinal } from '../lmdb/sketches.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { MessageRoute, Transport } from '../../contract/message-routes.ts';
 import { pairKey, removeRange } from './key-prefix.ts';
 import type { KeyType } from './records.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
@@ -12,8 +13,6 @@ import type { UsageTables } from './usage.ts';
  * an application's hour are adjacent: a commit dirties few pages, and a report is one range scan.
  */
 
-export type Transport = 'http' | 'grpc' | 'grpc-web';
-export type LedgerRoute = 'telemetry' | 'usage' | 'metrics' | 'identities' | 'otlp' | 'unleash';
 /** `noted`: accepted, but not everything in it was counted as sent. */
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
@@ -22,7 +21,7 @@ export interface LedgerSubject {
   /** The environment's number; `null` if none was named, or the application has no such environment. */
   readonly environment: number | null;
   readonly transport: Transport;
-  readonly route: LedgerRoute;
+  readonly route: MessageRoute;
   readonly outcome: LedgerOutcome;
   readonly status: number;
   /** The reason of a refusal or a note. */
@@ -65,9 +64,6 @@ export interface LedgerEntry extends Readonly<LedgerTotal> {
 
 /** In place of an application: tokens of Unleash that none has adopted. The instance of these rows is the open part of the token. */
 export const noApplication = 0;
-
-/** The User-Agent of the row that counts the senders beyond the limit. */
-export const otherSenders = '__other__';
 
 export const ledgerLifeHours = 90 * 24;
 
@@ -144,7 +140,7 @@ export function* ledgerEntries(
 type StoredSubject = [
   environment: number | null,
   transport: Transport,
-  route: LedgerRoute,
+  route: MessageRoute,
   outcome: LedgerOutcome,
   status: number,
   code: string | null,

@@ -1,5 +1,6 @@
+import type { SenderRoute, Transport } from '../../contract/message-routes.ts';
+import { surplusName } from '../../contract/names.ts';
 import { pairKey, prefixKey } from './key-prefix.ts';
-import { type LedgerRoute, otherSenders, type Transport } from './ledger.ts';
 import { environmentOrdinal } from './sketches.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageTables } from './usage.ts';
@@ -18,8 +19,6 @@ export interface Sender {
   readonly transport: Transport;
   readonly route: SenderRoute;
 }
-
-type SenderRoute = Exclude<LedgerRoute, 'identities'>;
 
 export interface SeenSender extends Sender {
   readonly first: number;
@@ -50,7 +49,7 @@ const most = { feature: 50, environment: 200 };
 
 /** The sender that stands for those of one kind beyond the limit. */
 export function otherSender({ transport, route }: Sender): Sender {
-  return { name: otherSenders, version: null, transport, route };
+  return { name: surplusName, version: null, transport, route };
 }
 
 /** Adds the senders of a batch. Call it in a transaction. */
@@ -122,7 +121,7 @@ function addSpan(senders: SeenSender[], sender: Sender, { first, last }: Slots, 
     senders[at] = { ...known, first: Math.min(first, known.first), last: Math.max(last, known.last) };
     return true;
   }
-  if (sender.name !== otherSenders && senders.filter((each) => isOfKind(each, sender)).length >= room) {
+  if (sender.name !== surplusName && senders.filter((each) => isOfKind(each, sender)).length >= room) {
     return addSpan(senders, otherSender(sender), { first, last }, room);
   }
   const { name, version, transport, route } = sender;
@@ -142,7 +141,7 @@ function isSame(one: Sender, other: Sender): boolean {
 }
 
 function isOfKind({ name, route }: Sender, other: Sender): boolean {
-  return name !== otherSenders && (route === 'telemetry') === (other.route === 'telemetry');
+  return name !== surplusName && (route === 'telemetry') === (other.route === 'telemetry');
 }
 
 type Stored = [

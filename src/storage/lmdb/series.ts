@@ -14,9 +14,6 @@ export type SeriesName =
   | readonly [metric: string]
   | FeatureMetricName;
 
-/** The name that counts all features, variants or metrics over a limit. */
-export const surplusName = '__other__';
-
 /** Stands for the feature itself in place of a variant. No variant can have this name. */
 export const featureItself = '';
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { surplusName } from '../../../src/contract/names.ts';
 import { HourRows } from '../../../src/ingest/ledger/hour-rows.ts';
 import { sendersPerHour } from '../../../src/storage/aggregate/ledger-bound.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
@@ -8,7 +9,6 @@ import {
   type LedgerLine,
   ledgerEntries,
   ledgerLifeHours,
-  otherSenders,
   subjectText,
 } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
@@ -141,7 +141,7 @@ test('the rows of an hour stay bounded if each of several threads opens its maxi
     commit(store, section, lines, true);
   }
   const entries = [...ledgerEntries(store, 1, now, now + 1)];
-  const named = entries.filter(({ subject }) => subject.userAgent !== otherSenders);
+  const named = entries.filter(({ subject }) => subject.userAgent !== surplusName);
   expect(named).toHaveLength(sendersPerHour);
   expect(entries).toHaveLength(sendersPerHour + 1);
   expect(entries.reduce((sum, { count }) => sum + count, 0)).toBe(9 * sendersPerHour);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { surplusName } from '../../../src/contract/names.ts';
 import { EnvironmentSeries } from '../../../src/storage/commit/series-dictionary.ts';
-import { type NewSeries, surplusName } from '../../../src/storage/lmdb/series.ts';
+import type { NewSeries } from '../../../src/storage/lmdb/series.ts';
 
 function dictionary(limits = { features: 3, variants: 4, metrics: 2 }, known: NewSeries[] = []) {
   return {

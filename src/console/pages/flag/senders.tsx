@@ -1,4 +1,5 @@
 import { checksOnlyOf, checksOnlyText, isChecksOnly } from '../../../contract/checks-only.ts';
+import { surplusName } from '../../../contract/names.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';
 import { flagAddress, useQuery } from '../../address.ts';
@@ -45,7 +46,7 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
 function programColumns(senders: FeatureSenders['items']): Column<SenderProgram>[] {
   const environments = [...new Set(senders.map(({ environment }) => environment))].sort();
   return [
-    { key: 'name', title: 'Program', value: ({ name }) => (name === '__other__' ? 'Others' : name) },
+    { key: 'name', title: 'Program', value: ({ name }) => (name === surplusName ? 'Others' : name) },
     {
       key: 'last',
       title: 'Last request',

@@ -1,3 +1,5 @@
+import { messageRoutes } from '../../../contract/message-routes.ts';
+import { surplusName } from '../../../contract/names.ts';
 import { programOf } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import { byProgram } from '../../parts/programs.ts';
@@ -45,7 +47,7 @@ export function programsIn(entries: readonly LedgerEntry[]): SendingProgram[] {
 }
 
 function nameOf({ sender: { userAgent, instance } }: LedgerEntry): string {
-  if (userAgent === '__other__') return 'Other senders';
+  if (userAgent === surplusName) return 'Other senders';
   if (userAgent === null) return instance ?? 'A sender without a name';
   return programOf(userAgent).name;
 }
@@ -63,16 +65,7 @@ function countsOf(entries: readonly LedgerEntry[]): Counts {
   return counts;
 }
 
-const routes = {
-  telemetry: 'Packets',
-  usage: 'Usage reports',
-  metrics: 'Metrics reports',
-  identities: 'Instance ids',
-  otlp: 'OpenTelemetry',
-  unleash: 'Unleash SDKs',
-};
-
 /** The type of a message: `Packets`, `Usage reports, grpc`. */
 export function typeOf({ route, transport }: Pick<LedgerEntry, 'route' | 'transport'>): string {
-  return `${routes[route]}${transport === 'http' ? '' : `, ${transport}`}`;
+  return `${messageRoutes[route].label}${transport === 'http' ? '' : `, ${transport}`}`;
 }

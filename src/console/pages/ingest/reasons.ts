@@ -1,4 +1,5 @@
 import { ledgerRefusals, type Refusal } from '../../../contract/ledger-refusals.ts';
+import { surplusName } from '../../../contract/names.ts';
 import { ledgerNotes, type Note } from '../../../contract/notes.ts';
 import { programText } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
@@ -51,7 +52,7 @@ function describe(entries: readonly LedgerEntry[]): Reason {
 }
 
 export function senderName({ sender: { userAgent, instance } }: Pick<LedgerEntry, 'sender'>): string {
-  if (userAgent === '__other__') return 'Other senders';
+  if (userAgent === surplusName) return 'Other senders';
   const program = userAgent === null ? null : programText(userAgent);
   if (instance === null) return program ?? 'A sender without a name';
   return program === null ? instance : `${instance} (${program})`;

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
+import { surplusName } from '../../../contract/names.ts';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import type { GivenOwner } from '../../../contract/shapes/owner.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
@@ -34,7 +35,7 @@ interface BulkProps {
 
 /** Flags whose names cannot be a segment of a path. */
 const isAddressable = ({ feature }: OverviewFeature) =>
-  feature !== '.' && feature !== '..' && feature !== '__other__';
+  feature !== '.' && feature !== '..' && feature !== surplusName;
 
 /** What can be done with the selected flags. */
 export function Bulk({ app, rows, onClear }: BulkProps) {

@@ -1,3 +1,4 @@
+import { surplusName } from '../../../contract/names.ts';
 import { nearest } from '../../../contract/nearest.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { silenceOf } from '../../../contract/verdicts.ts';
@@ -19,9 +20,6 @@ export const states = {
 
 export type State = keyof typeof states;
 
-/** Counts the flags beyond the limit. It is not a flag, so nobody can declare it. */
-const surplus = '__other__';
-
 export function isState(text: string | undefined): text is State {
   return text !== undefined && Object.hasOwn(states, text);
 }
@@ -41,7 +39,7 @@ function isDone({ archived, verdict }: OverviewFeature): boolean {
 }
 
 function isUndeclared({ feature, declared }: OverviewFeature): boolean {
-  return !declared && feature !== surplus;
+  return !declared && feature !== surplusName; // Nobody can declare that name.
 }
 
 /** The number of flags in each state. */

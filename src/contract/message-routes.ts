@@ -1,0 +1,33 @@
+/** How messages arrive. */
+export const transportNames = ['http', 'grpc', 'grpc-web'] as const;
+export type Transport = (typeof transportNames)[number];
+
+interface Route {
+  /** Its messages, as the console lists them. */
+  readonly label: string;
+  /** HTTP status of accepted messages. */
+  readonly status: 200 | 202;
+  /** The product that sends them, if they have neither use nor views: see `checksOnlyOf`. */
+  readonly checksOnly?: string;
+}
+
+/** The kinds of messages, as the ledger and the lists of senders distinguish them. `src/ingest/formats` receives them. */
+const routes = {
+  telemetry: { label: 'Packets', status: 202 },
+  usage: { label: 'Usage reports', status: 200 },
+  metrics: { label: 'Metrics reports', status: 200 },
+  identities: { label: 'Instance ids', status: 200 },
+  otlp: { label: 'OpenTelemetry', status: 200, checksOnly: 'OpenTelemetry' },
+  unleash: { label: 'Unleash SDKs', status: 202, checksOnly: 'Unleash' },
+} as const satisfies Readonly<Record<string, Route>>;
+
+export type MessageRoute = keyof typeof routes;
+export const messageRoutes: Readonly<Record<MessageRoute, Route>> = routes;
+export const routeNames = Object.keys(routes) as readonly MessageRoute[];
+
+/** Routes whose messages count. Mint requests have no senders. */
+export type SenderRoute = Exclude<MessageRoute, 'identities'>;
+export const senderRoutes = routeNames.filter((route): route is SenderRoute => route !== 'identities');
+
+export const senderRouteText =
+  'Kind of its requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.';

@@ -1,4 +1,4 @@
-import type { Flag, Operand } from '../contract/resources/field.ts';
+import type { Flag, Operand } from '../contract/shapes/option.ts';
 import { readArguments, UsageError } from './flags.ts';
 
 export interface Command {

@@ -1,5 +1,5 @@
 import { clientVariables } from '../contract/client-variables.ts';
-import { flag } from '../contract/resources/field.ts';
+import { flag } from '../contract/shapes/option.ts';
 import { usualUrl } from './server-url.ts';
 
 export const urlFlag = flag('url URL', 'Address of the server', {

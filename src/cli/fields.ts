@@ -1,4 +1,4 @@
-import type { Field, FieldValue, Reading } from '../contract/resources/field.ts';
+import type { Field, FieldValue, Reading } from '../contract/shapes/option.ts';
 import type { Api } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from '../contract/nearest.ts';
-import type { Flag } from '../contract/resources/field.ts';
+import type { Flag } from '../contract/shapes/option.ts';
 
 /** A usage error: exit code 2, with the message on stderr. */
 export class UsageError extends Error {

@@ -1,4 +1,4 @@
-import type { Flag, Operand } from '../contract/resources/field.ts';
+import type { Flag, Operand } from '../contract/shapes/option.ts';
 import type { Command } from './command.ts';
 
 /** The column where descriptions begin, and the longest line. */

@@ -1,6 +1,6 @@
 import { calendarRanges } from '../contract/calendar.ts';
 import type { AnyColumns } from '../contract/resources/column.ts';
-import { type Field, flag, rangeFlags } from '../contract/resources/field.ts';
+import { type Field, flag, rangeFlags } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
 import type { Command } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag } from './common-flags.ts';

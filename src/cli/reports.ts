@@ -1,5 +1,5 @@
 import type { AnyColumns } from '../contract/resources/column.ts';
-import { flag } from '../contract/resources/field.ts';
+import { flag } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
 import { ingest } from './ingest-report.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';

@@ -1,4 +1,4 @@
-import { type Flag, flag, teamFlag } from '../contract/resources/field.ts';
+import { type Flag, flag, teamFlag } from '../contract/shapes/option.ts';
 import type { Action, Resource } from '../contract/resources/resource.ts';
 import type { Command } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';

@@ -1,6 +1,6 @@
 import { type Setting, settings } from '../contract/config-schema.ts';
-import type { Flag } from '../contract/resources/field.ts';
-import { flag } from '../contract/resources/field.ts';
+import type { Flag } from '../contract/shapes/option.ts';
+import { flag } from '../contract/shapes/option.ts';
 import type { Command } from './command.ts';
 import { jsonFlag, yesFlag } from './common-flags.ts';
 

@@ -1,4 +1,4 @@
-import { laterForms, timeForms } from '../contract/resources/field.ts';
+import { laterForms, timeForms } from '../contract/shapes/option.ts';
 import { UsageError } from './flags.ts';
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ColumnsOf } from '../../src/contract/resources/column.ts';
-import { type FlagsOf, fieldsOf, flag } from '../../src/contract/resources/field.ts';
+import { type FlagsOf, fieldsOf, flag } from '../../src/contract/shapes/option.ts';
 import type { Resource } from '../../src/contract/resources/resource.ts';
 import { resources } from '../../src/contract/resources/resources.ts';
 import { NewTeam, type Team } from '../../src/contract/shapes/team.ts';

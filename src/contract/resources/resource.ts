@@ -1,5 +1,5 @@
+import type { Field, FieldValue, Flag, Operand } from '../shapes/option.ts';
 import type { AnyColumns } from './column.ts';
-import type { Field, FieldValue, Flag, Operand } from './field.ts';
 
 /** How the items of a list are identified. */
 export interface Naming {

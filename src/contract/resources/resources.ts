@@ -1,9 +1,433 @@
-import { activity, apps, envs, features, keys, metrics, views } from './applications.ts';
-import { experiments } from './experiments.ts';
-import { identityProviders } from './identity-providers.ts';
+import { activityKindNames } from '../activity.ts';
+import { apiKeyOptions } from '../shapes/api-key.ts';
+import { applicationOptions } from '../shapes/application.ts';
+import { type as keyType } from '../shapes/application-key.ts';
+import { experimentFilters, experimentOptions, experimentStates } from '../shapes/experiment.ts';
+import { featureOptions } from '../shapes/feature.ts';
+import { identityProviderOptions } from '../shapes/identity-provider.ts';
+import { resetLinkOptions } from '../shapes/invitation.ts';
+import { metricOptions } from '../shapes/metric.ts';
+import { type Field, flag, rangeFlags, valuesOf } from '../shapes/option.ts';
+import { signInClientOptions } from '../shapes/sign-in-client.ts';
+import { teamOptions } from '../shapes/team.ts';
+import { memberOptions, userOptions } from '../shapes/user.ts';
+import { viewOptions } from '../shapes/view.ts';
+import { webhookOptions } from '../shapes/webhook.ts';
+import { silenceOf, silenceOnly, type VerdictKind, verdictKinds, verdictWord } from '../verdicts.ts';
+import * as columns from './columns.ts';
 import type { Resource } from './resource.ts';
-import { apiKeys, audit, clients, deletions, members, teams, users } from './teams.ts';
-import { webhooks } from './webhooks.ts';
+
+const apps: Resource = {
+  name: 'apps',
+  one: 'application',
+  many: 'applications',
+  collection: 'applications',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: columns.applicationColumns,
+  oneOfAName: true,
+  create: {
+    operand: { name: 'NAME', description: 'Application name' },
+    fields: applicationOptions.create,
+  },
+  update: { fields: applicationOptions.update },
+  remove: { loses: 'Its keys and all its counts are deleted too' },
+};
+
+const shownOnce = { field: 'key', where: { type: 'Backend' } };
+
+const keys: Resource = {
+  name: 'keys',
+  one: 'application key',
+  many: 'application keys',
+  within: 'app',
+  collection: 'keys',
+  key: 'id',
+  alias: 'name',
+  columns: columns.applicationKeyColumns,
+  create: {
+    operand: {
+      name: 'TYPE',
+      values: valuesOf(keyType),
+      description: 'Frontend for browsers, Mobile for apps, or Backend for servers',
+      field: 'type',
+    },
+    fields: [flag('name NAME', 'Key name')],
+    secret: shownOnce,
+  },
+  actions: [
+    {
+      word: 'rotate',
+      summary: 'Replace an application key by a new one; the previous one is accepted for a day',
+      replaced: 'expiresAt',
+      path: ['rotate'],
+      secret: shownOnce,
+    },
+  ],
+  remove: { loses: 'Packets and reports with it are refused from then on' },
+};
+
+const envs: Resource = {
+  name: 'envs',
+  one: 'environment',
+  many: 'environments',
+  within: 'app',
+  collection: 'environments',
+  key: 'name',
+  columns: columns.environmentColumns,
+  create: { operand: { name: 'NAME', description: 'Environment name' }, fields: [] },
+  remove: { loses: 'All its counts are deleted too' },
+};
+
+const views: Resource = {
+  name: 'views',
+  one: 'saved view',
+  many: 'saved views',
+  within: 'app',
+  collection: 'views',
+  key: 'id',
+  alias: 'name',
+  columns: columns.viewColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Name of the view' },
+    fields: viewOptions.create,
+  },
+  update: { fields: viewOptions.update },
+  remove: {},
+};
+
+function onlyIf(what: string, more?: Partial<Field>): Field {
+  return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
+    values: ['true', 'false'],
+    as: 'boolean',
+    ...more,
+  });
+}
+
+const verdicts = verdictKinds.map((kind) => verdictWord(kind)!);
+
+const onlyVerdict = flag('verdict VERDICT', 'Only those with this verdict', {
+  values: verdicts,
+  more: verdicts.join(', '),
+  as: 'underscored',
+  caveat: (value) => silenceOf(value.replaceAll('-', '_') as VerdictKind),
+});
+
+const onlyStale = onlyIf('stale', {
+  more: 'silence is the only basis: prefer --verdict safe-to-remove',
+  caveat: (value) =>
+    value === 'true' ? `${silenceOnly}; --verdict safe-to-remove rules that out` : undefined,
+});
+
+const features: Resource = {
+  name: 'features',
+  one: 'feature',
+  many: 'features',
+  within: 'app',
+  collection: 'features',
+  key: 'name',
+  single: true,
+  inRows: true,
+  filters: [
+    onlyVerdict,
+    flag('environment NAME', 'Times and verdicts of this environment only'),
+    onlyIf('declared'),
+    onlyIf('archived'),
+    onlyStale,
+    flag('owner OWNER', 'Only those of this owner: an id, or a name'),
+    flag('tag TAG', 'Only those with this tag'),
+    flag('mine', 'Only those whose owner is you or one of your teams', { as: 'set' }),
+  ],
+  columns: columns.featureColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Feature name in packets and reports' },
+    fields: featureOptions.create,
+  },
+  update: { fields: featureOptions.update },
+  remove: {},
+};
+
+const activity: Resource = {
+  name: 'activity',
+  one: 'change',
+  many: 'changes',
+  within: 'app',
+  collection: 'activity',
+  key: 'id',
+  inRows: true,
+  filters: [
+    flag('environment NAME', 'Changes in this environment, and in all of them'),
+    flag('feature NAME', 'Changes of this feature only'),
+    flag('kind KIND', 'Changes of this kind only', {
+      values: activityKindNames.map((each) => each.replaceAll('_', '-')),
+      as: 'underscored',
+    }),
+    flag('actor WHO', 'Author: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
+    flag('search TEXT', 'Text in the change, or in the names of flags, keys and authors'),
+    ...rangeFlags('7 days before the end'),
+  ],
+  columns: columns.activityColumns,
+};
+
+const metrics: Resource = {
+  name: 'metrics',
+  one: 'metric',
+  many: 'metrics',
+  within: 'app',
+  collection: 'metrics',
+  key: 'name',
+  inRows: true,
+  filters: [onlyIf('declared')],
+  columns: columns.metricColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Metric name in packets and reports' },
+    put: true,
+    fields: metricOptions.create,
+  },
+  update: {
+    whole: ['kind', 'unit'],
+    fields: metricOptions.update,
+  },
+  remove: {},
+};
+
+const teams: Resource = {
+  name: 'teams',
+  one: 'team',
+  many: 'teams',
+  collection: 'teams',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: columns.teamColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Team name' },
+    fields: teamOptions.create,
+  },
+  update: { fields: teamOptions.update },
+  remove: { loses: 'Its API keys and sign-in clients are deleted too' },
+};
+
+const members: Resource = {
+  name: 'members',
+  one: 'member',
+  many: 'members',
+  within: 'team',
+  collection: 'members',
+  key: 'id',
+  alias: 'email',
+  single: true,
+  columns: columns.memberColumns,
+  create: {
+    word: 'add',
+    operand: {
+      name: 'USER',
+      description: 'User: id, or e-mail address if you share a team',
+      as: 'userId',
+    },
+    put: true,
+    fields: memberOptions,
+  },
+  remove: { word: 'remove', loses: 'A user in no other team is deleted' },
+};
+
+const users: Resource = {
+  name: 'users',
+  one: 'user',
+  many: 'users',
+  collection: 'users',
+  key: 'id',
+  alias: 'email',
+  single: true,
+  columns: columns.userColumns,
+  create: {
+    operand: { name: 'EMAIL', description: 'E-mail address to sign in with', field: 'email' },
+    fields: userOptions.create,
+    secret: { field: 'invitation' },
+  },
+  update: { fields: userOptions.update },
+  actions: [
+    {
+      word: 'reset-link',
+      summary: 'Print a link with which a user accepts an invitation, or chooses another password',
+      path: ['reset-link'],
+      fields: resetLinkOptions,
+      secret: { field: 'url' },
+    },
+    {
+      word: 'withdraw-link',
+      summary: 'Withdraw the invitation or the reset link of a user',
+      path: ['reset-link'],
+      method: 'DELETE',
+    },
+  ],
+  remove: { loses: 'All sessions and tokens of the user are revoked' },
+};
+
+const apiKeys: Resource = {
+  name: 'api-keys',
+  one: 'API key',
+  many: 'API keys',
+  within: 'team',
+  collection: 'api-keys',
+  key: 'clientId',
+  alias: 'name',
+  columns: columns.apiKeyColumns,
+  create: {
+    operand: { name: 'NAME', description: 'API key name' },
+    fields: apiKeyOptions.create,
+    secret: { field: 'clientSecret' },
+  },
+  update: { fields: apiKeyOptions.update },
+  actions: [
+    {
+      word: 'rotate',
+      summary: 'Rotate the secret of an API key; the previous one is accepted for a day',
+      path: ['secret'],
+      secret: { field: 'clientSecret' },
+    },
+  ],
+  remove: { loses: 'Its tokens are refused from then on' },
+};
+
+const clients: Resource = {
+  name: 'clients',
+  one: 'sign-in client',
+  many: 'sign-in clients',
+  within: 'team',
+  collection: 'clients',
+  key: 'clientId',
+  alias: 'name',
+  columns: columns.signInClientColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Client name, shown on the sign-in page' },
+    fields: signInClientOptions,
+    secret: { field: 'clientSecret' },
+  },
+  remove: { loses: 'Users who signed in to it are signed out' },
+};
+
+const audit: Resource = {
+  name: 'audit',
+  one: 'entry of the audit log',
+  many: 'entries of the audit log',
+  collection: 'audit',
+  key: 'id',
+  defaultLimit: 100,
+  filters: [
+    flag('action ACTION', 'Action, such as application.created, or a prefix of actions: application'),
+    flag('actor WHO', 'Actor: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
+    flag('app APP', 'Application: id or name', { field: 'application', as: 'applicationId' }),
+    ...rangeFlags('the first entry'),
+  ],
+  columns: columns.auditColumns,
+};
+
+const deletions: Resource = {
+  name: 'deletions',
+  one: 'deletion',
+  many: 'pending deletions',
+  collection: 'deletions',
+  key: 'requestedAt',
+  columns: columns.deletionColumns,
+};
+
+const experiments: Resource = {
+  name: 'experiments',
+  one: 'experiment',
+  many: 'experiments',
+  within: 'app',
+  collection: 'experiments',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: columns.experimentColumns,
+  filters: [
+    experimentFilters.feature,
+    experimentFilters.environment,
+    flag('state STATE', 'Only those in this state', { values: [...experimentStates] }),
+  ],
+  create: {
+    operand: { name: 'NAME', description: 'Name of the experiment' },
+    fields: experimentOptions.create,
+  },
+  update: { fields: experimentOptions.update },
+  remove: { loses: 'Its result is deleted too' },
+};
+
+const delivery = flag('delivery ID', 'Id of the delivery, from webhooks deliveries', { required: true });
+
+const webhooks: Resource = {
+  name: 'webhooks',
+  one: 'webhook',
+  many: 'webhooks',
+  within: 'team',
+  collection: 'webhooks',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: columns.webhookColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Webhook name' },
+    fields: webhookOptions.create,
+    secret: { field: 'secret', where: { format: 'standard' } },
+  },
+  update: { fields: webhookOptions.update },
+  actions: [
+    {
+      word: 'test',
+      summary: 'Send a test event to a webhook; shows the message and the answer',
+      path: ['test'],
+      follow: ['deliveries'],
+    },
+    {
+      word: 'rotate',
+      summary: 'Rotate the secret of a webhook; the previous one signs too for a day',
+      path: ['secret'],
+      secret: { field: 'secret' },
+    },
+    {
+      word: 'deliveries',
+      summary: 'List the latest deliveries of a webhook',
+      path: ['deliveries'],
+      most: 50,
+      columns: columns.deliveryColumns,
+    },
+    {
+      word: 'sent',
+      summary: 'Show what a delivery of a webhook sent, and the answers',
+      flags: [delivery],
+      path: ['deliveries', '--delivery'],
+      method: 'GET',
+    },
+    {
+      word: 'redeliver',
+      summary: 'Repeat a delivery of a webhook',
+      flags: [delivery],
+      path: ['deliveries', '--delivery', 'redeliver'],
+    },
+  ],
+  remove: { loses: 'Pending deliveries are dropped' },
+};
+
+const identityProviders: Resource = {
+  name: 'providers',
+  one: 'identity provider',
+  many: 'identity providers',
+  collection: 'identity-providers',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: columns.identityProviderColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Name, shown on its button' },
+    fields: identityProviderOptions.create,
+  },
+  update: { fields: identityProviderOptions.update },
+  remove: { loses: 'Users can no longer sign in with it' },
+  actions: [{ word: 'test', summary: 'Test the connection to an identity provider', path: ['test'] }],
+};
 
 /** The resources, by their word in the client. */
 export const resources = {

@@ -13,8 +13,9 @@ import {
   text,
   time,
 } from './fields.ts';
-import { publicKeys, ShownPublicKey, ShownTrust, trust } from './public-key.ts';
-import { role } from './user.ts';
+import { fieldsOf, laterForms, newName, flag as option } from './option.ts';
+import { publicKeyOption, publicKeys, ShownPublicKey, ShownTrust, trust } from './public-key.ts';
+import { role, roleOption } from './user.ts';
 
 const Warning = Type.Object({
   code: oneOf(['expiring', 'expired'], 'The problem. A key is `expiring` two weeks before its expiry.'),
@@ -124,3 +125,30 @@ export const ApiKeyPatch = bodyShape(
   { name: 'Nightly build', expiresAt: null },
 );
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
+
+const settingOptions = {
+  scopes: option('scope SCOPE', `Scope: ${keyScopes.join(', ')}; repeatable`),
+  applications: option('app APP', 'Application that it is bound to: id or name; repeatable', {
+    as: 'applicationId',
+    more: 'default: the whole team',
+  }),
+  expiresAt: option('expires TIME', `Expiry: ${laterForms}`, {
+    as: 'laterTime',
+    more: 'default: never; an empty value removes it',
+  }),
+  publicKeys: publicKeyOption,
+  trust: option(
+    'trust-file FILE',
+    'File with a trust in workload tokens as JSON, used in place of a secret',
+    { file: true, as: 'jsonFile' },
+  ),
+};
+
+export const apiKeyOptions = {
+  create: fieldsOf(NewApiKey, {
+    name: null,
+    role: { ...roleOption, more: 'stands for its scope; default: User' },
+    ...settingOptions,
+  }),
+  update: fieldsOf(ApiKeyPatch, { name: newName, role: roleOption, ...settingOptions }),
+};

@@ -11,6 +11,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { fieldsOf, newName, flag as option, teamFlag } from './option.ts';
 
 export const Environment = shape(
   'Environment',
@@ -97,6 +98,31 @@ export const ApplicationPatch = bodyShape(
   { name: Type.Optional(name()), ...optionalSettings },
   { acceptClientIdentities: true, rate: 500, burst: 1000 },
 );
+
+const settingOptions = {
+  allowedOrigins: [
+    option('origin ORIGIN', 'Origin whose pages may send packets; repeatable'),
+    option('any-origin', 'Accept packets from pages of any origin', { excludes: ['origin'], as: 'none' }),
+  ],
+  acceptClientIdentities: option(
+    'accept-identities true|false',
+    'Attribute packets to identities that clients assert',
+  ),
+  rate: option('rate N', "Packets and reports per second; default or 0: the server's rate"),
+  burst: option('burst N', 'Packets and reports at once; default: twice the rate'),
+} as const;
+
+export const applicationOptions = {
+  create: fieldsOf(NewApplication, {
+    name: null,
+    environments: option('env NAME', 'Environment; repeatable', {
+      more: 'default: Production, Staging and Development',
+    }),
+    ...settingOptions,
+    teamId: teamFlag,
+  }),
+  update: fieldsOf(ApplicationPatch, { name: newName, ...settingOptions }),
+};
 
 export const OriginCheck = shape(
   'OriginCheck',

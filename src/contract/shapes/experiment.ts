@@ -16,6 +16,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { fieldsOf, newName, flag as option } from './option.ts';
 import { exampleOwned, Owner } from './owner.ts';
 
 /** The states of an experiment, in the order of lists. */
@@ -116,6 +117,36 @@ export const ExperimentPatch = bodyShape(
   { name: 'One page for everyone' },
 );
 export type ExperimentPatch = Static<typeof ExperimentPatch>;
+
+export const experimentFilters = {
+  environment: option('environment NAME', 'Environment in which it runs'),
+  feature: option('feature NAME', 'Feature that it is about'),
+};
+
+const planOptions = {
+  hypothesis: option('hypothesis TEXT', 'What you expect, and why'),
+  environment: experimentFilters.environment,
+  base: option('base VARIANT', 'Variant that the others are compared with'),
+  split: null,
+  startAt: option('start TIME', 'Start', { more: 'default: now', as: 'laterTime' }),
+  endAt: option('end TIME', 'Planned end, at least 7 whole UTC days after the start', { as: 'laterTime' }),
+  users: option('users N', 'Planned users of each variant'),
+  metric: option('metric METRIC', 'used, viewed, or a declared counter'),
+  direction: option('direction up|down', 'The better direction', { more: 'default: up' }),
+  guardrails: option('guardrail-file FILE', 'File with a guardrail metric as JSON; repeatable', {
+    as: 'jsonFile',
+    file: true,
+  }),
+} as const;
+
+export const experimentOptions = {
+  create: fieldsOf(NewExperiment, { name: null, feature: experimentFilters.feature, ...planOptions }),
+  update: fieldsOf(ExperimentPatch, {
+    name: newName,
+    ...planOptions,
+    stop: option('stop REASON', 'Stop it before its planned end, for this reason'),
+  }),
+};
 
 const Progress = Type.Object({
   day: count('Number of the current day of the experiment, from 1; 0 before it has started.'),

@@ -14,6 +14,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { fieldsOf, flag as option } from './option.ts';
 import { exampleOwned, givenOwned, owned } from './owner.ts';
 import { verdictBasis, verdictKind } from './verdict.ts';
 
@@ -223,3 +224,25 @@ export const FeaturePatch = bodyShape(
   { archived: true },
 );
 export type FeaturePatch = Static<typeof FeaturePatch>;
+
+const descriptionOption = option('description TEXT', 'Description');
+
+export const featureOptions = {
+  create: fieldsOf(NewFeature, { name: null, description: descriptionOption }),
+  update: fieldsOf(FeaturePatch, {
+    description: descriptionOption,
+    archived: option('archived true|false', 'Archived: the team no longer uses it'),
+    permanent: option('permanent true|false', 'Permanent: meant to stay'),
+    snoozedUntil: option('snoozed-until TIME', 'Time until which its verdict is postponed', { as: 'time' }),
+    split: null,
+    rollout: null,
+    owners: [
+      option('owner OWNER', 'Owner: user:E-MAIL, team:TEAM, or another text; repeatable', { as: 'owner' }),
+      option('no-owners', 'Remove all owners', { excludes: ['owner'], as: 'none' }),
+    ],
+    tags: [
+      option('tag TAG', 'Tag to find it by; repeatable'),
+      option('no-tags', 'Remove all tags', { excludes: ['tag'], as: 'none' }),
+    ],
+  }),
+};

@@ -12,6 +12,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { fieldsOf, newName, flag as option } from './option.ts';
 import { role } from './user.ts';
 
 const ClaimRule = Type.Object(
@@ -135,6 +136,35 @@ export const IdentityProviderPatch = bodyShape(
   { enabled: false },
 );
 export type IdentityProviderPatch = Static<typeof IdentityProviderPatch>;
+
+const settingOptions = {
+  issuer: option('issuer URL', 'Issuer, exactly as in its discovery document'),
+  clientId: option('client-id ID', 'Client id that the provider has assigned'),
+  clientSecret: option(
+    'client-secret-file FILE',
+    'File with the client secret on its first line; - is standard input',
+    { file: true, as: 'secretFile', more: 'default: a public client' },
+  ),
+  scopes: option('scope SCOPE', 'Requested scope; repeatable', {
+    more: 'default: openid, email and profile',
+  }),
+  linkByEmail: option('link-by-email true|false', 'Link users by verified e-mail address'),
+  createUsers: option('create-users true|false', 'Create users at their first sign-in'),
+  defaultTeam: option('default-team ID', 'Id of the team of created users; empty for none'),
+  defaultRole: option('default-role ROLE', 'Role of created users'),
+  claimRules: option('claim-rule-file FILE', 'File with a rule as JSON: claim, value, team (id) and role', {
+    file: true,
+    as: 'jsonFile',
+    more: 'repeatable; replaces all rules',
+  }),
+  trustsSecondFactor: option('trusts-second-factor true|false', 'Count a sign-in as two factors'),
+  enabled: option('enabled true|false', 'Whether users can sign in with it'),
+} as const;
+
+export const identityProviderOptions = {
+  create: fieldsOf(NewIdentityProvider, { name: null, ...settingOptions }),
+  update: fieldsOf(IdentityProviderPatch, { name: newName, ...settingOptions }),
+};
 
 /** What the discovery document of a provider says. */
 export const ProviderCheck = shape(

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { bodyShape, exampleTime, flag, oneOf, shape, text, time } from './fields.ts';
+import { fieldsOf, flag as option } from './option.ts';
 
 /** What a link is for: a new user accepts an invitation, and a known one chooses another password. */
 export const linkPurposes = ['invitation', 'reset-link'] as const;
@@ -47,3 +48,9 @@ export const NewResetLink = bodyShape(
   },
   { endSessions: true },
 );
+
+export const resetLinkOptions = fieldsOf(NewResetLink, {
+  endSessions: option('end-sessions', 'End all sessions and the password now, for example after a leak', {
+    as: 'set',
+  }),
+});

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { bodyShape, flag, shape, text } from './fields.ts';
+import { fieldsOf, flag as option } from './option.ts';
 
 export const kind = Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
   description: 'The values of a counter are added up; of a gauge, the last value counts.',
@@ -30,3 +31,21 @@ export const MetricDeclaration = bodyShape(
   },
   { kind: 'gauge', unit: 'EUR' },
 );
+
+const kindOption = option('kind KIND', 'counter: values are added up; gauge: the last value counts');
+const unitOption = option('unit UNIT', 'Unit of its values');
+
+export const metricOptions = {
+  create: fieldsOf(MetricDeclaration, {
+    kind: { ...kindOption, more: 'default: counter', default: 'counter' },
+    unit: unitOption,
+    name: null,
+    declared: null,
+  }),
+  update: fieldsOf(Type.Partial(MetricDeclaration), {
+    kind: kindOption,
+    unit: unitOption,
+    name: null,
+    declared: null,
+  }),
+};

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { listOf, oneOf, text } from './fields.ts';
+import { flag as option } from './option.ts';
 
 export const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
 
@@ -17,6 +18,12 @@ export const publicKeys = Type.Array(jwk, {
     'Public keys as JWK (RFC 7517), with which it authenticates in place of a secret: RSA keys of at least 2048 bits, EC keys on P-256 or Ed25519 keys. A private key is refused.',
   documented: { minItems: 1, maxItems: 5 },
 });
+
+export const publicKeyOption = option(
+  'public-key-file FILE',
+  'File with a public key as JWK, used in place of a secret',
+  { file: true, as: 'jsonFile', more: 'repeatable' },
+);
 
 const ofTrust = {
   issuer: text('Issuer: the claim `iss`, compared exactly. Its keys are read from its discovery document.'),

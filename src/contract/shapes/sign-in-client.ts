@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { bodyShape, exampleIds, exampleTime, listOf, name, shape, text, time } from './fields.ts';
-import { publicKeys, ShownPublicKey } from './public-key.ts';
+import { fieldsOf, flag as option } from './option.ts';
+import { publicKeyOption, publicKeys, ShownPublicKey } from './public-key.ts';
 
 const settings = {
   name: name('Name. The sign-in page shows it, so it must not resemble the name of this service.'),
@@ -53,3 +54,13 @@ export const NewSignInClient = bodyShape(
   { ...settings, publicKeys: Type.Optional(publicKeys) },
   { name: 'Extension', type: 'public', redirectUris: ['com.example.extension:/callback'] },
 );
+
+export const signInClientOptions = fieldsOf(NewSignInClient, {
+  name: null,
+  redirectUris: option('redirect-uri URI', 'Redirect URI, matched exactly; repeatable'),
+  type: option('type TYPE', "public: runs on its users' devices; confidential: can keep a secret", {
+    more: 'default: public',
+    default: 'public',
+  }),
+  publicKeys: publicKeyOption,
+});

@@ -15,6 +15,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { fieldsOf, newName, flag as option } from './option.ts';
 import { secondFactor } from './sign-in-policy.ts';
 
 const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
@@ -54,6 +55,17 @@ export const TeamPatch = bodyShape(
   { name: Type.Optional(name()), plan: Type.Optional(plan), secondFactor: Type.Optional(secondFactor) },
   { plan: 'enterprise' },
 );
+
+const planOption = option('plan PLAN', 'Plan: free, team or enterprise');
+
+export const teamOptions = {
+  create: fieldsOf(NewTeam, { name: null, plan: planOption }),
+  update: fieldsOf(TeamPatch, {
+    name: newName,
+    plan: planOption,
+    secondFactor: option('second-factor RULE', 'Who needs a second factor: optional, admins or all'),
+  }),
+};
 
 export const kinds = Object.keys(limits) as PlanLimit[];
 

@@ -3,6 +3,7 @@ import { passwordLength } from '../passwords.ts';
 import { permissions, type Role, roles } from '../roles.ts';
 import { bodyShape, exampleIds, exampleTime, listOf, name, orNull, shape, text, time } from './fields.ts';
 import { Invitation, InvitationShownOnce, newInvitation } from './invitation.ts';
+import { fieldsOf, newName, flag as option, teamFlag } from './option.ts';
 
 const meanings = roles.map((role) => `${role}: ${permissions[role]}.`).join(' ');
 
@@ -84,6 +85,10 @@ export const MemberPut = bodyShape(
   { role: 'User' },
 );
 
+export const memberOptions = fieldsOf(MemberPut, {
+  role: option('role ROLE', `Role in the team: ${roles.join(', ')}`, { more: 'default: as in other teams' }),
+});
+
 export const UserShownOnce = shape(
   'UserShownOnce',
   {
@@ -129,3 +134,36 @@ export const UserPatch = bodyShape(
   { name: 'Ada Lovelace' },
 );
 export type UserPatch = Static<typeof UserPatch>;
+
+/** The option of a role. API keys have it, too. */
+export const roleOption = option('role ROLE', `Role: ${roles.join(', ')}`);
+const passwordFile = { file: true, as: 'secretFile' } as const;
+
+export const userOptions = {
+  create: fieldsOf(NewUser, {
+    email: null,
+    name: option('name NAME', 'Full name'),
+    role: { ...roleOption, more: 'default: User' },
+    teams: { ...teamFlag, description: 'Team: id or name; repeatable' },
+    password: option('password-file FILE', 'File with the password on its first line; - is standard input', {
+      ...passwordFile,
+      more: 'default: the link of an invitation is printed',
+    }),
+  }),
+  update: fieldsOf(UserPatch, {
+    name: newName,
+    email: option('email EMAIL', 'New e-mail address to sign in with'),
+    role: roleOption,
+    primaryTeam: option('primary-team TEAM', 'Primary team: id or name', { as: 'teamId' }),
+    password: option(
+      'password-file FILE',
+      'File with your new password on its first line; - is standard input',
+      passwordFile,
+    ),
+    currentPassword: option(
+      'current-password-file FILE',
+      'File with your current password on its first line',
+      { ...passwordFile, more: 'required to change your own password or e-mail address' },
+    ),
+  }),
+};

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { bodyShape, exampleTime, flag, name as nameOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { fieldsOf, newName, flag as option } from './option.ts';
 
 /** The pages of an environment whose choices can be saved. */
 export const viewPages = ['flags', 'experiments', 'cleanup', 'activity', 'metrics', 'ingest'] as const;
@@ -65,3 +66,16 @@ export const ViewPatch = bodyShape(
   { name: 'New flags', query: 'state=new' },
 );
 export type ViewPatch = Static<typeof ViewPatch>;
+
+const queryOption = option('query QUERY', 'Choices on the page: state=new&sort=-checks');
+const sharedOption = option('shared true|false', 'Shared with everyone who can see the application');
+
+export const viewOptions = {
+  create: fieldsOf(NewView, {
+    name: null,
+    page: option('page PAGE', 'Page of the console'),
+    query: queryOption,
+    shared: { ...sharedOption, more: 'default: false, visible to you only' },
+  }),
+  update: fieldsOf(ViewPatch, { name: newName, query: queryOption, shared: sharedOption }),
+};

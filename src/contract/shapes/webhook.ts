@@ -15,6 +15,7 @@ import {
   text,
   time,
 } from './fields.ts';
+import { fieldsOf, newName, flag as option } from './option.ts';
 
 const formats = webhookFormatNames.map((each) => `\`${each}\`: ${webhookFormats[each].meaning}`);
 const formatWords = `Format of the deliveries. ${formats.join('. ')}.`;
@@ -132,6 +133,26 @@ export const WebhookPatch = bodyShape(
   },
   { enabled: false },
 );
+
+const settingOptions = {
+  // `--url` is the address of the server, as in every command.
+  url: option('endpoint URL', 'Address that receives deliveries: https, with a public host'),
+  events: option('event EVENT', 'Event to deliver; repeatable'),
+  enabled: option('enabled true|false', 'Whether events are delivered'),
+  format: option('format FORMAT', 'Format of the deliveries', { more: 'default: standard' }),
+  project: option('project KEY', 'Key of the project, for jira'),
+  issueType: option('issue-type TYPE', 'Type of the issues, for jira, such as Task'),
+  authorization: option(
+    'authorization-file FILE',
+    'File with the Authorization header, for github, gitlab and jira',
+    { as: 'secretFile', file: true },
+  ),
+} as const;
+
+export const webhookOptions = {
+  create: fieldsOf(NewWebhook, { name: null, ...settingOptions, enabled: null }),
+  update: fieldsOf(WebhookPatch, { name: newName, ...settingOptions }),
+};
 
 const Attempt = Type.Object({
   at: time('Start time.'),

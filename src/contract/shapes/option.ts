@@ -98,6 +98,8 @@ export const teamFlag = flag('team TEAM', 'Team: id or name', {
   as: 'teamId',
 });
 
+export const newName = flag('name NAME', 'New name');
+
 /** The flags of each field of a body. `null`: the client does not set this field by a flag. */
 export type FlagsOf<Body extends TObject> = {
   readonly [Name in keyof Static<Body>]-?: Field | readonly Field[] | null;

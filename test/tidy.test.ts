@@ -158,23 +158,23 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6331,
-  auth: 10949,
+  accounts: 6325,
+  auth: 10948,
   bench: 3185,
   cli: 6057,
   commands: 2225,
   console: 19941,
-  contract: 7921,
+  contract: 7985,
   demo: 1458,
   grpc: 1892,
-  http: 4992,
+  http: 4989,
   ingest: 9882,
   'main.ts': 154,
-  management: 14462,
+  management: 14458,
   replication: 10761,
   runtime: 1454,
   serve: 4670,
-  storage: 14539,
+  storage: 14525,
   webhooks: 2302,
 };
 

@@ -1,6 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
 import { type KeyScope, roleOf, scopeOfRole } from '../contract/key-scopes.ts';
 import type { Role } from '../contract/roles.ts';
+import { type PlainKeySettings, plainKeySettings } from '../contract/shapes/api-key.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
@@ -22,8 +24,7 @@ interface Credential {
   readonly trust?: Trust;
 }
 
-interface Settings {
-  readonly name: string;
+interface Settings extends PlainKeySettings {
   /** Stands for its scope. */
   readonly role: Role;
   readonly scopes: readonly KeyScope[];
@@ -45,7 +46,7 @@ export interface NewApiKey {
   readonly clientSecret: string;
 }
 
-type WantedApiKey = Credential & Pick<Settings, 'name'> & Partial<Settings> & { readonly teamId: string };
+type WantedApiKey = Credential & PlainKeySettings & Partial<Settings> & { readonly teamId: string };
 
 /**
  * Makes OAuth client credentials for a team.
@@ -66,6 +67,7 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
     const hasSecret = publicKeys === undefined && trust === undefined;
     const apiKey: ApiKey = {
       ...made.apiKey,
+      ...pick(wanted, plainKeySettings),
       ...permitted,
       ...(applications != null && { applications }),
       ...(!hasSecret && { secretHash: noSecretHash }),

@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import { type PlainApplicationSettings, plainApplicationDefaults } from '../contract/shapes/application.ts';
 import type { Application, Deletion } from '../storage/lmdb/records.ts';
 import { ofTeam } from './accounts.ts';
 import { changesBetween } from './changed-fields.ts';
@@ -13,13 +14,8 @@ import { isOriginPattern, withoutSlash } from './origins.ts';
 import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
 
-type ApplicationSettings = Pick<
-  Application,
-  'name' | 'allowedOrigins' | 'acceptClientIdentities' | 'rate' | 'burst'
->;
-
 /** A new application. Omitted settings have their defaults. */
-interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'>> {
+interface NewApplication extends Partial<Omit<PlainApplicationSettings, 'name'>> {
   readonly name: string;
   readonly teamId: string;
   /** Names, in display order. */
@@ -30,7 +26,6 @@ interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'>> {
 export const maxOrigins = 100;
 
 const defaultEnvironments = ['Production', 'Staging', 'Development'];
-const defaultSettings = { allowedOrigins: [], acceptClientIdentities: false, rate: null, burst: null };
 
 /**
  * Makes an application with its environments.
@@ -39,7 +34,7 @@ const defaultSettings = { allowedOrigins: [], acceptClientIdentities: false, rat
 export function createApplication(directory: Directory, wanted: NewApplication): Promise<Application> {
   const { environments: names = defaultEnvironments, teamId, ...given } = wanted;
   return directory.change((draft) => {
-    const settings = entered({ ...defaultSettings, ...given });
+    const settings = entered({ ...plainApplicationDefaults, ...given });
     checkSettings(settings);
     const { plan } = mustExist('team', draft.teams.get(teamId));
     checkEnvironmentNames(plan, names);
@@ -67,7 +62,7 @@ export function createApplication(directory: Directory, wanted: NewApplication):
 export function patchApplication(
   directory: Directory,
   id: string,
-  patch: Partial<ApplicationSettings>,
+  patch: Partial<PlainApplicationSettings>,
 ): Promise<Application> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(id));
@@ -114,11 +109,11 @@ export function targetOf({ id, name }: Application): Deletion['target'] {
 }
 
 /** The stored form of the entered settings. */
-function entered<T extends Pick<ApplicationSettings, 'allowedOrigins'>>(settings: T): T {
+function entered<T extends Pick<PlainApplicationSettings, 'allowedOrigins'>>(settings: T): T {
   return { ...settings, allowedOrigins: settings.allowedOrigins.map(withoutSlash) };
 }
 
-function checkSettings({ name, allowedOrigins, rate, burst }: ApplicationSettings): void {
+function checkSettings({ name, allowedOrigins, rate, burst }: PlainApplicationSettings): void {
   checkName('an application', name);
   checkLimit('allowed origins', allowedOrigins.length, maxOrigins);
   const wrong = allowedOrigins.findIndex((pattern) => !isOriginPattern(pattern));

@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import type { PlainClientSettings } from '../contract/shapes/sign-in-client.ts';
 import type { PublicKey } from '../storage/lmdb/auth-records.ts';
 import type { AuditEntry, OAuthClient } from '../storage/lmdb/records.ts';
 import { mustBelong, ofTeam } from './accounts.ts';
@@ -12,10 +13,8 @@ import { hashSecret, newClientSecret, newId } from './secrets.ts';
 
 const maxRedirectUris = 20;
 
-export interface WantedClient {
+export interface WantedClient extends PlainClientSettings {
   readonly teamId: string;
-  readonly name: string;
-  readonly redirectUris: readonly string[];
   /** Whether it can keep a secret. A server can; an app or a browser extension cannot (RFC 6749 §2.1). */
   readonly confidential: boolean;
   /** A confidential client with keys has no secret. */
@@ -33,12 +32,12 @@ export interface NewClient {
  * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit`
  */
 export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
-  const { teamId, name, redirectUris, confidential, publicKeys } = wanted;
+  const { teamId, confidential, publicKeys, ...settings } = wanted;
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(teamId));
-    checkName('a sign-in client', name);
-    checkNotOurs(name);
-    checkRedirectUris(redirectUris);
+    checkName('a sign-in client', settings.name);
+    checkNotOurs(settings.name);
+    checkRedirectUris(settings.redirectUris);
     checkPlan(plan, 'clients', ofTeam(draft.clients, teamId).length + 1);
     if (publicKeys !== undefined && !confidential) throw new ApiError('invalid_body', keysOfPublicClient);
     const clientSecret =
@@ -47,8 +46,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
       clientId: newId('signin', directory.randomBytes),
       number: draft.takeNumber('client'),
       teamId,
-      name,
-      redirectUris: [...redirectUris],
+      ...settings,
       secretHash: clientSecret === null ? null : hashSecret(clientSecret),
       ...(publicKeys !== undefined && { publicKeys, secretHash: noSecretHash }),
       createdAt: directory.clock.now(),

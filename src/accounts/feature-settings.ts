@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import { plainFeatureDefaults } from '../contract/shapes/feature.ts';
 import type { FeatureDeclaration, RolloutStep, Weight } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
@@ -10,10 +11,8 @@ export type FeatureSettings = Omit<
 
 /** The settings of an undeclared feature. */
 export const defaultSettings: FeatureSettings = {
-  description: null,
-  archived: false,
+  ...plainFeatureDefaults,
   archivedAt: null,
-  permanent: false,
   snoozedUntil: null,
   split: null,
   rollout: null,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { flag, listOf } from '../contract/shapes/fields.ts';
+import { flag, listOf, type Shown } from '../contract/shapes/fields.ts';
 import { PublicHeaders } from '../http/declared-headers.ts';
-import { type Endpoint, jsonAnswer, type Shown } from '../http/endpoint.ts';
+import { type Endpoint, jsonAnswer } from '../http/endpoint.ts';
 import type { Handler, Route } from '../http/types.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 import { grantTypes } from './tokens/token-endpoint.ts';

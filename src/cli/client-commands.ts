@@ -1,6 +1,6 @@
 import { clientVariables } from '../contract/client-variables.ts';
-import { flag, valuesOf } from '../contract/shapes/option.ts';
 import { type } from '../contract/shapes/application-key.ts';
+import { flag, valuesOf } from '../contract/shapes/option.ts';
 import type { Command } from './command.ts';
 import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
 import { importFormats } from './import/rows.ts';

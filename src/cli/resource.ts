@@ -1,5 +1,5 @@
-import { type Flag, flag, teamFlag } from '../contract/shapes/option.ts';
 import type { Action, Resource } from '../contract/resources/resource.ts';
+import { type Flag, flag, teamFlag } from '../contract/shapes/option.ts';
 import type { Command } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
 import { capital } from './show.ts';

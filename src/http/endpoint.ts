@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { RefusalCode } from '../contract/refusals.ts';
-import type { Documented } from '../contract/shapes/fields.ts';
+import type { Documented, Shown } from '../contract/shapes/fields.ts';
 import type { Answer } from './answer.ts';
 import type { Handler, Route } from './types.ts';
 
@@ -106,9 +106,6 @@ export type AnswerOf<Answers extends DeclaredAnswers> = {
 type RequiredName<Of extends Headers> = {
   [Name in keyof Of & string]: Of[Name] extends { readonly required: true } ? Name : never;
 }[keyof Of & string];
-
-/** A read-only value. */
-export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
 
 export type ParameterIn<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | ParameterIn<`/${Rest}`>

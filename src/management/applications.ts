@@ -13,9 +13,12 @@ import {
   ApplicationPatch,
   NewApplication,
   OriginCheck,
+  plainApplicationSettings,
 } from '../contract/shapes/application.ts';
+import type { Shown } from '../contract/shapes/fields.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
@@ -129,15 +132,11 @@ function show(application: StoredApplication): Shown<Application> {
 }
 
 function makeShown(application: StoredApplication): Shown<Application> {
-  const { id, name, teamId, allowedOrigins, acceptClientIdentities, rate, burst } = application;
+  const { id, teamId } = application;
   return {
     id,
-    name,
     teamId,
-    allowedOrigins,
-    acceptClientIdentities,
-    rate,
-    burst,
+    ...pick(application, plainApplicationSettings),
     environments: application.environments.map(showEnvironment),
     createdAt: timeText(application.createdAt),
     updatedAt: timeText(application.updatedAt),

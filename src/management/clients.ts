@@ -3,9 +3,15 @@ import { createClient, deleteClient } from '../accounts/clients.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
 import { reservedName } from '../accounts/reserved-names.ts';
-import { NewSignInClient, SignInClient, SignInClientShownOnce } from '../contract/shapes/sign-in-client.ts';
+import { pick, type Shown } from '../contract/shapes/fields.ts';
+import {
+  NewSignInClient,
+  plainClientSettings,
+  SignInClient,
+  SignInClientShownOnce,
+} from '../contract/shapes/sign-in-client.ts';
 import { ok } from '../http/answer.ts';
-import type { Group, Shown } from '../http/endpoint.ts';
+import type { Group } from '../http/endpoint.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
@@ -54,8 +60,15 @@ export const clients: Group<ManageDeps> = {
 
 /** A client of a team. The service does not know its secret. */
 function show(teamId: string, client: OAuthClient): Shown<SignInClient> {
-  const { clientId, name, redirectUris, secretHash, publicKeys = [], createdAt } = client;
+  const { clientId, secretHash, publicKeys = [], createdAt } = client;
   const type = secretHash === null ? 'public' : 'confidential';
   const keys = publicKeys.map(({ kid, alg }) => ({ kid, alg }));
-  return { clientId, name, type, teamId, redirectUris, publicKeys: keys, createdAt: timeText(createdAt) };
+  return {
+    clientId,
+    ...pick(client, plainClientSettings),
+    type,
+    teamId,
+    publicKeys: keys,
+    createdAt: timeText(createdAt),
+  };
 }

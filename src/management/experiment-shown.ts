@@ -3,7 +3,8 @@ import type { Directory } from '../accounts/directory.ts';
 import { type FoundExperiment, phaseOf, plannedDays } from '../accounts/experiments.ts';
 import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { ownersOf } from '../accounts/owners.ts';
-import type { Experiment } from '../contract/shapes/experiment.ts';
+import { type Experiment, plainPlanSettings } from '../contract/shapes/experiment.ts';
+import { pick, type Shown } from '../contract/shapes/fields.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 import type { ExperimentReport, ExperimentTask } from './experiment-report.ts';
@@ -19,9 +20,8 @@ export function showExperiment(
   { feature, experiment }: FoundExperiment,
   now: number,
   users?: number,
-): Experiment {
-  const { id, name, hypothesis, base, split, metric, direction, guardrails, by } = experiment;
-  const { stopped, result } = experiment;
+): Shown<Experiment> {
+  const { id, split, by, stopped, result } = experiment;
   const { from, to } = plannedDays(experiment);
   const days = to === null ? null : to - from;
   const end = result?.at ?? now;
@@ -29,20 +29,14 @@ export function showExperiment(
   return {
     id,
     feature: feature.name,
-    name,
-    hypothesis,
-    base,
-    metric,
-    direction,
+    ...pick(experiment, plainPlanSettings),
     by,
-    owners: [...ownersOf(accounts, application, feature.name, feature).owners],
+    owners: ownersOf(accounts, application, feature.name, feature).owners,
     environment:
       application.environments.find(({ number }) => number === experiment.environment)?.name ?? null,
     split: split && Object.fromEntries(split),
     startAt: timeText(experiment.startAt),
     endAt: timeText(experiment.endAt),
-    users: experiment.users,
-    guardrails: [...guardrails],
     state: phaseOf(experiment, now),
     progress: {
       day: days === null ? day : Math.min(day, days),

@@ -23,8 +23,9 @@ import {
   experimentStates,
   NewExperiment,
   Power,
+  plainPlanDefaults,
 } from '../contract/shapes/experiment.ts';
-import { text } from '../contract/shapes/fields.ts';
+import { type Shown, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Application } from '../storage/lmdb/records.ts';
@@ -82,7 +83,7 @@ export const experiments: Group<ReportingDeps> = {
         );
         const items = wanted.map((each) => ({ ...each, number: each.experiment.number }));
         const { items: found, nextCursor } = pageOf(items, paged, (each) => each);
-        const shown: Experiment[] = [];
+        const shown: Shown<Experiment>[] = [];
         // One at a time: the reports of a team take turns.
         for (const each of found) shown.push(await shownWithUsers(deps, application, each, now));
         return ok({ items: shown, nextCursor });
@@ -105,13 +106,10 @@ export const experiments: Group<ReportingDeps> = {
         const { feature, ...plan } = body;
         const now = directory.clock.now();
         const found = await planExperiment(directory, application.id, feature, {
-          hypothesis: null,
+          ...plainPlanDefaults,
           split: null,
-          endAt: null,
-          users: null,
-          guardrails: [],
           startAt: now,
-          direction: 'up' as const,
+          endAt: null,
           ...entered(application, plan),
         });
         const { id } = found.experiment;
@@ -218,7 +216,7 @@ async function shownWithUsers(
   application: Application,
   found: FoundExperiment,
   now: number,
-): Promise<Experiment> {
+): Promise<Shown<Experiment>> {
   const { experiment } = found;
   const isCounted = experiment.users !== null && phaseOf(experiment, now) === 'running';
   const users = isCounted ? (await reportOf(deps, application, found)).users : undefined;

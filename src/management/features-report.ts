@@ -1,7 +1,9 @@
 import { defaultSettings } from '../accounts/feature-settings.ts';
 import type { Owners } from '../accounts/owners.ts';
 import type { Feature } from '../contract/shapes/feature.ts';
+import { plainFeatureSettings } from '../contract/shapes/feature.ts';
 import type { Page } from '../contract/shapes/fields.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import { type VerdictKind, verdictRules } from '../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
@@ -143,17 +145,15 @@ export function showFeature(
   owners: Owners | undefined,
   staleness: Staleness,
 ): Omit<Feature, 'verdict' | 'verdictBasis' | 'verdictSince'> {
-  const { description, archived, archivedAt, permanent, snoozedUntil, split, rollout } =
-    declaration ?? defaultSettings;
+  const settings = declaration ?? defaultSettings;
+  const { archivedAt, snoozedUntil, split, rollout } = settings;
   const { createdAt = null, updatedAt = null } = declaration ?? {};
   const { firstSeenAt, lastSeenAt } = sight;
   return {
     name,
-    description,
+    ...pick(settings, plainFeatureSettings),
     declared: declaration !== undefined,
-    archived,
     archivedAt: timeText(archivedAt),
-    permanent,
     snoozedUntil: timeText(snoozedUntil),
     split: split && Object.fromEntries(split),
     rollout:

@@ -1,9 +1,10 @@
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Deletion } from '../contract/shapes/deletion.ts';
+import type { Shown } from '../contract/shapes/fields.ts';
 import { type RefusedToken, Unattributed } from '../contract/shapes/ledger.ts';
 import { ServiceStatus } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { LatestUnattributed } from '../ingest/ledger/unattributed.ts';
 import { page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';

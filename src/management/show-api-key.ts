@@ -1,29 +1,20 @@
 import { isUsable, previousSecretOf, scopesOf } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { expiringDays } from '../accounts/expiring-keys.ts';
-import type { ApiKey } from '../contract/shapes/api-key.ts';
+import { type ApiKey, plainKeySettings } from '../contract/shapes/api-key.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 
 /** An API key in the API. The service does not know its secret. */
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
-  const {
-    clientId,
-    name,
-    role,
-    teamId,
-    applications,
-    expiresAt = null,
-    publicKeys,
-    trust,
-    createdAt,
-  } = apiKey;
+  const { clientId, role, teamId, applications, expiresAt = null, publicKeys, trust, createdAt } = apiKey;
   const now = directory.clock.now();
   const used = directory.lastUseOf(apiKey);
   return {
     clientId,
-    name,
+    ...pick(apiKey, plainKeySettings),
     role,
     teamId,
     scopes: [...scopesOf(apiKey)],

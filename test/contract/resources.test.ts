@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ColumnsOf } from '../../src/contract/resources/column.ts';
-import { type FlagsOf, fieldsOf, flag } from '../../src/contract/shapes/option.ts';
 import type { Resource } from '../../src/contract/resources/resource.ts';
 import { resources } from '../../src/contract/resources/resources.ts';
+import { type FlagsOf, fieldsOf, flag } from '../../src/contract/shapes/option.ts';
 import { NewTeam, type Team } from '../../src/contract/shapes/team.ts';
 import type { Content } from '../../src/http/endpoint.ts';
 import { managementApi } from '../../src/management/management-api.ts';

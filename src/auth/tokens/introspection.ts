@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { listOf, number, text } from '../../contract/shapes/fields.ts';
-import { type Endpoint, jsonAnswer, type Shown } from '../../http/endpoint.ts';
+import { listOf, number, type Shown, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
 import type { Request } from '../../http/types.ts';
 import { type ClientCall, clientEndpoint, clientForm } from '../clients/client-endpoint.ts';
 import { type AuthenticatedClient, invalidClient } from '../clients/clients.ts';

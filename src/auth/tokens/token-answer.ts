@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { count, shape, text } from '../../contract/shapes/fields.ts';
-import type { Shown } from '../../http/endpoint.ts';
+import { count, type Shown, shape, text } from '../../contract/shapes/fields.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { findClient, teamsThrough } from '../clients/clients.ts';
 import type { SessionDeps, Turn } from '../sessions.ts';

@@ -8,6 +8,7 @@ import {
   name,
   oneOf,
   orNull,
+  type Stored,
   shape,
   Time,
   text,
@@ -71,6 +72,10 @@ const example = {
 
 export const ApiKey = shape('ApiKey', fields, example);
 export type ApiKey = Static<typeof ApiKey>;
+
+/** Settings that are stored and shown as they are sent. */
+export const plainKeySettings = ['name'] as const;
+export type PlainKeySettings = Stored<ApiKey, typeof plainKeySettings>;
 
 export const ApiKeyShownOnce = shape(
   'ApiKeyShownOnce',

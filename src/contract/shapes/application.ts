@@ -7,6 +7,7 @@ import {
   listOf,
   name,
   orNull,
+  type Stored,
   shape,
   text,
   time,
@@ -72,6 +73,23 @@ export const Application = shape(
   },
 );
 export type Application = Static<typeof Application>;
+
+/** Settings that are stored and shown as they are sent. */
+export const plainApplicationSettings = [
+  'name',
+  'allowedOrigins',
+  'acceptClientIdentities',
+  'rate',
+  'burst',
+] as const;
+export type PlainApplicationSettings = Stored<Application, typeof plainApplicationSettings>;
+
+export const plainApplicationDefaults = {
+  allowedOrigins: [],
+  acceptClientIdentities: false,
+  rate: null,
+  burst: null,
+} as const satisfies Partial<PlainApplicationSettings>;
 
 export const NewApplication = bodyShape(
   'NewApplication',

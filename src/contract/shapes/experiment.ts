@@ -11,6 +11,7 @@ import {
   oneOf,
   orNull,
   printable,
+  type Stored,
   shape,
   Time,
   text,
@@ -202,6 +203,25 @@ export const Experiment = shape(
   },
 );
 export type Experiment = Static<typeof Experiment>;
+
+/** Settings that are stored and shown as they are sent. */
+export const plainPlanSettings = [
+  'name',
+  'hypothesis',
+  'base',
+  'users',
+  'metric',
+  'direction',
+  'guardrails',
+] as const;
+export type PlainPlanSettings = Stored<Experiment, typeof plainPlanSettings>;
+
+export const plainPlanDefaults = {
+  hypothesis: null,
+  users: null,
+  direction: 'up',
+  guardrails: [],
+} as const satisfies Partial<PlainPlanSettings>;
 
 const DailyRates = Type.Object({
   variant: text('Name of the variant.'),

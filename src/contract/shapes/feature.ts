@@ -9,6 +9,7 @@ import {
   name,
   orNull,
   printable,
+  type Stored,
   shape,
   Time,
   text,
@@ -166,6 +167,17 @@ export const Feature = shape(
   { ...example, verdict: 'in_use', verdictBasis: 'use', verdictSince: exampleTime },
 );
 export type Feature = Static<typeof Feature>;
+
+/** Settings that are stored and shown as they are sent. */
+export const plainFeatureSettings = ['description', 'archived', 'permanent'] as const;
+export type PlainFeatureSettings = Stored<Feature, typeof plainFeatureSettings>;
+
+/** The settings of a feature without a declaration. */
+export const plainFeatureDefaults: PlainFeatureSettings = {
+  description: null,
+  archived: false,
+  permanent: false,
+};
 
 const VariantSight = Type.Object({ variant: text('Name of the variant.'), ...sight });
 

@@ -96,6 +96,22 @@ export const exampleIds = {
   delivery: `msg_8_${'0'.repeat(23)}8`,
 } as const;
 
+/** A read-only value. */
+export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
+
+/** Some fields of a resource, as a record stores them. */
+export type Stored<Resource, Names extends readonly (keyof Resource)[]> = Shown<
+  Pick<Resource, Names[number]>
+>;
+
+/** The named fields of a record. */
+export function pick<Row, const Names extends readonly (keyof Row)[]>(
+  row: Row,
+  names: Names,
+): Pick<Row, Names[number]> {
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Names[number]>;
+}
+
 /** One page of a list; `nextCursor` is `null` on the last page. */
 export interface Page<T> {
   readonly items: readonly T[];

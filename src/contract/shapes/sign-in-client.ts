@@ -1,5 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleIds, exampleTime, listOf, name, shape, text, time } from './fields.ts';
+import {
+  bodyShape,
+  exampleIds,
+  exampleTime,
+  listOf,
+  name,
+  type Stored,
+  shape,
+  text,
+  time,
+} from './fields.ts';
 import { fieldsOf, flag as option } from './option.ts';
 import { publicKeyOption, publicKeys, ShownPublicKey } from './public-key.ts';
 
@@ -36,6 +46,10 @@ const example = {
 
 export const SignInClient = shape('SignInClient', fields, example);
 export type SignInClient = Static<typeof SignInClient>;
+
+/** Settings that are stored and shown as they are sent. */
+export const plainClientSettings = ['name', 'redirectUris'] as const;
+export type PlainClientSettings = Stored<SignInClient, typeof plainClientSettings>;
 
 export const SignInClientShownOnce = shape(
   'SignInClientShownOnce',

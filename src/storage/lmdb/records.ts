@@ -3,10 +3,15 @@ import type { KeyScope } from '../../contract/key-scopes.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
+import type { PlainKeySettings } from '../../contract/shapes/api-key.ts';
+import type { PlainApplicationSettings } from '../../contract/shapes/application.ts';
 import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
+import type { PlainPlanSettings } from '../../contract/shapes/experiment.ts';
 import type { ExperimentFigures } from '../../contract/shapes/experiment-figures.ts';
+import type { PlainFeatureSettings } from '../../contract/shapes/feature.ts';
 import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import type { Preferences } from '../../contract/shapes/preferences.ts';
+import type { PlainClientSettings } from '../../contract/shapes/sign-in-client.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { NewView } from '../../contract/shapes/view.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
@@ -71,11 +76,10 @@ export interface Invitation {
 }
 
 /** A team's OAuth client credentials for the management API. */
-export interface ApiKey {
+export interface ApiKey extends PlainKeySettings {
   readonly clientId: string;
   readonly number: number;
   readonly teamId: string;
-  readonly name: string;
   /** The role of its tokens: that of its scopes, and Viewer if they include none. */
   readonly role: Role;
   /** Absent from keys of earlier releases: the scope of the role. */
@@ -102,14 +106,11 @@ export interface ApiKey {
 }
 
 /** An application that people sign in to with the code grant (RFC 6749 §2.1), registered by a team. */
-export interface OAuthClient {
+export interface OAuthClient extends PlainClientSettings {
   readonly clientId: string;
   readonly number: number;
   /** Only members of this team may sign in to it. `null` for the service's own clients, which all users may use. */
   readonly teamId: string | null;
-  readonly name: string;
-  /** Compared exactly, except for the port of a loopback address (RFC 8252 §7.3). */
-  readonly redirectUris: readonly string[];
   /** SHA-256 of a confidential client's secret, hex; `null` for a public client. */
   readonly secretHash: string | null;
   /** The keys that may sign the assertions of a confidential client without a secret (RFC 7523). */
@@ -118,15 +119,12 @@ export interface OAuthClient {
 }
 
 /** A team's declaration of a feature. A feature only seen in packets has none. */
-export interface FeatureDeclaration {
+export interface FeatureDeclaration extends PlainFeatureSettings {
   readonly applicationId: string;
   readonly name: string;
   readonly number: number;
-  readonly description: string | null;
-  readonly archived: boolean;
   /** `null` if it is not archived, or was archived before this was recorded. */
   readonly archivedAt: number | null;
-  readonly permanent: boolean;
   /** Time until which its verdict is deferred. */
   readonly snoozedUntil: number | null;
   /** The intended split of users: variants with their weights. */
@@ -219,18 +217,11 @@ export interface Environment {
   readonly createdAt: number;
 }
 
-export interface Application {
+export interface Application extends PlainApplicationSettings {
   readonly id: string;
   /** Never reused. It determines which worker commits the application's usage. */
   readonly number: number;
   readonly teamId: string;
-  readonly name: string;
-  /** As entered. Empty allows every origin. */
-  readonly allowedOrigins: readonly string[];
-  readonly acceptClientIdentities: boolean;
-  /** Packets per second, and burst size. `null` means the server's default, and a rate of 0 no limit. */
-  readonly rate: number | null;
-  readonly burst: number | null;
   readonly environments: readonly Environment[];
   /** The saved views of the console. Absent without any. */
   readonly views?: readonly StoredView[];
@@ -330,19 +321,14 @@ export interface GuardrailMetric extends PlannedMetric {
 }
 
 /** What a team decides before an experiment starts. */
-export interface ExperimentPlan extends PlannedMetric {
-  readonly name: string;
-  readonly hypothesis: string | null;
+export interface ExperimentPlan extends PlainPlanSettings {
   /** The number of the environment. */
   readonly environment: number;
-  readonly base: string;
   /** `null`: the split of the feature. */
   readonly split: readonly Weight[] | null;
   readonly startAt: number;
-  /** At least one of the two is present. */
+  /** `endAt`, `users` or both are present. */
   readonly endAt: number | null;
-  readonly users: number | null;
-  readonly guardrails: readonly GuardrailMetric[];
 }
 
 export interface Experiment extends ExperimentPlan {

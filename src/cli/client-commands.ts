@@ -3,7 +3,6 @@ import { type } from '../contract/shapes/application-key.ts';
 import { flag, valuesOf } from '../contract/shapes/option.ts';
 import type { Command } from './command.ts';
 import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
-import { importFormats } from './import/rows.ts';
 
 /** The commands that talk to a server, except for those of resources and reports. */
 
@@ -66,6 +65,9 @@ export const forgetCommand: Command = {
   operand: { name: 'IDENTITY', description: 'Identity, as minted or asserted' },
   flags: [yesFlag, appFlag, urlFlag, jsonFlag],
 };
+
+const importFormats = ['csv', 'ndjson', 'unleash'] as const;
+export type ImportFormat = (typeof importFormats)[number];
 
 export const importCommand: Command = {
   name: 'import',

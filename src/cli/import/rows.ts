@@ -2,9 +2,6 @@ import { Failure } from '../failure.ts';
 import { printable } from '../show.ts';
 import { cellsOf } from './cells.ts';
 
-export const importFormats = ['csv', 'ndjson', 'unleash'] as const;
-export type ImportFormat = (typeof importFormats)[number];
-
 /** A metric of the application, or of a variant of a feature. */
 export type MetricName = readonly [metric: string, feature?: string, variant?: string];
 

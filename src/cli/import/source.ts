@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { ImportFormat } from '../client-commands.ts';
 import type { Given } from '../command.ts';
 import { UsageError } from '../flags.ts';
 import { csvReader, ndjsonReader } from './export-readers.ts';
 import { LineFile } from './line-file.ts';
-import type { ImportFormat, RowReader, RowSink } from './rows.ts';
+import type { RowReader, RowSink } from './rows.ts';
 import { Covered, unleashReader, unleashVariantsReader } from './unleash-readers.ts';
 
 /** A line that is not a row. */

@@ -163,7 +163,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 3185,
   cli: 6057,
   commands: 2225,
-  console: 19941,
+  console: 19958,
   contract: 7985,
   demo: 1458,
   grpc: 1892,

@@ -9,7 +9,7 @@ import { type Chunk, type CompressedFile, finish, sizeOf } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';
 
-/** A row of `src/console/routes.ts`, whose types are those of browsers. */
+/** A row of `src/console/pages/routes.ts`, whose types are those of browsers. */
 interface BuiltRoute {
   readonly page: string;
   readonly load: () => unknown;
@@ -45,7 +45,7 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
   const metafile = output.metafile!;
   const named = (name: string) => chunks.get(name)!;
   const own = staticImports(metafile, './main.js');
-  const { routes } = await import(join(root, 'src/console/routes.ts'));
+  const { routes } = await import(join(root, 'src/console/pages/routes.ts'));
   const pages = (routes as readonly BuiltRoute[]).map((route) => {
     const all = new Set([...own, ...staticImports(metafile, chunkOf(metafile, root, route))]);
     return [route.page, [...all].map(named)] as const;
@@ -96,7 +96,7 @@ async function buildTheme(root: string): Promise<readonly BuildArtifact[]> {
 /** The chunk that a route loads. @throws {Error} if the route does not import a file */
 function chunkOf({ outputs }: BuildMetafile, root: string, { page, load }: BuiltRoute): string {
   const [, file] = /import\(["'](.+?)["']\)/.exec(String(load)) ?? [];
-  const path = join(root, 'src/console', file ?? '');
+  const path = join(root, 'src/console/pages', file ?? '');
   const found = Object.entries(outputs).find(
     ([, { entryPoint }]) => entryPoint !== undefined && join(process.cwd(), entryPoint) === path,
   );

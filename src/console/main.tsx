@@ -1,17 +1,18 @@
 /*
  * src/console: the web console. It runs in the browser and uses the server's API and `src/contract`.
- * main.tsx starts it, and app.tsx chooses the page. pages/ has a folder for each page, parts/ the shared components, and api/ the
- * requests.
+ * main.tsx starts it, and app.tsx chooses the page. frame/ surrounds the page, and search/ opens from it. pages/ has the table of
+ * pages and a folder for each, parts/ the shared components, reader/ what depends on the user, address/ what an address says,
+ * text/ the formats, api/ the requests, and styles/ the style sheets and what switches them.
  */
 import { render } from 'preact';
 import { App } from './app.tsx';
-import './theme.ts';
-import { startKeys } from './keys.ts';
-import { SignedIn } from './parts/sign-in-again.tsx';
-import { startPrinting } from './printing.ts';
-import { showSafeText } from './safe-text.ts';
-import { begin, reportSignIn } from './session.ts';
-import { root } from './settings.ts';
+import './styles/theme.ts';
+import { begin, reportSignIn } from './api/session.ts';
+import { root } from './api/settings.ts';
+import { SignedIn } from './frame/sign-in-again.tsx';
+import { startKeys } from './parts/keys.ts';
+import { startPrinting } from './styles/printing.ts';
+import { showSafeText } from './text/safe-text.ts';
 import './styles/console.css';
 
 showSafeText();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiProblem, Unreachable } from '../../src/console/api/problem.ts';
-import { fieldOf } from '../../src/console/parts/field-problem.ts';
+import { fieldOf } from '../../src/console/parts/form/field-problem.ts';
 
 const names = ['name', 'rate', 'email', 'environments'];
 

@@ -4,7 +4,7 @@ import { programsOf } from '../../src/console/pages/flag/programs.ts';
 import { acrossEnvironments } from '../../src/console/pages/overview/across.ts';
 import { ownerAction, runSteps, tagAction } from '../../src/console/pages/overview/bulk-actions.ts';
 import { trendLine } from '../../src/console/pages/overview/trend.tsx';
-import { selectedAfter } from '../../src/console/parts/selection.tsx';
+import { selectedAfter } from '../../src/console/parts/table/selection.tsx';
 
 describe('the trend of a flag', () => {
   const hours6 = { start: 0, width: 21_600, length: 28 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatsOf, periodMs, seenText } from '../../src/console/format.ts';
+import { formatsOf, periodMs, seenText } from '../../src/console/text/format.ts';
 
 const english = formatsOf('en-US', 'Europe/Berlin');
 const german = formatsOf('de-DE', 'America/New_York');

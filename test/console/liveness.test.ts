@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiProblem } from '../../src/console/api/problem.ts';
-import { livenessOf } from '../../src/console/parts/liveness.ts';
+import { livenessOf } from '../../src/console/frame/liveness.ts';
 
 const now = 1_000_000;
 const polled = (ago: number, error?: unknown) => ({ since: now - ago, error });

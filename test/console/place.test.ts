@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { placeOf } from '../../src/console/place.ts';
+import { placeOf } from '../../src/console/address/place.ts';
 
 describe('an address', () => {
   test.each([

@@ -10,7 +10,7 @@ import {
   readRange,
   timeOfInput,
   widths,
-} from '../../src/console/range.ts';
+} from '../../src/console/address/range.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

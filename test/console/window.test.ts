@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { drawn, moveTo, viewOf } from '../../src/console/parts/window.ts';
+import { drawn, moveTo, viewOf } from '../../src/console/parts/table/window.ts';
 
 describe('the rendered rows', () => {
   test('include all visible rows, and few others', () => {

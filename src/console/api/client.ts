@@ -1,12 +1,13 @@
 /*
  * src/console/api: requests to the server. client.ts sends one, poll.ts repeats one, list.ts reads lists in pages, thing.ts reads and
- * changes one resource, and problem.ts describes failures.
+ * changes one resource, problem.ts describes failures, and session.ts signs in and out. settings.ts and clock.ts have the settings and
+ * the time of the server.
  */
 import { signal } from '@preact/signals';
-import { learnTime } from '../clock.ts';
-import { signedInAgain } from '../session.ts';
-import { root } from '../settings.ts';
+import { learnTime } from './clock.ts';
 import { problemOf, Unreachable } from './problem.ts';
+import { signedInAgain } from './session.ts';
+import { root } from './settings.ts';
 
 type QueryValue = string | number | boolean | undefined;
 export type Query = Readonly<Record<string, QueryValue | readonly string[]>>;

@@ -1,7 +1,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { currentTime } from '../clock.ts';
 import { bodyOf, reachable, send } from './client.ts';
+import { currentTime } from './clock.ts';
 import { pauseAfter } from './pause.ts';
 
 /** The state of a poll. A component that reads one of its fields is rendered when that field changes. */

@@ -1,5 +1,5 @@
 /* Applies the theme chosen in the console to a page of the docs, before the page is drawn. */
-import { themeKey } from '../theme-key.ts';
+import { themeKey } from '../styles/theme-key.ts';
 
 try {
   document.documentElement.dataset['theme'] = localStorage.getItem(themeKey) ?? 'system';

@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { applicationAddress, flagAddress, useQuery } from '../address.ts';
+import { applicationAddress, flagAddress, useQuery } from '../address/address.ts';
 import { withQuery } from '../api/client.ts';
-import { applications } from '../applications.tsx';
-import { NotFound } from './not-found.tsx';
+import { NotFound } from '../parts/not-found.tsx';
+import { applications } from '../reader/applications.tsx';
 
 /**
  * `/apps/:app`, and `/apps/:app/:env`: lead to the flags of the environment, or of the first one. `?flag=` leads to a flag. Messages

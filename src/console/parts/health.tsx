@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Health, HealthItem } from '../../contract/shapes/health.ts';
-import { kept, useQuery } from '../address.ts';
+import { kept, useQuery } from '../address/address.ts';
+import type { InEnvironment } from '../address/place.ts';
 import { resource, withQuery } from '../api/client.ts';
+import { now } from '../api/clock.ts';
 import { usePoll } from '../api/poll.ts';
 import { messageOf } from '../api/problem.ts';
-import { now } from '../clock.ts';
-import { format, plural } from '../format.ts';
-import type { InEnvironment } from '../place.ts';
-import { root } from '../settings.ts';
+import { root } from '../api/settings.ts';
+import { format, plural } from '../text/format.ts';
 import { announce } from './announce.tsx';
 
 const everyMs = 15_000;

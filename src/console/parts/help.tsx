@@ -1,4 +1,4 @@
-import { root } from '../settings.ts';
+import { root } from '../api/settings.ts';
 
 interface HelpProps {
   /** Page of the docs, and the anchor of a section: `semantics#the-verdict`. A test checks that it exists. */

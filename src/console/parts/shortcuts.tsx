@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { shortcuts, useKeys } from '../keys.ts';
 import { Dialog } from './dialog.tsx';
+import { shortcuts, useKeys } from './keys.ts';
 
 const open = signal(false);
 

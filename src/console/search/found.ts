@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { SearchResult, SearchResults } from '../../contract/shapes/search.ts';
-import { flagAddress } from '../address.ts';
+import { flagAddress } from '../address/address.ts';
+import { type Place, placeOf } from '../address/place.ts';
 import { call, resource } from '../api/client.ts';
-import { applications } from '../applications.tsx';
-import { type Place, placeOf } from '../place.ts';
-import { root } from '../settings.ts';
+import { root } from '../api/settings.ts';
+import { applications } from '../reader/applications.tsx';
 import { type Entry, sentText } from './entries.ts';
 
 /** Pause after a key, ms. */

@@ -1,17 +1,23 @@
 import { signal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import { address, applicationSettingsAddress, environmentAddress, kept, useQuery } from '../address.ts';
+import {
+  address,
+  applicationSettingsAddress,
+  environmentAddress,
+  kept,
+  useQuery,
+} from '../address/address.ts';
+import { placeOf } from '../address/place.ts';
+import { type Preset, presets, rangeQuery } from '../address/range.ts';
 import { withQuery } from '../api/client.ts';
-import { applications } from '../applications.tsx';
+import { signOut } from '../api/session.ts';
+import { root } from '../api/settings.ts';
+import { routes, tabs } from '../pages/routes.ts';
 import { announce } from '../parts/announce.tsx';
 import { openShortcuts } from '../parts/shortcuts.tsx';
-import { placeOf } from '../place.ts';
-import { type Preset, presets, rangeQuery } from '../range.ts';
-import { hasRole } from '../roles.ts';
-import { routes, tabs } from '../routes.ts';
-import { signOut } from '../session.ts';
-import { root } from '../settings.ts';
-import { chooseTheme, type Theme, themes } from '../theme.ts';
+import { applications } from '../reader/applications.tsx';
+import { hasRole } from '../reader/roles.ts';
+import { chooseTheme, type Theme, themes } from '../styles/theme.ts';
 import type { Entry } from './entries.ts';
 
 /** The entries that the console knows: pages, applications, settings and actions. */

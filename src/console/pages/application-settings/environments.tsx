@@ -3,16 +3,16 @@ import { useEffect, useRef } from 'preact/hooks';
 import { environmentColumns } from '../../../contract/resources/columns.ts';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { Deletion } from '../../../contract/shapes/deletion.ts';
-import { environmentAddress } from '../../address.ts';
+import { environmentAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { refreshApplications } from '../../applications.tsx';
-import { format } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
-import { Field, Form } from '../../parts/form.tsx';
-import { isAdmin, Part } from '../settings/part.tsx';
-import { ResourceTable } from '../settings/resource-table.tsx';
+import { Field, Form } from '../../parts/form/form.tsx';
+import { isAdmin, Part } from '../../parts/resource/part.tsx';
+import { ResourceTable } from '../../parts/resource/resource-table.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { refreshApplications } from '../../reader/applications.tsx';
+import { format } from '../../text/format.ts';
 import type { ApplicationProps } from './application-props.ts';
 
 /** The environments of an application, and the progress of removals. */

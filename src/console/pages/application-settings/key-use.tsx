@@ -1,7 +1,7 @@
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
-import { now } from '../../clock.ts';
-import { format, plural } from '../../format.ts';
-import { Ago } from '../../parts/columns.tsx';
+import { now } from '../../api/clock.ts';
+import { Ago } from '../../parts/table/columns.tsx';
+import { format, plural } from '../../text/format.ts';
 
 /** A key that was used this recently counts as in use, ms. */
 const recentMs = 15 * 60_000;

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { OriginCheck } from '../../../contract/shapes/application.ts';
 import { call, resource } from '../../api/client.ts';
-import { Field, Form } from '../../parts/form.tsx';
-import { isAdmin, Part } from '../settings/part.tsx';
-import { ResourceTable } from '../settings/resource-table.tsx';
+import { Field, Form } from '../../parts/form/form.tsx';
+import { isAdmin, Part } from '../../parts/resource/part.tsx';
+import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import type { ApplicationProps } from './application-props.ts';
 import { previewOrigin } from './origin-preview.ts';
 

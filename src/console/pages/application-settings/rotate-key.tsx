@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
-import { Ago } from '../../parts/columns.tsx';
-import { Secret } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
+import { Secret } from '../../parts/form/create.tsx';
+import { Form } from '../../parts/form/form.tsx';
+import { Ago } from '../../parts/table/columns.tsx';
+import { format } from '../../text/format.ts';
 import { shownKey } from './key-types.ts';
 import { LastUse, Refusals } from './key-use.tsx';
 

@@ -3,17 +3,17 @@ import { auditColumns } from '../../../contract/resources/columns.ts';
 import type { AuditEntry } from '../../../contract/shapes/audit-entry.ts';
 import type { Page } from '../../../contract/shapes/fields.ts';
 import type { User } from '../../../contract/shapes/user.ts';
-import { useQuery } from '../../address.ts';
+import { useQuery } from '../../address/address.ts';
 import { call, type Query, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { applications } from '../../applications.tsx';
 import { useAction } from '../../parts/action.tsx';
-import { Time } from '../../parts/columns.tsx';
 import { downloadCsv, toCsv } from '../../parts/csv.ts';
-import { columnsOf } from '../../parts/declared-columns.ts';
-import { Filter } from '../../parts/filters.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { isAdmin } from '../settings/part.tsx';
+import { Filter } from '../../parts/form/filters.tsx';
+import { isAdmin } from '../../parts/resource/part.tsx';
+import { Time } from '../../parts/table/columns.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { ListTable } from '../../parts/table/list-table.tsx';
+import { applications } from '../../reader/applications.tsx';
 import { actionText, changeText, dayBounds } from './audit-words.ts';
 
 /** `/audit`: the audit log. */

@@ -1,18 +1,18 @@
 /* src/console/pages/cleanup: the flags that can be removed from the code. */
 import { useSignal } from '@preact/signals';
 import type { Cleanup, CleanupItem } from '../../../contract/shapes/cleanup.ts';
-import { flagAddress, useQuery } from '../../address.ts';
+import { flagAddress, useQuery } from '../../address/address.ts';
+import type { InEnvironment } from '../../address/place.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
 import { CodePlaces } from '../../parts/code-places.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { downloadCsv, toCsv } from '../../parts/csv.ts';
 import { download } from '../../parts/download.ts';
 import { Pending } from '../../parts/failure.tsx';
 import { Help } from '../../parts/help.tsx';
-import { Table } from '../../parts/table.tsx';
-import type { InEnvironment } from '../../place.ts';
+import { Table } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
 import { reasonText } from '../flag/verdict-words.ts';
 import { states } from '../overview/states.ts';
 

@@ -2,16 +2,17 @@
  * src/console/pages/experiments: page.tsx lists the experiments of an environment, and experiment.tsx shows one, with its intervals
  * (intervals.tsx).
  */
+
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
-import { environmentAddress, flagAddress, useQuery } from '../../address.ts';
+import { environmentAddress, flagAddress, useQuery } from '../../address/address.ts';
+import type { InEnvironment } from '../../address/place.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
-import { Ago } from '../../parts/columns.tsx';
 import { Pending } from '../../parts/failure.tsx';
 import { Help } from '../../parts/help.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
-import type { InEnvironment } from '../../place.ts';
+import { Ago } from '../../parts/table/columns.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
 
 const everyMs = 30_000;
 

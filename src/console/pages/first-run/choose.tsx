@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
-import { environmentAddress, useQuery } from '../../address.ts';
+import { environmentAddress, useQuery } from '../../address/address.ts';
+import type { InEnvironment } from '../../address/place.ts';
 import { withQuery } from '../../api/client.ts';
-import type { InEnvironment } from '../../place.ts';
 import { type Source, sources } from './sources.ts';
 import type { Target } from './target.ts';
 

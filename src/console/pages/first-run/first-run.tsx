@@ -5,10 +5,10 @@
  * evaluates the ledger.
  */
 import { useLocation } from 'preact-iso';
-import { environmentAddress } from '../../address.ts';
-import { Form } from '../../parts/form.tsx';
+import { environmentAddress } from '../../address/address.ts';
+import { Form } from '../../parts/form/form.tsx';
+import { isAdmin } from '../../parts/resource/part.tsx';
 import { ApplicationFields, applicationCodes, createApplication } from '../settings/applications.tsx';
-import { isAdmin } from '../settings/part.tsx';
 
 /** The page `/` without applications. */
 export function FirstRun() {

@@ -2,10 +2,10 @@ import type { ApplicationKey } from '../../../contract/shapes/application-key.ts
 import { resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { CopyButton } from '../../parts/copy.tsx';
-import { OptionList } from '../../parts/filters.tsx';
-import { Choices, Form } from '../../parts/form.tsx';
+import { OptionList } from '../../parts/form/filters.tsx';
+import { Choices, Form } from '../../parts/form/form.tsx';
+import { isAdmin } from '../../parts/resource/part.tsx';
 import { createKey, type KeyType, keyTypes } from '../application-settings/key-types.ts';
-import { isAdmin } from '../settings/part.tsx';
 
 /** A listed or a new key. */
 export type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;

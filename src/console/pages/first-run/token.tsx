@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
-import { Ago } from '../../parts/columns.tsx';
-import { Choices, Field, Form } from '../../parts/form.tsx';
+import { Choices, Field, Form } from '../../parts/form/form.tsx';
+import { isAdmin } from '../../parts/resource/part.tsx';
+import { Ago } from '../../parts/table/columns.tsx';
 import { RefusedTokens, useUnattributed } from '../ingest/senders.tsx';
-import { isAdmin } from '../settings/part.tsx';
 
 interface TokensProps {
   readonly app: string;

@@ -5,8 +5,8 @@ import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { type Tagged, useChange } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
-import { Form, type FormProps } from '../../parts/form.tsx';
-import { ConflictDialog } from '../../parts/thing.tsx';
+import { Form, type FormProps } from '../../parts/form/form.tsx';
+import { ConflictDialog } from '../../parts/resource/thing.tsx';
 
 /** The flag of the page. */
 export interface FlagPlace {

@@ -3,13 +3,13 @@ import type { Experiment, Power } from '../../../contract/shapes/experiment.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { Metric } from '../../../contract/shapes/metric.ts';
 import { call, resource, withQuery } from '../../api/client.ts';
+import { currentTime } from '../../api/clock.ts';
 import { useWholeList } from '../../api/list.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { currentTime } from '../../clock.ts';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
-import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Help } from '../../parts/help.tsx';
-import { hasRole } from '../../roles.ts';
+import { hasRole } from '../../reader/roles.ts';
 import { experimentAddress } from '../experiments/page.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
 

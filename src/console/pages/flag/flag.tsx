@@ -2,17 +2,18 @@
  * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own. traffic.ts and
  * verdict-words.ts compute.
  */
+
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
-import { environmentAddress, kept, useQuery } from '../../address.ts';
+import { environmentAddress, kept, useQuery } from '../../address/address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Pending } from '../../parts/failure.tsx';
-import { hasRole } from '../../roles.ts';
-import { useTitle } from '../../title.ts';
-import { NotFound } from '../not-found.tsx';
+import { NotFound } from '../../parts/not-found.tsx';
+import { useTitle } from '../../parts/title.ts';
+import { hasRole } from '../../reader/roles.ts';
 import { DeclareButton, type FlagPlace, flagPath } from './change.tsx';
 import { ComparisonSection } from './comparison.tsx';
 import { ExperimentsSection } from './experiments.tsx';

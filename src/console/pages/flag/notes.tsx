@@ -1,11 +1,11 @@
 import { useId } from 'preact/hooks';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { call } from '../../api/client.ts';
-import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
-import { Field, Form } from '../../parts/form.tsx';
-import { hasRole } from '../../roles.ts';
-import { ReadOnlyNote } from '../settings/part.tsx';
+import { Field, Form } from '../../parts/form/form.tsx';
+import { ReadOnlyNote } from '../../parts/resource/part.tsx';
+import { hasRole } from '../../reader/roles.ts';
+import { format } from '../../text/format.ts';
 import { type FlagPlace, flagPath, reread } from './change.tsx';
 
 /** The team's notes on the flag. The chart marks each of them. */

@@ -5,10 +5,10 @@ import type { Team } from '../../../contract/shapes/team.ts';
 import type { Member } from '../../../contract/shapes/user.ts';
 import { resource } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
-import { applications } from '../../applications.tsx';
 import { CodePlaces } from '../../parts/code-places.tsx';
-import { Field } from '../../parts/form.tsx';
-import { hasRole } from '../../roles.ts';
+import { Field } from '../../parts/form/form.tsx';
+import { applications } from '../../reader/applications.tsx';
+import { hasRole } from '../../reader/roles.ts';
 import { FlagForm, type FlagProps } from './change.tsx';
 
 /** Who owns the flag, its tags, and where the code names it. */

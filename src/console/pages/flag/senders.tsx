@@ -2,11 +2,11 @@ import { checksOnlyOf, checksOnlyText, isChecksOnly } from '../../../contract/ch
 import { surplusName } from '../../../contract/names.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';
-import { flagAddress, useQuery } from '../../address.ts';
+import { flagAddress, useQuery } from '../../address/address.ts';
 import { usePoll } from '../../api/poll.ts';
-import { agoColumn, SeenAgo } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { agoColumn, SeenAgo } from '../../parts/table/columns.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
 import { type ProgramThere, programsOf, type SenderProgram } from './programs.ts';
 

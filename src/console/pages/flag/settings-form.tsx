@@ -1,4 +1,4 @@
-import { type ControlProperties, Field } from '../../parts/form.tsx';
+import { type ControlProperties, Field } from '../../parts/form/form.tsx';
 import { FlagForm, type FlagProps } from './change.tsx';
 import { splitVariants, typedSplit } from './traffic.ts';
 

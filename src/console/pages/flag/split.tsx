@@ -1,7 +1,7 @@
 import type { FeatureSplit } from '../../../contract/shapes/split.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { splitTitle } from '../overview/split.tsx';
+import { splitTitle } from '../../parts/split.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
 
 const everyMs = 20_000;

@@ -1,13 +1,13 @@
 import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
-import { flagAddress, useQuery } from '../../address.ts';
+import { flagAddress, useQuery } from '../../address/address.ts';
+import { currentTime } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
-import { currentTime } from '../../clock.ts';
-import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { hasRole } from '../../roles.ts';
+import { hasRole } from '../../reader/roles.ts';
+import { format } from '../../text/format.ts';
 import { DeclareButton, type FlagPlace, type FlagProps, flagPath, useFlagChange } from './change.tsx';
 import { SplitReason } from './split.tsx';
 import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';

@@ -4,12 +4,12 @@ import {
   applicationSettingsAddress,
   environmentAddress,
   useQuery,
-} from '../../address.ts';
+} from '../../address/address.ts';
 import { withQuery } from '../../api/client.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
+import { now } from '../../api/clock.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
 
 /** A row for each application. Environments and figures lead to their pages. */
 export function Applications({ applications }: { readonly applications: readonly HomeApplication[] }) {

@@ -6,12 +6,12 @@ import { useSignal } from '@preact/signals';
 import type { HomeItem, Home as HomeReport } from '../../../contract/shapes/home.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { applications } from '../../applications.tsx';
-import { format, plural } from '../../format.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { HealthLink, useAnnouncedItems } from '../../parts/health.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { useTitle } from '../../title.ts';
+import { useTitle } from '../../parts/title.ts';
+import { applications } from '../../reader/applications.tsx';
+import { format, plural } from '../../text/format.ts';
 import { FirstRun } from '../first-run/first-run.tsx';
 import { Applications } from './applications.tsx';
 

@@ -1,10 +1,10 @@
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
-import { applicationSettingsAddress } from '../../address.ts';
+import { applicationSettingsAddress } from '../../address/address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
-import { Ago, agoColumn } from '../../parts/columns.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { Ago, agoColumn } from '../../parts/table/columns.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
 import { reasonOf } from '../application-settings/key-use.tsx';
 
 const everyMs = 10_000;

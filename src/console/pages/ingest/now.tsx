@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact';
 import type { Cluster, ServiceStatus } from '../../../contract/shapes/status.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { timeColumn } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { timeColumn } from '../../parts/table/columns.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
 
 const everyMs = 2000;
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
-import { applicationSettingsAddress, useQuery } from '../../address.ts';
-import { format, plural } from '../../format.ts';
-import { Ago } from '../../parts/columns.tsx';
+import { applicationSettingsAddress, useQuery } from '../../address/address.ts';
+import { Ago } from '../../parts/table/columns.tsx';
+import { format, plural } from '../../text/format.ts';
 import { KeyLink } from './keys.tsx';
 import { adviceOn, leakAdvice, type Reason, reasonsOf } from './reasons.ts';
 

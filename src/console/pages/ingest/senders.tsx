@@ -5,14 +5,14 @@ import type {
   UnattributedRefusal,
   Unattributed as UnattributedReport,
 } from '../../../contract/shapes/ledger.ts';
-import { useQuery } from '../../address.ts';
+import { useQuery } from '../../address/address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format, plural } from '../../format.ts';
-import { Ago, agoColumn, countColumn, Program } from '../../parts/columns.tsx';
-import { Filter } from '../../parts/filters.tsx';
-import { type Column, CsvButton, Table } from '../../parts/table.tsx';
-import { hasRole } from '../../roles.ts';
+import { Filter } from '../../parts/form/filters.tsx';
+import { Ago, agoColumn, countColumn, Program } from '../../parts/table/columns.tsx';
+import { type Column, CsvButton, Table } from '../../parts/table/table.tsx';
+import { hasRole } from '../../reader/roles.ts';
+import { format, plural } from '../../text/format.ts';
 import { KeyLink } from './keys.tsx';
 import { type Counts, outcomes, programsIn, type SendingProgram, typeOf } from './programs.ts';
 import { adviceOn, filtered } from './reasons.ts';

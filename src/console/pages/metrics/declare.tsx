@@ -1,8 +1,8 @@
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
-import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Confirm } from '../../parts/form/confirm.tsx';
+import { Field, Form, SelectField } from '../../parts/form/form.tsx';
 import type { MetricRow } from './rows.ts';
 
 interface DeclareProps {

@@ -1,10 +1,10 @@
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
-import { useMarkers } from '../../markers.ts';
+import type { InEnvironment } from '../../address/place.ts';
+import { now } from '../../api/clock.ts';
+import { useMarkers } from '../../parts/chart/activity-markers.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { type Buckets, bucketAt, toneOf } from '../../parts/chart/series.ts';
-import { useRange } from '../../parts/range.tsx';
-import type { InEnvironment } from '../../place.ts';
+import { useRange } from '../../parts/choices/range.tsx';
+import { format } from '../../text/format.ts';
 import { bucketsFrom, figureOf, latest, type MetricRow, valuesIn } from './rows.ts';
 
 interface DetailProps {

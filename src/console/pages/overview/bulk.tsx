@@ -5,17 +5,17 @@ import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import type { GivenOwner } from '../../../contract/shapes/owner.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import { call, resource } from '../../api/client.ts';
+import { currentTime } from '../../api/clock.ts';
 import { useWholeList } from '../../api/list.ts';
 import { forget } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
-import { currentTime } from '../../clock.ts';
-import { format, plural } from '../../format.ts';
+import { user } from '../../api/session.ts';
 import { announce } from '../../parts/announce.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
-import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { user } from '../../session.ts';
+import { format, plural } from '../../text/format.ts';
 import {
   type BulkAction,
   type BulkProgress,

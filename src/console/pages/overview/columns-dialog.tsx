@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
-import { changePreferences } from '../../preferences.ts';
+import { Form } from '../../parts/form/form.tsx';
+import { changePreferences } from '../../reader/preferences.ts';
 
 interface ColumnsDialogProps {
   /** All columns that can be selected, in their default order. */

@@ -1,15 +1,15 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
-import { flagAddress } from '../../address.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
+import { flagAddress } from '../../address/address.ts';
+import { now } from '../../api/clock.ts';
 import { toneOf } from '../../parts/chart/series.ts';
-import { Ago, NotReported } from '../../parts/columns.tsx';
-import type { Column } from '../../parts/table.tsx';
+import { Split, splitWords } from '../../parts/split.tsx';
+import { Ago, NotReported } from '../../parts/table/columns.tsx';
+import type { Column } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
 import { type Change, changeOf, names, trendOf, usersHead } from './figures.ts';
 import { variantsText } from './rows.ts';
-import { Split, splitWords } from './split.tsx';
 import { hintOf, markOf, meantBy, stateText } from './states.ts';
 import { Trend, trendLine } from './trend.tsx';
 

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { format } from '../../format.ts';
+import { rangeLabel, rangeQuery } from '../../address/range.ts';
 import { announce } from '../../parts/announce.tsx';
+import type { ChosenRange } from '../../parts/choices/range.tsx';
 import { copyText } from '../../parts/copy.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import type { ChosenRange } from '../../parts/range.tsx';
-import { rangeLabel, rangeQuery } from '../../range.ts';
+import { format } from '../../text/format.ts';
 
 /** Copies the address of the page, with the current times or with a relative range. */
 export function CopyLink({ range, bounds }: ChosenRange) {

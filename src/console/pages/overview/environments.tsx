@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
-import { flagAddress, useQuery } from '../../address.ts';
+import { flagAddress, useQuery } from '../../address/address.ts';
+import type { InEnvironment } from '../../address/place.ts';
+import { overviewQuery } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
-import { Ago } from '../../parts/columns.tsx';
+import type { ChosenRange } from '../../parts/choices/range.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import type { ChosenRange } from '../../parts/range.tsx';
-import { sortKey, sortRows } from '../../parts/sort.ts';
-import type { Column } from '../../parts/table.tsx';
-import { VirtualTable } from '../../parts/virtual-table.tsx';
-import type { InEnvironment } from '../../place.ts';
-import { overviewQuery } from '../../range.ts';
+import { Ago } from '../../parts/table/columns.tsx';
+import { sortKey, sortRows } from '../../parts/table/sort.ts';
+import type { Column } from '../../parts/table/table.tsx';
+import { VirtualTable } from '../../parts/table/virtual-table.tsx';
+import { format } from '../../text/format.ts';
 import { acrossEnvironments, type FlagAcross } from './across.ts';
 import { type Filter, variantsText } from './rows.ts';
 

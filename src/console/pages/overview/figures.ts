@@ -1,6 +1,6 @@
 import type { Overview } from '../../../contract/shapes/overview.ts';
-import { format } from '../../format.ts';
 import { type Buckets, bucketAt, type ChartSeries, toneOf } from '../../parts/chart/series.ts';
+import { format } from '../../text/format.ts';
 
 /** The figures that the chart can show. Each has a tile. */
 export const figures = ['checks', 'used', 'viewed', 'users', 'refused'] as const;

@@ -1,6 +1,6 @@
 import { checksOnlyText } from '../../../contract/checks-only.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
-import { format } from '../../format.ts';
+import { format } from '../../text/format.ts';
 import {
   areUsersCounted,
   changeOf,

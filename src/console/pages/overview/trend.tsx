@@ -1,7 +1,7 @@
 import type { Overview } from '../../../contract/shapes/overview.ts';
-import { format } from '../../format.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
 import { daySeconds, perBucket } from '../../parts/chart/times.ts';
+import { format } from '../../text/format.ts';
 import { trendOf } from './figures.ts';
 
 /** The line of a sparkline. */

@@ -1,9 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { OverviewUsers } from '../../../contract/shapes/overview.ts';
+import { type Bounds, boundsQuery } from '../../address/range.ts';
 import { call, resource } from '../../api/client.ts';
-import type { ChosenRange } from '../../parts/range.tsx';
-import { type Bounds, boundsQuery } from '../../range.ts';
+import type { ChosenRange } from '../../parts/choices/range.tsx';
 
 /** Maximum number of flags in a request. */
 const atOnce = 60;

@@ -5,16 +5,16 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { Exposure } from '../../../contract/shapes/exposures.ts';
+import type { InEnvironment } from '../../address/place.ts';
 import { call, resource } from '../../api/client.ts';
 import { messageOf } from '../../api/problem.ts';
-import { askedPerson } from '../../asked-person.ts';
 import { announce } from '../../parts/announce.tsx';
-import { countColumn, timeColumn } from '../../parts/columns.tsx';
-import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Field, Form } from '../../parts/form.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
-import type { InEnvironment } from '../../place.ts';
-import { hasRole } from '../../roles.ts';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Field, Form } from '../../parts/form/form.tsx';
+import { countColumn, timeColumn } from '../../parts/table/columns.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
+import { hasRole } from '../../reader/roles.ts';
+import { askedPerson } from './asked-person.ts';
 
 /** Shows a person in all environments of the application. */
 export function PeoplePage({ application: app, environment: env }: InEnvironment) {

@@ -4,16 +4,16 @@ import { apiKeyColumns } from '../../../contract/resources/columns.ts';
 import type { ApiKey, ApiKeyShownOnce } from '../../../contract/shapes/api-key.ts';
 import type { Application } from '../../../contract/shapes/application.ts';
 import { call, resource } from '../../api/client.ts';
+import { currentTime } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
-import { currentTime } from '../../clock.ts';
-import { format } from '../../format.ts';
-import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Secret, type Shown } from '../../parts/create.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
-import { Choices, Field, SelectField } from '../../parts/form.tsx';
-import { settings } from '../../settings.ts';
-import { Part } from './part.tsx';
-import { ResourceTable } from './resource-table.tsx';
+import { settings } from '../../api/settings.ts';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Secret, type Shown } from '../../parts/form/create.tsx';
+import { Choices, Field, SelectField } from '../../parts/form/form.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { ResourceTable } from '../../parts/resource/resource-table.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { format } from '../../text/format.ts';
 
 export function ApiKeys({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'api-keys');

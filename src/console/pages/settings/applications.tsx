@@ -2,17 +2,17 @@ import { useLocation } from 'preact-iso';
 import { applicationColumns } from '../../../contract/resources/columns.ts';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
-import { applicationSettingsAddress } from '../../address.ts';
+import { applicationSettingsAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { refreshApplications } from '../../applications.tsx';
-import { CreateButton } from '../../parts/create.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
-import { Field } from '../../parts/form.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { user } from '../../session.ts';
+import { user } from '../../api/session.ts';
+import { CreateButton } from '../../parts/form/create.tsx';
+import { Field } from '../../parts/form/form.tsx';
+import { isAdmin, linesOf, ReadOnlyNote, TeamField } from '../../parts/resource/part.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { ListTable } from '../../parts/table/list-table.tsx';
+import { refreshApplications } from '../../reader/applications.tsx';
 import { Removals } from '../application-settings/environments.tsx';
-import { isAdmin, linesOf, ReadOnlyNote, TeamField } from './part.tsx';
 
 /** The applications of the reader's teams. */
 export function Applications() {

@@ -2,11 +2,11 @@ import { signInClientColumns } from '../../../contract/resources/columns.ts';
 import type { SignInClient, SignInClientShownOnce } from '../../../contract/shapes/sign-in-client.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import type { Shown } from '../../parts/create.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
-import { Field, SelectField } from '../../parts/form.tsx';
-import { linesOf, Part } from './part.tsx';
-import { ResourceTable } from './resource-table.tsx';
+import type { Shown } from '../../parts/form/create.tsx';
+import { Field, SelectField } from '../../parts/form/form.tsx';
+import { linesOf, Part } from '../../parts/resource/part.tsx';
+import { ResourceTable } from '../../parts/resource/resource-table.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
 
 /** The sign-in clients of a team. */
 export function Clients({ team }: { readonly team: string }) {

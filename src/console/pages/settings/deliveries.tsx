@@ -1,16 +1,16 @@
 import { deliveryColumns } from '../../../contract/resources/columns.ts';
 import type { Delivery, DeliveryDetail } from '../../../contract/shapes/webhook.ts';
 import { call } from '../../api/client.ts';
+import { now } from '../../api/clock.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { Table } from '../../parts/table.tsx';
-import { Part } from './part.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { Table } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
 
 interface DeliveriesProps {
   /** The path of the webhook. */

@@ -1,11 +1,11 @@
 import type { LinkedIdentities } from '../../../contract/shapes/identity-provider.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { Ago, Time } from '../../parts/columns.tsx';
-import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Table } from '../../parts/table.tsx';
-import { settings } from '../../settings.ts';
-import { Part } from './part.tsx';
+import { settings } from '../../api/settings.ts';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { Ago, Time } from '../../parts/table/columns.tsx';
+import { Table } from '../../parts/table/table.tsx';
 
 interface IdentitiesProps {
   readonly id: string;

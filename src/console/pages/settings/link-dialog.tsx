@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import type { InvitationShownOnce } from '../../../contract/shapes/invitation.ts';
 import type { User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
-import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
-import { Secret, type Shown } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Choices, Form } from '../../parts/form.tsx';
+import { Secret, type Shown } from '../../parts/form/create.tsx';
+import { Choices, Form } from '../../parts/form/form.tsx';
+import { format } from '../../text/format.ts';
 
 /** A link for a user, to be copied. */
 export function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnce): Shown {

@@ -3,14 +3,14 @@ import { maxPasskeys, relyingPartyId } from '../../../contract/passkeys.ts';
 import type { Passkey } from '../../../contract/shapes/passkey.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { Ago, Time } from '../../parts/columns.tsx';
-import { ConfirmButton } from '../../parts/confirm.tsx';
+import { settings } from '../../api/settings.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { Field, Form } from '../../parts/form.tsx';
-import { Table } from '../../parts/table.tsx';
-import { settings } from '../../settings.ts';
-import { Part } from './part.tsx';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Field, Form } from '../../parts/form/form.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { Ago, Time } from '../../parts/table/columns.tsx';
+import { Table } from '../../parts/table/table.tsx';
 
 const isPossible = relyingPartyId(settings.authUrl) !== undefined;
 

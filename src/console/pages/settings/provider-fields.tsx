@@ -3,9 +3,9 @@ import type { IdentityProvider } from '../../../contract/shapes/identity-provide
 import type { Team } from '../../../contract/shapes/team.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { withChosen } from '../../parts/filters.tsx';
-import { Choices, Field, SelectField } from '../../parts/form.tsx';
-import { Rows, rowsOf } from '../../parts/rows.tsx';
+import { withChosen } from '../../parts/form/filters.tsx';
+import { Choices, Field, SelectField } from '../../parts/form/form.tsx';
+import { Rows, rowsOf } from '../../parts/form/rows.tsx';
 
 /** Fields by refusal code. */
 export const providerCodes = { invalid_name: 'name' };

@@ -4,12 +4,12 @@ import type { IdentityProvider, ProviderCheck } from '../../../contract/shapes/i
 import { call, resource } from '../../api/client.ts';
 import type { List } from '../../api/list.ts';
 import { useAction } from '../../parts/action.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Part } from './part.tsx';
+import { Form } from '../../parts/form/form.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { ResourceTable } from '../../parts/resource/resource-table.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
 import { ProviderFields, providerCodes, providerFields } from './provider-fields.tsx';
-import { ResourceTable } from './resource-table.tsx';
 
 /** The identity providers of the installation. */
 export function Providers({ list }: { readonly list: List<IdentityProvider> }) {

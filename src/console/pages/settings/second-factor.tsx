@@ -3,11 +3,11 @@ import type { Totp } from '../../../contract/shapes/totp.ts';
 import type { User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
-import { ConfirmButton } from '../../parts/confirm.tsx';
+import { settings } from '../../api/settings.ts';
 import { Reason } from '../../parts/failure.tsx';
-import { settings } from '../../settings.ts';
-import { Part } from './part.tsx';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { format } from '../../text/format.ts';
 
 interface SecondFactorProps {
   readonly id: string;

@@ -2,12 +2,12 @@ import { factorsOf } from '../../../contract/resources/columns.ts';
 import type { SignInSessions } from '../../../contract/shapes/session.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
-import { Ago, Time } from '../../parts/columns.tsx';
-import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { Table } from '../../parts/table.tsx';
-import { Part } from './part.tsx';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { Ago, Time } from '../../parts/table/columns.tsx';
+import { Table } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
 
 /** The sign-ins of a user, and their sessions. */
 export function Sessions({ id, note }: { readonly id: string; readonly note: string }) {

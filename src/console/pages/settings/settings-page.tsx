@@ -1,14 +1,14 @@
 /*
  * src/console/pages/settings: the settings beyond an environment. settings-page.tsx chooses the page. The other files have a page or a
- * section each, and part.tsx what they share.
+ * section each.
  */
 import { useLocation } from 'preact-iso';
-import { address, useQuery } from '../../address.ts';
-import { useTitle } from '../../title.ts';
+import { address, useQuery } from '../../address/address.ts';
+import { NotFound } from '../../parts/not-found.tsx';
+import { isAdmin } from '../../parts/resource/part.tsx';
+import { useTitle } from '../../parts/title.ts';
 import { ApplicationPage } from '../application-settings/application-page.tsx';
-import { NotFound } from '../not-found.tsx';
 import { Applications } from './applications.tsx';
-import { isAdmin } from './part.tsx';
 import { SignIn } from './sign-in.tsx';
 import { Team } from './team.tsx';
 import { Users } from './users.tsx';

@@ -5,11 +5,11 @@ import type { Member } from '../../../contract/shapes/user.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { useThing } from '../../api/thing.ts';
-import { withChosen } from '../../parts/filters.tsx';
-import { Choices, Form, SelectField } from '../../parts/form.tsx';
-import { Rows, rowsOf } from '../../parts/rows.tsx';
-import { OfThing } from '../../parts/thing.tsx';
-import { Part } from './part.tsx';
+import { withChosen } from '../../parts/form/filters.tsx';
+import { Choices, Form, SelectField } from '../../parts/form/form.tsx';
+import { Rows, rowsOf } from '../../parts/form/rows.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { OfThing } from '../../parts/resource/thing.tsx';
 import { Providers } from './providers.tsx';
 
 /** How the users of the installation sign in. The API shows it to its administrators. */

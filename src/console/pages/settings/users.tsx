@@ -5,20 +5,27 @@ import type { Team } from '../../../contract/shapes/team.ts';
 import type { UserShownOnce as CreatedUser, Member, User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
 import { type List, useList } from '../../api/list.ts';
+import { user } from '../../api/session.ts';
 import { useThing } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
-import { CreateButton } from '../../parts/create.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { OptionList } from '../../parts/filters.tsx';
-import { Field, Form, SelectField } from '../../parts/form.tsx';
-import { ConflictDialog } from '../../parts/thing.tsx';
-import { user } from '../../session.ts';
+import { CreateButton } from '../../parts/form/create.tsx';
+import { OptionList } from '../../parts/form/filters.tsx';
+import { Field, Form, SelectField } from '../../parts/form/form.tsx';
+import {
+  changedFields,
+  isAdmin,
+  Part,
+  ReadOnlyNote,
+  RoleField,
+  TeamField,
+} from '../../parts/resource/part.tsx';
+import { type Removal, ResourceTable } from '../../parts/resource/resource-table.tsx';
+import { ConflictDialog } from '../../parts/resource/thing.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
 import { Identities } from './identities.tsx';
 import { LinkDialog, shownLink } from './link-dialog.tsx';
-import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
-import { type Removal, ResourceTable } from './resource-table.tsx';
 import { LostFactors, SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 

@@ -1,18 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import type { Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
-import { teamAddress } from '../../address.ts';
+import { teamAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { isHidden } from '../../api/problem.ts';
 import { useAction } from '../../parts/action.tsx';
-import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Secret, type Shown } from '../../parts/create.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { Form } from '../../parts/form.tsx';
-import { NotFound } from '../not-found.tsx';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Secret, type Shown } from '../../parts/form/create.tsx';
+import { Form } from '../../parts/form/form.tsx';
+import { NotFound } from '../../parts/not-found.tsx';
+import { Part } from '../../parts/resource/part.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { Part } from './part.tsx';
 import { shownSecret, WebhookFields, webhookCodes, webhookFields, webhookState } from './webhooks.tsx';
 
 export function WebhookPage({ team, id }: { readonly team: string; readonly id: string }) {

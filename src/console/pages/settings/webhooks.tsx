@@ -3,15 +3,15 @@ import { stateOfWebhook, webhookColumns } from '../../../contract/resources/colu
 import type { Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
 import { webhookEvents } from '../../../contract/webhook-events.ts';
 import { type WebhookFormat, webhookFormatNames, webhookFormats } from '../../../contract/webhook-formats.ts';
-import { webhookAddress } from '../../address.ts';
+import { webhookAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { format } from '../../format.ts';
-import type { Shown } from '../../parts/create.tsx';
-import { columnsOf } from '../../parts/declared-columns.ts';
-import { Choices, Field, SelectField } from '../../parts/form.tsx';
-import { Part } from './part.tsx';
-import { ResourceTable } from './resource-table.tsx';
+import type { Shown } from '../../parts/form/create.tsx';
+import { Choices, Field, SelectField } from '../../parts/form/form.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { ResourceTable } from '../../parts/resource/resource-table.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { format } from '../../text/format.ts';
 
 export function Webhooks({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'webhooks');

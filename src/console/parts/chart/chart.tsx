@@ -5,7 +5,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { messageOf } from '../../api/problem.ts';
-import { format as formats } from '../../format.ts';
+import { format as formats } from '../../text/format.ts';
 import { announce } from '../announce.tsx';
 import { downloadCsv } from '../csv.ts';
 import { Menu } from '../menu.tsx';

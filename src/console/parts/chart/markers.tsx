@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import type { ActivityItem } from '../../../contract/shapes/activity.ts';
-import { format, plural } from '../../format.ts';
+import { format, plural } from '../../text/format.ts';
 import type { PlotContent } from './drawing.ts';
 import type { Palette } from './look.ts';
 import { type Buckets, bucketAt, type Marker } from './series.ts';

@@ -1,4 +1,4 @@
-import { format } from '../../format.ts';
+import { format } from '../../text/format.ts';
 import { download } from '../download.ts';
 import type { Described } from './announcement.ts';
 import { drawingOf } from './drawing.ts';

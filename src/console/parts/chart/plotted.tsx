@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { format } from '../../format.ts';
+import { format } from '../../text/format.ts';
 import { type Described, spoken } from './announcement.ts';
 import { afterKey, type ChartCursor, nowhere, selected, spanOf } from './cursor.ts';
 import { drawingOf } from './drawing.ts';

@@ -1,4 +1,4 @@
-import { type Bounds, dayStarts, widths } from '../../range.ts';
+import { type Bounds, dayStarts, widths } from '../../address/range.ts';
 
 /** Consecutive time spans of equal length, or days of a time zone. */
 export interface Buckets {

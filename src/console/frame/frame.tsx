@@ -1,0 +1,337 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import type { Application } from '../../contract/shapes/application.ts';
+import {
+  address,
+  applicationSettingsAddress,
+  type EnvironmentPage,
+  environmentAddress,
+  flagAddress,
+  kept,
+  useQuery,
+} from '../address/address.ts';
+import { ignoredIn } from '../address/parameters.ts';
+import { type Place, placeOf, rememberPlace, withLastPlace } from '../address/place.ts';
+import { endsNow, readRange } from '../address/range.ts';
+import { reachable, withQuery } from '../api/client.ts';
+import { now } from '../api/clock.ts';
+import { liveness } from '../api/poll.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { signOut, user } from '../api/session.ts';
+import { root } from '../api/settings.ts';
+import { routes, tabs } from '../pages/routes.ts';
+import { announce } from '../parts/announce.tsx';
+import { type Shortcut, useKeys } from '../parts/keys.ts';
+import { Menu } from '../parts/menu.tsx';
+import { openShortcuts } from '../parts/shortcuts.tsx';
+import { pageTitle } from '../parts/title.ts';
+import { applications } from '../reader/applications.tsx';
+import { useZone } from '../reader/time-zone.tsx';
+import type { SearchDialogProps } from '../search/dialog.tsx';
+import { chooseTheme, type Theme, theme, themes } from '../styles/theme.ts';
+import { format } from '../text/format.ts';
+import { safeText } from '../text/safe-text.ts';
+import { type Liveness, livenessOf } from './liveness.ts';
+import { Switcher } from './switcher.tsx';
+
+/** Pages outside of environments that have a shortcut. */
+const topLevel = routes.filter(({ key, path }) => key !== undefined && !path.startsWith('/apps/'));
+
+const goTo = (title: string, key: string, run: () => void): Shortcut => ({
+  keys: `g ${key}`,
+  help: `Go to ${title}`,
+  run,
+});
+
+export function Frame({ children }: { readonly children: ComponentChildren }) {
+  const { path, query, route } = useLocation();
+  useKeys(
+    topLevel.map(({ path, title, key }) =>
+      goTo(title!, key!, () => route(root + path.replace('/:page?', ''))),
+    ),
+  );
+  const here = placeOf(path.slice(root.length), query);
+  useEffect(() => rememberPlace(here), [path]);
+  const place = withLastPlace(here);
+  const application = applications.value?.find(({ id }) => id === place.application);
+  useDocumentTitle(here, application);
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class="bar">
+        <a class="brand" href={`${root}/`}>
+          <Logo />
+          flagmeter
+        </a>
+        <Switchers place={place} application={application} />
+        <span class="spacer" />
+        <LiveStatus />
+        <SearchButton />
+        <nav class="top-links" aria-label="Console">
+          <a href={`${root}/`} aria-current={place.page === '' ? 'page' : undefined}>
+            Home
+          </a>
+          <a href={address('audit')} aria-current={place.page === 'audit' ? 'page' : undefined}>
+            Audit log
+          </a>
+          <a href={address('docs')}>Docs</a>
+        </nav>
+        <AccountMenu />
+        {application && <Tabs place={place} application={application} />}
+      </header>
+      <main id="main" tabIndex={-1}>
+        <IgnoredParameters />
+        {children}
+      </main>
+    </>
+  );
+}
+
+/** Three bars at a flagpole, as in the icon of the page. */
+function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M4 3v18M9 5h11M9 10h7M9 15h3" />
+    </svg>
+  );
+}
+
+/** Switches to another application or environment. Keeps the range, and the page if it exists there. */
+function Switchers({ place, application }: { place: Place; application: Application | undefined }) {
+  const { query } = useLocation();
+  const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
+  const all = applications.value ?? [];
+  if (all.length === 0) return null;
+  const leading = (app: Application) => {
+    const environment =
+      app.environments.find(({ name }) => name === place.environment) ?? app.environments[0];
+    if (environment === undefined || place.page === 'application') return applicationSettingsAddress(app.id);
+    return withQuery(environmentAddress(app.id, environment.name, page), kept(query));
+  };
+  return (
+    <div class="switchers">
+      <Switcher
+        title="Application"
+        current={application?.id}
+        choices={all.map((app) => ({ key: app.id, label: app.name, href: leading(app) }))}
+      />
+      {application && application.environments.length > 0 && (
+        <>
+          <span class="quiet" aria-hidden="true">
+            ▸
+          </span>
+          <Switcher
+            title="Environment"
+            current={place.environment}
+            choices={application.environments.map(({ name }) => ({
+              key: name,
+              label: name,
+              href: sameElsewhere(application.id, name, place, query),
+            }))}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The same page, or the same flag, of another environment. */
+function sameElsewhere(
+  app: string,
+  environment: string,
+  place: Place,
+  query: Record<string, string>,
+): string {
+  const { name } = query;
+  if (place.page === 'flag' && name !== undefined)
+    return flagAddress({ application: app, environment, name }, query);
+  const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
+  return withQuery(environmentAddress(app, environment, page), kept(query));
+}
+
+function Tabs({ place, application }: { readonly place: Place; readonly application: Application }) {
+  const { query, route } = useLocation();
+  const environment = place.environment ?? application.environments[0]?.name;
+  const hrefOf = (page: EnvironmentPage) =>
+    environment === undefined
+      ? applicationSettingsAddress(application.id)
+      : withQuery(environmentAddress(application.id, environment, page), kept(query));
+  useKeys(tabs.map(({ page, title, key }) => goTo(title, key, () => route(hrefOf(page)))));
+  return (
+    <nav class="tabs" aria-label="Pages of the application">
+      {environment !== undefined &&
+        tabs.map(({ page, title }) => (
+          <a key={page} href={hrefOf(page)} aria-current={current(place, page)}>
+            {title}
+          </a>
+        ))}
+      <a
+        href={applicationSettingsAddress(application.id)}
+        aria-current={place.page === 'application' ? 'page' : undefined}
+      >
+        <span class="tabs-wide">Application </span>
+        <span class="tabs-last">settings</span>
+      </a>
+    </nav>
+  );
+}
+
+function current(place: Place, page: string): 'page' | 'true' | undefined {
+  if (place.page === page) return 'page';
+  return place.page === 'flag' && page === 'flags' ? 'true' : undefined;
+}
+
+function useDocumentTitle(place: Place, application: Application | undefined): void {
+  const named = pageTitle.value;
+  useEffect(() => {
+    const shown = place.page === 'application' ? 'settings' : place.page;
+    const title = routes.find(({ page }) => page === shown)?.title;
+    const parts = [named || title, place.environment, application?.name, 'flagmeter'];
+    document.title = safeText(parts.filter(Boolean).join(' · '));
+  }, [named, place.page, place.environment, application?.name]);
+}
+
+/** Shows whether the figures on the page are current, and if not, since when. */
+function LiveStatus() {
+  const { query } = useQuery();
+  const fixed = !endsNow(readRange(query), now.peek(), useZone());
+  const state = livenessOf({ polled: liveness.value, reachable: reachable.value, now: now.value });
+  useAnnounced(state?.kind);
+  if (state === undefined) return fixed ? <span class="live">○ fixed range</span> : null;
+  return (
+    <span class={`live live-${state.kind}`} title={`Figures as of ${format.clockSeconds(state.since)}`}>
+      <span class="live-dot" aria-hidden="true" />
+      {statusText(state)}
+      {whyAway(liveness.value?.error)}
+    </span>
+  );
+}
+
+function statusText({ kind, since }: Liveness): string {
+  if (kind === 'live') return 'live';
+  return `${kind} since ${format.clockSeconds(since)}`;
+}
+
+/** The message of a node that cannot reach PostgreSQL. */
+function whyAway(error: unknown): string {
+  return error instanceof ApiProblem && error.code === 'engine_unavailable' ? `: ${error.message}` : '';
+}
+
+/** Announces a state that lasts: a tab that becomes visible is behind for a moment. */
+function useAnnounced(kind: Liveness['kind'] | undefined): void {
+  const said = useRef<Liveness['kind'] | undefined>('live');
+  useEffect(() => {
+    if (kind === undefined || kind === said.current) return undefined;
+    const timer = setTimeout(() => {
+      said.current = kind;
+      announce(kind === 'live' ? 'The figures are live again' : `The figures are ${kind}`);
+    }, 2000);
+    return () => clearTimeout(timer);
+  }, [kind]);
+}
+
+const loadSearch = () => import('../search/dialog.tsx').then(({ SearchDialog }) => SearchDialog);
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** The button of the search in all applications, which Ctrl+K or Cmd+K opens. Its dialog is loaded when it is first opened. */
+function SearchButton() {
+  const dialog = useSignal<{ readonly Dialog: ComponentType<SearchDialogProps> } | undefined>(undefined);
+  const isOpen = useSignal(false);
+  async function open() {
+    try {
+      dialog.value = { Dialog: await loadSearch() };
+      isOpen.value = true;
+    } catch {
+      announce('The search could not be loaded: the server cannot be reached');
+    }
+  }
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isSearch = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
+      if (!isSearch || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      if (document.querySelector('dialog[open]') === null) void open();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  const Dialog = dialog.value?.Dialog;
+  return (
+    <>
+      <button type="button" class="search-button" aria-haspopup="dialog" onClick={() => void open()}>
+        <span class="search-button-label">Search</span> <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      {Dialog !== undefined && isOpen.value && <Dialog onClose={() => (isOpen.value = false)} />}
+    </>
+  );
+}
+
+function AccountMenu() {
+  const { route } = useLocation();
+  const { name, email } = user.value ?? { name: '', email: '' };
+  return (
+    <Menu
+      class="account"
+      end
+      label={
+        <>
+          <span class="avatar" aria-hidden="true">
+            {(name || email).slice(0, 1).toUpperCase()}
+          </span>
+          <span class="hidden">Account: </span>
+          <span class="account-label" title={name || email}>
+            {name || email}
+          </span>
+        </>
+      }
+      items={[
+        { label: 'Settings', onSelect: () => route(address('settings')) },
+        { label: 'Audit log', onSelect: () => route(address('audit')) },
+        { label: 'Docs', onSelect: () => location.assign(address('docs')) },
+        { label: 'Shortcuts', onSelect: openShortcuts },
+        ...(Object.keys(themes) as Theme[]).map((each, index) => ({
+          label: themes[each],
+          checked: theme.value === each,
+          apart: index === 0,
+          onSelect: () => chooseTheme(each),
+        })),
+        { label: 'Sign out', apart: true, onSelect: () => void signOut() },
+      ]}
+    />
+  );
+}
+
+/** Time in which a page reads its parameters, ms: some belong to what is shown after the first answer. */
+const settledAfterMs = 3000;
+
+/** The parameters of the address that have no effect, why, and a button that removes each. */
+function IgnoredParameters() {
+  const { query } = useLocation();
+  const { change } = useQuery();
+  const since = useMemo(() => now.peek(), [query]);
+  const names = Object.keys(query);
+  const ignored = names.length === 0 ? [] : ignoredIn(query, now.value - since > settledAfterMs);
+  if (ignored.length === 0) return null;
+  return (
+    <div class="callout callout-warn ignored" role="status">
+      {ignored.map(({ name, value, reason }) => (
+        <p key={name} class="head">
+          <span>
+            <code>
+              {name}={value}
+            </code>{' '}
+            in the address is ignored: {reason}.
+          </span>
+          <button type="button" onClick={() => change({ [name]: undefined })}>
+            Remove {name}
+          </button>
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import type { ComponentType } from 'preact';
+import type { EnvironmentPage } from '../address/address.ts';
+
+export interface ConsoleRoute {
+  /** Names the page: the segment after the environment, or the first segment. */
+  readonly page: string;
+  /** Below the root. The component has a property for each `:parameter`. */
+  readonly path: string;
+  /** Title of the browser tab; the page of one object sets its own (`useTitle`). */
+  readonly title?: string;
+  /** Second key of the shortcut: `g f`. */
+  readonly key?: string;
+  /** Loads the component, with `import` of a literal. `scripts/build/console.ts` reads the file from the text of this function. */
+  readonly load: () => Promise<ComponentType<never>>;
+}
+
+/** A page with a tab in the navigation of an environment. */
+interface Tab extends ConsoleRoute {
+  readonly page: EnvironmentPage;
+  readonly title: string;
+  readonly key: string;
+}
+
+/** A page of an environment, in a chunk of its own. */
+const inEnvironment = (page: EnvironmentPage) => ({ page, path: `/apps/:application/:environment/${page}` });
+
+/** The tabs of an environment, in this order. */
+export const tabs: readonly Tab[] = [
+  {
+    ...inEnvironment('flags'),
+    title: 'Flags',
+    key: 'f',
+    load: () => import('./overview/overview.tsx').then(({ Overview }) => Overview),
+  },
+  {
+    ...inEnvironment('experiments'),
+    title: 'Experiments',
+    key: 'e',
+    load: () => import('./experiments/page.tsx').then(({ ExperimentsPage }) => ExperimentsPage),
+  },
+  {
+    ...inEnvironment('cleanup'),
+    title: 'Clean-up',
+    key: 'u',
+    load: () => import('./cleanup/page.tsx').then(({ CleanupPage }) => CleanupPage),
+  },
+  {
+    ...inEnvironment('activity'),
+    title: 'Activity',
+    key: 'a',
+    load: () => import('./activity/page.tsx').then(({ ActivityPage }) => ActivityPage),
+  },
+  {
+    ...inEnvironment('metrics'),
+    title: 'Metrics',
+    key: 'm',
+    load: () => import('./metrics/page.tsx').then(({ MetricsPage }) => MetricsPage),
+  },
+  {
+    ...inEnvironment('ingest'),
+    title: 'Ingest',
+    key: 'i',
+    load: () => import('./ingest/page.tsx').then(({ IngestPage }) => IngestPage),
+  },
+  {
+    ...inEnvironment('people'),
+    title: 'People',
+    key: 'p',
+    load: () => import('./people/page.tsx').then(({ PeoplePage }) => PeoplePage),
+  },
+  {
+    ...inEnvironment('connect'),
+    title: 'Connect',
+    key: 'c',
+    load: () => import('./first-run/connect.tsx').then(({ ConnectPage }) => ConnectPage),
+  },
+];
+
+export const routes: readonly ConsoleRoute[] = [
+  ...tabs,
+  {
+    page: '',
+    path: '/',
+    title: 'Home',
+    key: 'h',
+    load: () => import('./home/home.tsx').then(({ Home }) => Home),
+  },
+  {
+    page: 'apps',
+    path: '/apps/:application/:environment?',
+    load: () => import('./application-start.tsx').then(({ ApplicationStart }) => ApplicationStart),
+  },
+  {
+    ...inEnvironment('experiment'),
+    load: () => import('./experiments/experiment.tsx').then(({ ExperimentPage }) => ExperimentPage),
+  },
+  {
+    ...inEnvironment('flag'),
+    load: () => import('./flag/flag.tsx').then(({ Flag }) => Flag),
+  },
+  {
+    page: 'audit',
+    path: '/audit',
+    title: 'Audit log',
+    key: 'l',
+    load: () => import('./audit/audit.tsx').then(({ Audit }) => Audit),
+  },
+  {
+    page: 'settings',
+    path: '/settings/:page?',
+    title: 'Settings',
+    key: 's',
+    load: () => import('./settings/settings-page.tsx').then(({ Settings }) => Settings),
+  },
+];

@@ -1,0 +1,51 @@
+import { useMemo } from 'preact/hooks';
+import type { ActivityKind } from '../../../contract/activity.ts';
+import type { ActivityItem } from '../../../contract/shapes/activity.ts';
+import { itemAddress } from '../../address/activity-links.ts';
+import type { InEnvironment } from '../../address/place.ts';
+import type { Bounds } from '../../address/range.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { now } from '../../api/clock.ts';
+import { usePoll } from '../../api/poll.ts';
+import { markersOf } from './markers.tsx';
+import type { Marker } from './series.ts';
+
+/** The kinds that charts of a whole environment mark. Most flags change too often for them. */
+const ofEnvironment: readonly ActivityKind[] = [
+  'sender_released',
+  'key_leaked',
+  'refused',
+  'environment_silent',
+  'traffic_moved',
+];
+const ofFlags: readonly ActivityKind[] = ['experiment_changed', 'rollout_step', 'note'];
+
+/** Maximum number of markers of a chart: the latest ones. */
+const most = 60;
+const everyMs = 30_000;
+
+interface Feed {
+  readonly items: readonly ActivityItem[];
+}
+
+/**
+ * The events that a chart marks, the earliest first.
+ * @param feature of the chart, all of whose events are marked; `undefined` for a chart of the environment
+ */
+export function useMarkers(
+  { application, environment }: InEnvironment,
+  feature: string | undefined,
+  { from, to }: Bounds,
+): readonly Marker[] {
+  const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), limit: most };
+  const path = (query: object) =>
+    withQuery(resource('applications', application, 'activity'), { environment, ...span, ...query });
+  const pause = to > now.peek() ? everyMs : undefined;
+  const kind = feature === undefined ? [...ofEnvironment, ...ofFlags] : ofEnvironment;
+  const own = usePoll<Feed>(feature === undefined ? undefined : path({ feature }), pause).data;
+  const others = usePoll<Feed>(path({ kind }), pause).data;
+  return useMemo(() => {
+    const items = [...(own?.items ?? []), ...(others?.items ?? [])];
+    return markersOf(items, feature, most, (item) => itemAddress({ application, environment }, item));
+  }, [application, environment, feature, own, others]);
+}

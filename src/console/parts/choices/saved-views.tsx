@@ -1,0 +1,80 @@
+import { useLocation } from 'preact-iso';
+import type { SavedView, ViewPage } from '../../../contract/shapes/view.ts';
+import { environmentAddress } from '../../address/address.ts';
+import type { InEnvironment } from '../../address/place.ts';
+import { resource } from '../../api/client.ts';
+import { useWholeList } from '../../api/list.ts';
+import { preferences } from '../../reader/preferences.ts';
+import { hasRole } from '../../reader/roles.ts';
+import { useDialog } from '../dialog.tsx';
+import { Menu } from '../menu.tsx';
+
+interface SavedViewsProps extends InEnvironment {
+  readonly page: ViewPage;
+}
+
+/** The saved views of a page: the favourites as links, and a menu with all of them. */
+export function SavedViews({ application, environment, page }: SavedViewsProps) {
+  const { query, route } = useLocation();
+  const { items = [] } = useWholeList<SavedView>(resource('applications', application, 'views'), {});
+  const dialog = useDialog();
+  const views = items.filter((view) => view.page === page);
+  const favourites = new Set(preferences.value?.favourites);
+  const present = new URLSearchParams(query).toString();
+  const isOpen = (view: SavedView) => canonical(view.query) === canonical(present);
+  const addressOf = (view: SavedView) => {
+    const text = canonical(view.query);
+    return environmentAddress(application, environment, page) + (text === '' ? '' : `?${text}`);
+  };
+  const edit = async (part: 'save' | 'manage') => {
+    const { ManageViews, SaveView } = await import('./manage-views.tsx');
+    const props = { application, page, query: present, onClose: dialog.close };
+    dialog.open(part === 'save' ? <SaveView {...props} /> : <ManageViews {...props} />);
+  };
+  const actions = [
+    ...(hasRole('User')
+      ? [{ label: 'Save this view …', apart: views.length > 0, onSelect: () => void edit('save') }]
+      : []),
+    ...(views.length > 0 ? [{ label: 'Manage views …', onSelect: () => void edit('manage') }] : []),
+  ];
+  if (actions.length === 0) return null;
+  return (
+    <>
+      <Menu
+        label="Views"
+        items={[
+          ...views.map((view) => ({
+            label: view.shared ? view.name : `${view.name} (private)`,
+            checked: isOpen(view),
+            onSelect: () => route(addressOf(view)),
+          })),
+          ...actions,
+        ]}
+      />
+      {views.some(({ id }) => favourites.has(id)) && (
+        <nav class="favourites" aria-label="Favourite views">
+          {views
+            .filter(({ id }) => favourites.has(id))
+            .map((view) => (
+              <a
+                key={view.id}
+                class="pill"
+                href={addressOf(view)}
+                aria-current={isOpen(view) ? 'page' : undefined}
+              >
+                {view.name}
+              </a>
+            ))}
+        </nav>
+      )}
+      {dialog.element}
+    </>
+  );
+}
+
+/** The parameters of a query in one order. */
+function canonical(query: string): string {
+  const parameters = new URLSearchParams(query);
+  parameters.sort();
+  return parameters.toString();
+}

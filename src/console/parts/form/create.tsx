@@ -1,0 +1,99 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { CopyButton } from '../copy.tsx';
+import { Dialog } from '../dialog.tsx';
+import { Form, type FormProps } from './form.tsx';
+
+export interface CreateButtonProps extends Pick<FormProps, 'codes'> {
+  /** Label of the button and title of its dialog: "Create a key". */
+  readonly label: string;
+  readonly primary?: boolean;
+  /** Sends the request. Its result is shown for copying. */
+  readonly create: (data: FormData) => Promise<Shown | undefined>;
+  /** Called after the reader has closed the result. */
+  readonly onDone?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A button with a form that creates something. */
+export function CreateButton({ label, primary, create, onDone, codes, children }: CreateButtonProps) {
+  const open = useSignal(false);
+  const created = useSignal<Shown | undefined>(undefined);
+  const close = () => {
+    open.value = false;
+    created.value = undefined;
+  };
+  const finish = () => {
+    close();
+    onDone?.();
+  };
+  return (
+    <div class="actions">
+      <button type="button" class={primary ? 'primary' : undefined} onClick={() => (open.value = true)}>
+        {label} …
+      </button>
+      {created.value !== undefined && <Secret {...created.value} onDone={finish} />}
+      {open.value && created.value === undefined && (
+        <Dialog title={label} onClose={close}>
+          <Form
+            submit="Create"
+            done="Created"
+            {...(codes && { codes })}
+            onCancel={close}
+            onSubmit={async (data) => {
+              created.value = await create(data);
+              if (created.value === undefined) finish();
+            }}
+          >
+            {children}
+          </Form>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+/** Values of a new resource, for copying. */
+export interface Shown {
+  readonly title: string;
+  readonly values: readonly (readonly [label: string, text: string])[];
+  /** True if they are never shown again. */
+  readonly once: boolean;
+  /** True if they are for someone else. */
+  readonly toSend?: boolean;
+  readonly note?: ComponentChildren;
+}
+
+/** Shows values for copying. A secret stays open until the reader confirms that it is stored. */
+export function Secret({
+  title,
+  values,
+  once,
+  toSend,
+  note,
+  onDone,
+}: Shown & { readonly onDone: () => void }) {
+  return (
+    <Dialog title={title} {...(once ? {} : { onClose: onDone })}>
+      {once && (
+        <p class="warn">
+          It is shown only once.{' '}
+          {toSend ? 'Send it in a way that nobody else can read.' : 'Store it with your other secrets.'}
+        </p>
+      )}
+      {note && <p>{note}</p>}
+      {values.map(([label, text]) => (
+        <div key={label} class="copy-line">
+          <span class="copy-line-label">{label}</span>
+          <code>{text}</code>
+          <CopyButton text={text} title={`Copy: ${label}`} />
+        </div>
+      ))}
+      <p class="actions">
+        <button type="button" class="primary" onClick={onDone}>
+          {once && !toSend ? 'I have stored it' : 'Done'}
+        </button>
+      </p>
+    </Dialog>
+  );
+}

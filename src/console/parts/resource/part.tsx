@@ -1,0 +1,136 @@
+import type { ComponentChildren } from 'preact';
+import { permissions, type Role, roles } from '../../../contract/roles.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
+import { hasRole } from '../../reader/roles.ts';
+import { ConfirmButton } from '../form/confirm.tsx';
+import { Field, Form, SelectField } from '../form/form.tsx';
+import { Help } from '../help.tsx';
+
+/** True if the reader may change settings. */
+export function isAdmin(): boolean {
+  return hasRole('Admin');
+}
+
+/** Explains to readers without a role why nothing can be changed. */
+export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string; readonly least?: Role }) {
+  if (hasRole(least)) return null;
+  const who = least === 'Admin' ? 'an Admin' : 'Users and Admins';
+  return (
+    <p class="callout callout-note">
+      Only {who} can change {what}.
+    </p>
+  );
+}
+
+interface PartProps {
+  readonly title: string;
+  /** The section of the docs about it, as for `Help`. */
+  readonly help?: string;
+  readonly note?: ComponentChildren;
+  /** Places the button of a form beside its field. */
+  readonly line?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A section of a settings page. */
+export function Part({ title, help, note, line, children }: PartProps) {
+  return (
+    <section class={line ? 'settings-part form-line' : 'settings-part'}>
+      <h2>{help === undefined ? title : <Help to={help}>{title}</Help>}</h2>
+      {note && <p class="quiet">{note}</p>}
+      {children}
+    </section>
+  );
+}
+
+interface NamePartProps {
+  readonly name: string;
+  readonly hint?: string;
+  readonly save: (name: string) => Promise<unknown>;
+}
+
+/** Changes the name of a resource. */
+export function NamePart({ name, hint, save }: NamePartProps) {
+  return (
+    <Part title="Name" line>
+      <Form
+        submit="Save the name"
+        done="The name is saved"
+        codes={{ invalid_name: 'name' }}
+        onSubmit={(data) => save(String(data.get('name')))}
+      >
+        <Field name="name" label="Name" value={name} required hint={hint} />
+      </Form>
+    </Part>
+  );
+}
+
+interface DeletionPartProps {
+  readonly kind: string;
+  readonly name: string;
+  readonly remove: () => Promise<void>;
+  readonly children: string;
+}
+
+/** Deletes a resource, after its name has been typed. */
+export function DeletionPart({ kind, name, remove, children }: DeletionPartProps) {
+  return (
+    <Part title={`Delete the ${kind}`}>
+      <ConfirmButton
+        danger
+        label={`Delete the ${kind} ${name}`}
+        title={`Delete the ${kind} ${name}`}
+        action={`Delete the ${kind}`}
+        done={`The ${kind} ${name} is deleted`}
+        typed={name}
+        onConfirm={remove}
+      >
+        <p>{children}</p>
+      </ConfirmButton>
+    </Part>
+  );
+}
+
+/** The choice of a role. */
+export function RoleField({ value, label = 'Role' }: { readonly value?: Role; readonly label?: string }) {
+  return (
+    <SelectField
+      name="role"
+      label={label}
+      hint={roles.map((role) => `${role}: ${permissions[role]}.`).join(' ')}
+      options={roles.map((role) => [role])}
+      value={value ?? 'User'}
+    />
+  );
+}
+
+interface TeamFieldProps {
+  readonly teams: readonly Pick<Team, 'id' | 'name'>[];
+  readonly value: string | undefined;
+  readonly name?: string;
+  readonly label?: string;
+}
+
+/** The choice of a team; nothing for a reader with only one team. */
+export function TeamField({ teams, value, name = 'teamId', label = 'Team' }: TeamFieldProps) {
+  if (teams.length < 2) return null;
+  const options = teams.map(({ id, name }) => [id, name] as const);
+  return <SelectField name={name} label={label} options={options} value={value} />;
+}
+
+/** The non-empty lines of a field. */
+export function linesOf(data: FormData, name: string): readonly string[] {
+  const lines = String(data.get(name) ?? '').split('\n');
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+/** The fields of a form that differ from those of a resource. */
+export function changedFields(
+  thing: object,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const known = new Map(Object.entries(thing));
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== (known.get(name) ?? '')),
+  );
+}

@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import { differencesOf, fieldText, valueText } from '../../api/differences.ts';
+import { isHidden } from '../../api/problem.ts';
+import type { Conflict, Thing } from '../../api/thing.ts';
+import { Dialog } from '../dialog.tsx';
+import { Reason } from '../failure.tsx';
+import { NotFound } from '../not-found.tsx';
+import { Skeleton } from '../skeleton.tsx';
+
+interface OfThingProps<T> {
+  readonly thing: Thing<T>;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** The page of a thing once it has been read, and the dialog about a conflict. */
+export function OfThing<T extends object>({ thing, children }: OfThingProps<T>) {
+  const { data, error, conflict } = thing;
+  if (isHidden(error)) return <NotFound error={error} />;
+  if (data === undefined)
+    return error === undefined ? (
+      <Skeleton kind="lines" />
+    ) : (
+      <Reason error={error} onRetry={() => void thing.reload()} />
+    );
+  return (
+    <>
+      {children(data)}
+      <ConflictDialog conflict={conflict} />
+    </>
+  );
+}
+
+/** Asks which change to keep after a conflict. */
+export function ConflictDialog<T extends object>({ conflict }: { conflict: Conflict<T> | undefined }) {
+  if (conflict === undefined) return null;
+  const { before, theirs, mine, decide } = conflict;
+  return (
+    <Dialog title="It was changed while you edited it">
+      <p>Your changes are not saved yet.</p>
+      <div class="table-scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Setting</th>
+              <th scope="col">Before</th>
+              <th scope="col">Now</th>
+              <th scope="col">Yours</th>
+            </tr>
+          </thead>
+          <tbody>
+            {differencesOf(before, theirs, mine).map((each) => (
+              <tr key={each.field}>
+                <th scope="row">{fieldText(each.field)}</th>
+                <td>{valueText(each.before)}</td>
+                <td>{valueText(each.theirs)}</td>
+                <td>{each.mine === undefined ? 'unchanged' : valueText(each.mine)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="quiet">Saving yours changes only the values in the last column.</p>
+      <p class="actions">
+        <button type="button" class="primary" onClick={() => decide('mine')}>
+          Save mine
+        </button>
+        <button type="button" onClick={() => decide('theirs')}>
+          Take theirs
+        </button>
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,154 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { type CsvValue, downloadCsv, toCsv } from '../csv.ts';
+import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } from './sort.ts';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  /** Sort key and CSV value. A column without it cannot be sorted. */
+  readonly value?: (row: Row) => SortValue;
+  /** CSV value, if different. */
+  readonly csv?: (row: Row) => CsvValue;
+  /** Content of the head in a `VirtualTable`; by default the title. */
+  readonly head?: ComponentChildren;
+  /** Content of the cell; by default the value. */
+  readonly cell?: (row: Row) => ComponentChildren;
+  /** True if it holds numbers, which are right-aligned. */
+  readonly number?: boolean;
+  readonly class?: string;
+  /** Width in a `VirtualTable`, as a track of a CSS grid. */
+  readonly width?: string;
+}
+
+export interface TableProps<Row> {
+  /** Visible only with `showCaption`, otherwise for screen readers. */
+  readonly caption: string;
+  readonly showCaption?: boolean;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** Initial order: `name`, `-checks`; by default as given. */
+  readonly sort?: Sort;
+  /** Receives a new order, if the page keeps it (in its address). */
+  readonly onSort?: (sort: Sort) => void;
+  /** Name of the CSV file; no file without it. */
+  readonly csv?: string;
+  /** Shown instead of a table without rows. */
+  readonly empty?: ComponentChildren;
+  /** True if the address names this row: it is highlighted, and scrolled into view. */
+  readonly target?: (row: Row) => boolean;
+  /** Shows each row as a block of lines on a phone: for rows that are things rather than figures. */
+  readonly stacked?: boolean;
+}
+
+/** A table of up to some hundred rows. `VirtualTable` is for more. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty, stacked, target } = props;
+  const own = useSignal<Sort>(props.sort ?? '');
+  const sort = onSort === undefined ? own.value : (props.sort ?? '');
+  const keep = (next: Sort) => (own.value = next);
+  const change = onSort ?? keep;
+  if (rows.length === 0 && empty !== undefined) return <div class="empty">{empty}</div>;
+  const column = columns.find(({ key }) => key === sortKey(sort));
+  const sorted = column?.value === undefined ? rows : sortRows(rows, sort, column.value);
+  return (
+    <div class={stacked ? 'table stacked' : 'table'}>
+      {csv !== undefined && <CsvButton name={csv} columns={columns} rows={sorted} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard on a phone */}
+      <section class="table-scroll" aria-label={caption} tabIndex={0}>
+        <table>
+          <caption class={showCaption ? undefined : 'hidden'}>{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((each) => (
+                <SortHead key={each.key} column={each} sort={sort} onSort={change} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((row) => (
+              <tr key={rowKey(row)} {...(target?.(row) && targetRow)}>
+                {columns.map((each) => (
+                  <td key={each.key} class={classOf(each)} data-title={each.title}>
+                    {each.cell ? each.cell(row) : each.value?.(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </div>
+  );
+}
+
+const targetRow = {
+  class: 'target-row',
+  'aria-current': true,
+  ref: (row: HTMLElement | null) => row?.scrollIntoView({ block: 'center' }),
+} as const;
+
+interface HeadProps<Row> {
+  readonly column: Column<Row>;
+  readonly sort: Sort;
+  readonly onSort: (sort: Sort) => void;
+}
+
+function SortHead<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  return (
+    <th scope="col" class={classOf(column)} aria-sort={ariaSort(column.key, sort)}>
+      {column.value === undefined ? column.title : <SortButton column={column} sort={sort} onSort={onSort} />}
+    </th>
+  );
+}
+
+/** A column head that sorts the table. */
+export function SortButton<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  const { key, title, number } = column;
+  const order = sortKey(sort) === key ? (descending(sort) ? '↓' : '↑') : '';
+  return (
+    <button type="button" class="sort" onClick={() => onSort(nextSort(sort, key, number === true))}>
+      {title}
+      {order && (
+        <span class="order" aria-hidden="true">
+          {order}
+        </span>
+      )}
+    </button>
+  );
+}
+
+export function ariaSort(key: string, sort: Sort): 'ascending' | 'descending' | undefined {
+  if (sortKey(sort) !== key) return undefined;
+  return descending(sort) ? 'descending' : 'ascending';
+}
+
+interface CsvButtonProps<Row> {
+  readonly name: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+}
+
+/** Downloads all rows of a table. */
+export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
+  return (
+    <button type="button" class="csv" onClick={() => downloadCsv(name, csvOf(columns, rows))}>
+      CSV
+    </button>
+  );
+}
+
+/** The rows as CSV, with the columns that have a value. */
+export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const saved = columns.filter(({ csv, value }) => csv !== undefined || value !== undefined);
+  return toCsv(
+    saved.map(({ title }) => title),
+    rows.map((row) => saved.map(({ csv, value }) => (csv ?? value)?.(row))),
+  );
+}
+
+function classOf<Row>({ number, class: own }: Column<Row>): string | undefined {
+  const names = [number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
+  return names === '' ? undefined : names;
+}

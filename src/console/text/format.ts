@@ -1,0 +1,166 @@
+import { compactNumbers, shares } from '../../contract/numbers.ts';
+
+/** A point in time: Unix ms, or RFC 3339 as in the API. */
+export type Instant = number | string | Date;
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const units = [
+  ['day', day],
+  ['hour', hour],
+  ['minute', minute],
+  ['second', second],
+] as const;
+
+/** Times within this distance are relative; further ones are dates. */
+const relativeMs = 15 * day;
+
+function numbersOf(locale: string | undefined) {
+  const full = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+  const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+  const compact = compactNumbers(locale);
+  const percent = shares(locale);
+  const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
+  const quantity = (value: number) => {
+    const size = Math.abs(value);
+    if (size >= 100_000) return compact(value);
+    return (size < 1 ? small : full).format(value);
+  };
+  return {
+    /** All digits: `4,123,456`. */
+    full: (value: number) => full.format(value),
+    /** Short: `4.1M`. */
+    compact,
+    /** Short, for a label of an axis: `20k`. */
+    tick: compactNumbers(locale, false),
+    /** A fraction of 1: `40%`, and `4.2%` below a tenth. Only 0 is `0%`, and only 1 is `100%`. */
+    percent,
+    /** A part of a whole: `40%`; a dash if the whole is 0. */
+    rate: (part: number, whole: number) => (whole === 0 ? '–' : percent(part / whole)),
+    /** A measured value and its unit: `42.5 EUR`, `1.2M`; a dash if there is none. */
+    quantity: (value: number | undefined, unit?: string) =>
+      value === undefined ? '–' : [quantity(value), ...(unit === undefined ? [] : [unit])].join(' '),
+    /** `Production, Staging and Test`. */
+    list: (items: readonly string[]) => lists.format(items),
+  };
+}
+
+function timesOf(locale: string | undefined, timeZone: string | undefined) {
+  const dates = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, timeZone === undefined ? options : { timeZone, ...options });
+  const times = dates({ dateStyle: 'medium', timeStyle: 'short' });
+  const dayOf = dates({ dateStyle: 'medium' });
+  const longDates = dates({ dateStyle: 'full' });
+  const clocks = dates({ timeStyle: 'short' });
+  const seconds = dates({ timeStyle: 'medium' });
+  const moment = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const;
+  const moments = ranges(dates(moment), dates({ ...moment, year: 'numeric' }));
+  const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
+  const days = dates(day);
+  const dayRanges = ranges(days, dates({ ...day, year: 'numeric' }));
+  // A browser may know the zone by an older name.
+  const zone = timeZone ?? dates({}).resolvedOptions().timeZone;
+  return {
+    /** Date and time in the reader's zone. */
+    time: (at: Instant) => times.format(new Date(at)),
+    /** The date in the reader's zone: `14 Oct 2026`. */
+    date: (at: Instant) => dayOf.format(new Date(at)),
+    /** The date with its weekday: `Tuesday, 14 October 2026`. */
+    longDate: (at: Instant) => longDates.format(new Date(at)),
+    /** The time of day in the reader's zone. */
+    clock: (at: Instant) => clocks.format(new Date(at)),
+    /** The time of day with seconds. */
+    clockSeconds: (at: Instant) => seconds.format(new Date(at)),
+    /** From one time to another, short: `14 Nov, 09:00 – 15 Nov, 10:00`. Another year than that of `now` is named. */
+    span: moments,
+    /** A UTC day, given as `YYYY-MM-DD` or a time in it: `14 Nov`. */
+    day: (at: Instant) => days.format(new Date(at)),
+    /** UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` in another year than that of `now`. */
+    days: dayRanges,
+    /** The reader's time zone: `Europe/Berlin`. */
+    zone,
+    /** Its place: `Berlin`. */
+    place: zone.split('/').at(-1)!.replaceAll('_', ' '),
+  };
+}
+
+/** Formats ranges, with the year if they end in another one than `now`. */
+function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
+  return (from: Instant, to: Instant, now: Instant = Date.now()): string => {
+    const start = new Date(from);
+    const end = new Date(to);
+    const isThisYear = end.getUTCFullYear() === new Date(now).getUTCFullYear();
+    return (isThisYear ? short : long).formatRange(start, end);
+  };
+}
+
+function durationsOf(locale: string | undefined, date: (at: Instant) => string) {
+  const relatives = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const unit = (name: string, count: number) =>
+    new Intl.NumberFormat(locale, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: name === 'day' ? 'long' : 'short',
+    }).format(count);
+  return {
+    /** Relative time up to two weeks: `3 minutes ago`, `now`; then the date. */
+    relative(at: Instant, now: number): string {
+      const distance = new Date(at).getTime() - now;
+      const size = Math.abs(distance);
+      if (size >= relativeMs) return date(at);
+      if (size < 10 * second) return relatives.format(0, 'second');
+      const [name, length] = units.find(([, length]) => size >= length)!;
+      return relatives.format(Math.trunc(distance / length), name);
+    },
+    /** A duration in its two largest units: `2 hr 5 min`. */
+    duration(ms: number): string {
+      const whole = Math.max(0, Math.round(ms / second)) * second;
+      const parts = units.map(([name, length], index) => {
+        const above = units[index - 1]?.[1] ?? Number.POSITIVE_INFINITY;
+        return { name, count: Math.floor((whole % above) / length) };
+      });
+      const first = parts.findIndex(({ count }) => count > 0);
+      if (first < 0) return unit('second', 0);
+      const shown = parts.slice(first, first + 2).filter(({ count }) => count > 0);
+      return shown.map(({ name, count }) => unit(name, count)).join(' ');
+    },
+  };
+}
+
+/**
+ * Formats numbers and times.
+ * @param locale by default the browser's
+ * @param timeZone by default the browser's
+ */
+export function formatsOf(locale?: string, timeZone?: string) {
+  const times = timesOf(locale, timeZone);
+  return { ...numbersOf(locale), ...times, ...durationsOf(locale, times.date) };
+}
+
+/** In the browser's locale, and the reader's time zone. */
+export let format = formatsOf();
+
+/** The time zone of the browser: `Europe/Berlin`. */
+export const browserZone = format.zone;
+
+/** Changes the time zone. What is on the page has to be rendered again. */
+export function formatIn(timeZone: string): void {
+  if (format.zone !== timeZone) format = formatsOf(undefined, timeZone);
+}
+
+/** Senders are recorded by periods of this length, ms. */
+export const periodMs = 600_000;
+
+/** The time since a period, which is current until its end. @param start Unix ms */
+export function seenText(start: number, now: number): string {
+  const end = start + periodMs;
+  return now < end ? 'in the last 10 minutes' : format.relative(end, now);
+}
+
+/** A count and its noun: `plural(1, 'flag')` is `1 flag`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${format.full(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,35 @@
+import { type ComponentChildren, Fragment, options, type VNode } from 'preact';
+import { replaceDirectional } from '../../contract/active-characters.ts';
+
+/** Attributes with text for people. */
+const textAttributes = ['title', 'aria-label', 'alt', 'placeholder'] as const;
+
+/**
+ * Shows characters that change the direction of text as U+FFFD in all texts of the console. Otherwise a sender's name could pass for
+ * another one, or reverse the text after it. Form fields keep their values, so that a name is sent back unchanged.
+ */
+export function showSafeText(): void {
+  const before = options.vnode;
+  options.vnode = (vnode: VNode) => {
+    if (typeof vnode.type === 'string' || vnode.type === Fragment) makeSafe(vnode.props);
+    before?.(vnode);
+  };
+}
+
+function makeSafe(props: Record<string, unknown>): void {
+  if (props['children'] !== undefined) props['children'] = safe(props['children'] as ComponentChildren);
+  for (const name of textAttributes) {
+    const text = props[name];
+    if (typeof text === 'string') props[name] = safeText(text);
+  }
+}
+
+function safe(children: ComponentChildren): ComponentChildren {
+  if (typeof children === 'string') return safeText(children);
+  return Array.isArray(children) ? children.map(safe) : children;
+}
+
+/** Replaces characters that change the direction of text. */
+export function safeText(text: string): string {
+  return replaceDirectional(text, () => '\ufffd');
+}

@@ -164,7 +164,7 @@ const most: Readonly<Record<string, number>> = {
   cli: 6057,
   commands: 2225,
   console: 19958,
-  contract: 7985,
+  contract: 7990,
   demo: 1458,
   grpc: 1892,
   http: 4989,

@@ -72,14 +72,15 @@ export const ledgerRefusals = {
     status: 403,
     title: 'A browser-safe key needs an Origin header',
     meaning: 'A Frontend key was sent without an `Origin`, so not by a page',
-    remedy: 'Send from a browser. Use a Mobile key in apps, and a Backend key on servers',
+    remedy:
+      "Send from a browser; in a test with `curl`, add `-H 'Origin: https://shop.example'`. Use a Mobile key in apps, and a Backend key on servers",
   },
   origin_not_allowed: {
     status: 403,
     title: 'The application does not allow this origin',
     meaning: 'A page sent this from an origin that the application does not allow',
     remedy:
-      "If the page is yours, add its origin to the application's `allowedOrigins`. If not, someone has copied your page; none of its data was counted",
+      "If the page is yours, add its origin to the application's `allowedOrigins` (`flagmeter apps update APP --origin ORIGIN`, with all origins). If not, someone has copied your page; none of its data was counted",
   },
   not_backend_key: {
     status: 403,
@@ -92,12 +93,13 @@ export const ledgerRefusals = {
     title: 'No application has this key',
     meaning: 'No application has this key, or it is a Backend key, which telemetry does not accept',
     remedy:
-      'Use a key from the settings of the application. A Backend key in telemetry has leaked: replace it',
+      'Use a key from the settings of the application (`flagmeter keys list`). A Backend key in telemetry has leaked: replace it',
   },
   unknown_environment: {
     status: 404,
     title: 'The application has no such environment',
-    remedy: "Check the environment's spelling, which is case-sensitive, or create the environment",
+    remedy:
+      "Check the environment's spelling, which is case-sensitive (`flagmeter envs list`), or create the environment",
   },
   body_too_slow: {
     status: 408,
@@ -108,7 +110,7 @@ export const ledgerRefusals = {
     status: 413,
     title: 'The body is larger than the limit',
     remedy:
-      'Split it, or raise `--max-body` (packets) or `--max-report` (reports). Omit empty entries of reports',
+      'Split it, or raise `--max-body` (packets) or `--max-report` (reports). Omit empty entries of reports. Proxies have limits of their own',
   },
   unsupported_media_type: {
     status: 415,

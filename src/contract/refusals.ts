@@ -28,7 +28,8 @@ export const refusals = {
   unauthorized: {
     status: 401,
     title: 'A valid bearer token is required',
-    remedy: 'Request a new token with the same credentials',
+    remedy:
+      'Request a new token with the same credentials. If it is refused as well, compare its `iss` and `aud` with `--auth-url` and `--base-url`',
   },
   insufficient_user_authentication: {
     status: 401,
@@ -39,12 +40,14 @@ export const refusals = {
   forbidden: {
     status: 403,
     title: 'The caller is not allowed to do this',
-    remedy: 'Use credentials with the required role',
+    remedy:
+      'Use credentials with the required role or scope, and an API key that is not bound to other applications; docs/access.md lists them',
   },
   not_in_team: {
     status: 403,
     title: 'The resource belongs to a team that the caller is not in',
-    remedy: 'Use credentials of a member, or ask an Admin of the team to add the user',
+    remedy:
+      'Use credentials of a member (`flagmeter whoami` shows yours), or ask an Admin of the team to add the user',
   },
   plan_limit: {
     status: 403,

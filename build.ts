@@ -26,7 +26,7 @@ const entrypoints = [
   'src/storage/commit/journal-worker.ts',
   'src/storage/commit/fold-worker.ts',
   'src/replication/replica-worker.ts',
-  'src/management/report-worker.ts',
+  'src/reports/report-worker.ts',
   'src/ingest/reports/decode-worker.ts',
   'src/bench/load/generator-thread.ts',
 ];

@@ -36,12 +36,12 @@ function loadedBy(entry: string): ReadonlySet<string> {
 }
 
 describe('dependencies', () => {
-  it('live in one of at most seventeen folders, or in one of at most six loose files', () => {
+  it('live in one of at most eighteen folders, or in one of at most six loose files', () => {
     expect(src.map(({ path }) => path).filter((path) => folderOf(path) === undefined)).toEqual([]);
     const rooms = new Set(src.map(({ path }) => path.split('/')[1]!));
     const loose = [...rooms].filter((room) => room.includes('.'));
     expect(loose.length).toBeLessThanOrEqual(6);
-    expect(rooms.size - loose.length).toBeLessThanOrEqual(17);
+    expect(rooms.size - loose.length).toBeLessThanOrEqual(18);
   });
 
   it('point down the house only', () => {
@@ -158,7 +158,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6325,
+  accounts: 6333,
   auth: 10948,
   bench: 3185,
   cli: 6057,
@@ -167,12 +167,13 @@ const most: Readonly<Record<string, number>> = {
   contract: 7990,
   demo: 1458,
   grpc: 1892,
-  http: 4989,
+  http: 5074,
   ingest: 9882,
   'main.ts': 154,
-  management: 14458,
+  management: 6468,
   replication: 10761,
-  runtime: 1454,
+  reports: 7906,
+  runtime: 1461,
   serve: 4670,
   storage: 14525,
   webhooks: 2302,

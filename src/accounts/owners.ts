@@ -79,7 +79,15 @@ export interface Owners {
   readonly ownersFrom: OwnersFrom;
 }
 
-const noOwners: Owners = { owners: [], ownersFrom: null };
+export const noOwners: Owners = { owners: [], ownersFrom: null };
+
+/** The owners and tags as fields of an answer. */
+export function showOwned(
+  declaration: FeatureDeclaration | undefined,
+  { owners, ownersFrom }: Owners = noOwners,
+) {
+  return { owners: [...owners], ownersFrom, tags: [...(declaration?.tags ?? [])] };
+}
 
 /** Finds a user by e-mail address. */
 export type FindUser = (email: string) => User | undefined;

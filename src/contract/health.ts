@@ -1,6 +1,6 @@
 /*
  * What needs attention in an application. The console, the API, `flagmeter health`, the alerts of Prometheus and the webhooks
- * take the rules, thresholds and windows from here; `src/management/health/` applies them. The table of docs/alerts.md is
+ * take the rules, thresholds and windows from here; `src/reports/verdicts/findings.ts` applies them. The table of docs/alerts.md is
  * generated from this.
  */
 import type { VerdictKind } from './verdicts.ts';

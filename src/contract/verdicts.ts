@@ -10,7 +10,7 @@ interface VerdictRule {
 }
 
 /**
- * The verdicts on a feature. The first rule that applies decides; `src/management/verdict.ts` implements them. The table of
+ * The verdicts on a feature. The first rule that applies decides; `src/reports/verdicts/verdict.ts` implements them. The table of
  * docs/semantics.md is generated from this.
  */
 export const verdictRules = {

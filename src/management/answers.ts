@@ -63,13 +63,6 @@ export function created<Body>(segments: readonly string[], body: Body): Answer<2
   return createdAt(['/api/v2', ...segments.map(encodeURIComponent)].join('/'), body);
 }
 
-/** Formats Unix milliseconds as RFC 3339 in UTC; returns `null` for `null`. */
-export function timeText(at: number): string;
-export function timeText(at: number | null): string | null;
-export function timeText(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
-}
-
 /**
  * 200 with a resource and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
  * @param version the part that the tag identifies, if the rest changes by itself, such as the time it was last seen

@@ -13,11 +13,11 @@ import { readTrust } from '../accounts/trusts.ts';
 import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
 import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
-import { pageOf, paging } from './lists.ts';
 import { showApiKey } from './show-api-key.ts';
 
 export interface ApiKeyDeps extends ManageDeps {

@@ -19,13 +19,14 @@ import type { Shown } from '../contract/shapes/fields.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam } from './access.ts';
-import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
+import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
 import { type ManageDeps, visibleTo } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
-import { pageOf, paging } from './lists.ts';
 
 const originCheck = endpoint('GET /applications/:id/origin-check', {
   access: { within: 'application', least: 'Viewer' },

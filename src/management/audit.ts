@@ -5,14 +5,14 @@ import { AuditEntry } from '../contract/shapes/audit-entry.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
+import { paging, readCursor, writeCursor } from '../http/lists.ts';
 import type { QueryOf } from '../http/query-reader.ts';
+import { range } from '../reports/usage/report-range.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { AuditEntry as StoredEntry } from '../storage/lmdb/records.ts';
 import { page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { paging, readCursor, writeCursor } from './lists.ts';
-import { range } from './report-range.ts';
 
 export interface AuditDeps extends ManageDeps {
   readonly accounts: Pick<AccountTables, 'audit'>;

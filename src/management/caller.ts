@@ -7,8 +7,9 @@ import type { Authenticate } from '../auth/tokens/bearer.ts';
 import { roleOf } from '../contract/key-scopes.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
 import type { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
+import type { ReportPool } from '../reports/report-pool.ts';
+import type { FreshnessDeps } from '../reports/usage/freshness.ts';
 import type { ApiKey, Application } from '../storage/lmdb/records.ts';
-import type { FreshnessDeps } from './freshly.ts';
 
 export interface Caller {
   /** A user's id, or the client id of an API key. */
@@ -33,6 +34,11 @@ export interface ManageDeps extends FreshnessDeps {
   readonly authTimeOf: (claims: Claims) => number | undefined;
   /** Limits the requests of a client with all its tokens. Keyed by `holderKeyOf`. */
   readonly rates: KeyedLimits;
+}
+
+/** Dependencies of endpoints with reports. */
+export interface ReportingDeps extends ManageDeps {
+  readonly reports: ReportPool;
 }
 
 /** The claims of an access token. */

@@ -1,20 +1,20 @@
 import Type from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
-import { ownersOf } from '../accounts/owners.ts';
+import { ownersOf, showOwned } from '../accounts/owners.ts';
 import { Cleanup, type CleanupItem, maxCleanup } from '../contract/shapes/cleanup.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { type Columns, columnsIn } from '../reports/exports/columns.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import type { CleanupFound, Removable } from '../reports/verdicts/cleanup-report.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { timeText } from './answers.ts';
-import type { CleanupFound, Removable } from './cleanup-report.ts';
+import type { ReportingDeps } from './caller.ts';
 import { pullRequestOf, pullRequestOfAll } from './cleanup-text.ts';
 import { showCode } from './code-scans.ts';
 import { endpoint } from './endpoint.ts';
 import { anyEnvironment, findEnvironments } from './environments.ts';
-import { type Columns, columnsIn } from './exports/columns.ts';
-import { answerRows, format, orInRows } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
-import { showOwned } from './owned.ts';
-import { type ReportingDeps, tooManyReports } from './report-pool.ts';
+import { answerRows, format, orInRows } from './format.ts';
 
 export interface CleanupDeps extends ReportingDeps, StalenessDeps {}
 

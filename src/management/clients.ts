@@ -12,11 +12,12 @@ import {
 } from '../contract/shapes/sign-in-client.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
-import { created, done, made, page, timeText } from './answers.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { pageOf, paging } from './lists.ts';
 
 export const clients: Group<ManageDeps> = {
   tag: 'Sign-in clients',

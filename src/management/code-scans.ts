@@ -4,11 +4,12 @@ import { deleteScan, foundIn, linkTo, putScan, tooManyScans } from '../accounts/
 import { type FeatureCode, NewCodeScan, CodeScan as Shown } from '../contract/shapes/code-scan.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { cutPage, namePage, paging } from '../http/lists.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, CodeScan } from '../storage/lmdb/records.ts';
-import { done, page, timeText } from './answers.ts';
+import { done, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { cutPage, namePage, paging } from './lists.ts';
 
 /** Maximum size of an uploaded scan. */
 const maxBody = 4 * 1024 * 1024;

@@ -3,14 +3,14 @@ import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { Comparison } from '../contract/shapes/comparison.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { columnsIn, columnsOf, pick } from '../reports/exports/columns.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import { range, readReportRange } from '../reports/usage/report-range.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { columnsIn, columnsOf, pick } from './exports/columns.ts';
-import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, mustBeKnown, unknownFeature } from './feature-detail.ts';
-import { tooManyReports } from './report-pool.ts';
-import { range, readReportRange } from './report-range.ts';
+import { answerRows, format, orInRows } from './format.ts';
 import type { ReportDeps } from './reports.ts';
 
 /** Default length of a comparison. */

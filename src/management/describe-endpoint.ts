@@ -13,6 +13,7 @@ import {
 } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
 import { maxJsonBody } from '../http/json-body.ts';
+import { maxLimit } from '../http/lists.ts';
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
 import type { PeopleFreshness } from '../storage/commit/usage-store.ts';
@@ -27,7 +28,6 @@ import {
 } from './access.ts';
 import { changedSince } from './answers.ts';
 import { freshnessHeaders } from './freshly.ts';
-import { maxLimit } from './lists.ts';
 
 /** The part of a declaration that is in the document. */
 export interface Described {

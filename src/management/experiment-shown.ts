@@ -5,11 +5,11 @@ import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { ownersOf } from '../accounts/owners.ts';
 import { type Experiment, plainPlanSettings } from '../contract/shapes/experiment.ts';
 import { pick, type Shown } from '../contract/shapes/fields.ts';
+import type { ExperimentReport, ExperimentTask } from '../reports/experiments/experiment-report.ts';
+import { progressText } from '../reports/experiments/experiment-text.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { timeText } from './answers.ts';
-import type { ExperimentReport, ExperimentTask } from './experiment-report.ts';
-import { progressText } from './experiment-text.ts';
-import type { ReportingDeps } from './report-pool.ts';
+import type { ReportingDeps } from './caller.ts';
 
 const dayMs = 86_400_000;
 

@@ -28,14 +28,15 @@ import {
 import { type Shown, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
+import type { ReportingDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
 import { findEnvironment, oneEnvironment, unknownEnvironment } from './environments.ts';
 import { amountsOf, reportOf, showExperiment } from './experiment-shown.ts';
-import { pageOf, paging } from './lists.ts';
-import { type ReportingDeps, tooManyReports } from './report-pool.ts';
 
 const path = '/applications/:id/experiments/:experimentId';
 

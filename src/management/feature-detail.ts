@@ -3,14 +3,14 @@ import { ownersOf } from '../accounts/owners.ts';
 import { ApiError } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
 import type { FeatureDetail, Note } from '../contract/shapes/feature.ts';
+import type { SharedSights, Sights } from '../reports/shared-sights.ts';
+import { type FeatureSight, merge, neverSeen, type Sight } from '../reports/usage/sights.ts';
+import { type Staleness, showFeature } from '../reports/verdicts/features-report.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
-import { timeText } from './answers.ts';
+import type { ReportingDeps } from './caller.ts';
 import { showCode } from './code-scans.ts';
-import { type Staleness, showFeature } from './features-report.ts';
-import type { ReportingDeps } from './report-pool.ts';
-import type { SharedSights, Sights } from './shared-sights.ts';
-import { type FeatureSight, merge, neverSeen, type Sight } from './sights.ts';
 
 /** Dependencies of endpoints that report stale features. */
 export interface StalenessDeps extends Pick<ReportingDeps, 'directory'> {

@@ -3,10 +3,11 @@ import { FeatureSplit } from '../contract/shapes/split.ts';
 import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { columnsIn } from '../reports/exports/columns.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import { undeclared } from '../reports/verdicts/verdict-reasons.ts';
 import { endpoint } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, oneEnvironment } from './environments.ts';
-import { columnsIn } from './exports/columns.ts';
-import { answerRows, format, orInRows } from './exports/format.ts';
 import {
   type FeatureDeps,
   mustBeKnown,
@@ -14,8 +15,7 @@ import {
   stalenessOf,
   unknownFeature,
 } from './feature-detail.ts';
-import { tooManyReports } from './report-pool.ts';
-import { undeclared } from './verdict-reasons.ts';
+import { answerRows, format, orInRows } from './format.ts';
 
 const senderColumns = columnsIn(FeatureSenders, 'items');
 

@@ -22,13 +22,14 @@ import {
 import { flag, text } from '../contract/shapes/fields.ts';
 import { verdictKinds } from '../contract/verdicts.ts';
 import type { Group } from '../http/endpoint.ts';
+import { namePage, paging } from '../http/lists.ts';
+import { featureColumns } from '../reports/exports/make-export.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
 import type { RolloutStep as StoredStep } from '../storage/lmdb/records.ts';
 import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './answers.ts';
 import { endpoint } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, unknownEnvironment } from './environments.ts';
-import { answerReport, format, orInRows } from './exports/format.ts';
-import { featureColumns } from './exports/make-export.ts';
 import {
   type FeatureDeps,
   mustBeKnown,
@@ -37,9 +38,8 @@ import {
   stalenessOf,
   unknownFeature,
 } from './feature-detail.ts';
-import { namePage, paging } from './lists.ts';
+import { answerReport, format, orInRows } from './format.ts';
 import { allOwners, namesOwned } from './owned.ts';
-import { tooManyReports } from './report-pool.ts';
 
 const ownedFilters = {
   owner: Type.Optional(

@@ -1,13 +1,8 @@
 import type { Header } from '../http/endpoint.ts';
 import type { Reply } from '../http/types.ts';
+import type { FreshnessDeps } from '../reports/usage/freshness.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
-import { timeText } from './answers.ts';
-
-/** Reports how complete the stored counts are. */
-export interface FreshnessDeps {
-  /** See `UsageStore.freshen`. @throws {ApiError} `store_unavailable`, `engine_unavailable` */
-  freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
-}
 
 /** The headers of reports on several machines. */
 export const freshnessHeaders = {
@@ -33,19 +28,6 @@ export function headersOf(fresh: Freshness | undefined): Record<string, string> 
   return {
     'flagmeter-complete-through': timeText(completeThrough),
     ...(names !== '' && { 'flagmeter-may-be-counting': names }),
-  };
-}
-
-/** The freshness as fields of a report; none on a single machine. */
-export function fieldsOf(fresh: Freshness | undefined): {
-  readonly completeThrough?: string;
-  readonly mayBeCounting?: string[];
-} {
-  if (fresh === undefined) return {};
-  const { completeThrough, mayBeCounting } = fresh;
-  return {
-    completeThrough: timeText(completeThrough),
-    ...(mayBeCounting.length > 0 && { mayBeCounting: [...mayBeCounting] }),
   };
 }
 

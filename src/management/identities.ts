@@ -6,17 +6,18 @@ import { notedHeader, nothingStored } from '../contract/notes.ts';
 import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent } from '../http/answer.ts';
 import { type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
+import { columnsIn } from '../reports/exports/columns.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
 import { findProfile } from '../storage/lmdb/instances.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { done, timeText } from './answers.ts';
+import { done } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { columnsIn } from './exports/columns.ts';
-import { answerRows, format, orInRows } from './exports/format.ts';
+import { answerRows, format, orInRows } from './format.ts';
 
 export interface IdentityDeps extends ManageDeps {
   readonly store: UsageTables;

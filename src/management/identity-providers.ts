@@ -28,12 +28,13 @@ import {
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type {
   LinkedIdentity as StoredIdentity,
   IdentityProvider as StoredProvider,
 } from '../storage/lmdb/provider-records.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
-import { created, done, made, page, timeText } from './answers.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { checkManagesSignIn } from './user-patch.ts';

@@ -2,13 +2,13 @@ import Type from 'typebox';
 import { flag, text } from '../contract/shapes/fields.ts';
 import { IngestReport } from '../contract/shapes/ledger.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { ledgerColumns } from '../reports/exports/ledger.ts';
+import { anyLength, emptyRange, range, readReportRange } from '../reports/usage/report-range.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
+import type { ReportingDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
-import { answerReport, format, orInRows, rowsWanted } from './exports/format.ts';
-import { ledgerColumns } from './exports/ledger.ts';
-import type { ReportingDeps } from './report-pool.ts';
-import { anyLength, emptyRange, range, readReportRange } from './report-range.ts';
+import { answerReport, format, orInRows, rowsWanted } from './format.ts';
 
 /** The ledger keeps hours until it is deleted. */
 const forever = Number.POSITIVE_INFINITY;

@@ -25,12 +25,13 @@ import {
 import { flag } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { KeyRefusals, RevokedKey, ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
-import { created, done, made, page, timeText } from './answers.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
-import { pageOf, paging } from './lists.ts';
 
 export const keys: Group<ManageDeps> = {
   tag: 'Application keys',

@@ -4,11 +4,11 @@ import { ApiError } from '../contract/errors.ts';
 import { Member, MemberPut } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
 import { checkManages } from './access.ts';
 import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { pageOf, paging } from './lists.ts';
 import { showMember } from './show-user.ts';
 import { ownRole } from './user-patch.ts';
 

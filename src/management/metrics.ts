@@ -7,13 +7,14 @@ import { flag } from '../contract/shapes/fields.ts';
 import { Metric, MetricDeclaration } from '../contract/shapes/metric.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { namePage, paging } from '../http/lists.ts';
+import { metricColumns } from '../reports/exports/make-export.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import { showMetric } from '../reports/usage/metrics-report.ts';
 import { created, done, made, page } from './answers.ts';
+import type { ReportingDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { answerReport, format, orInRows } from './exports/format.ts';
-import { metricColumns } from './exports/make-export.ts';
-import { namePage, paging } from './lists.ts';
-import { showMetric } from './metrics-report.ts';
-import { type ReportingDeps, tooManyReports } from './report-pool.ts';
+import { answerReport, format, orInRows } from './format.ts';
 
 const declaredFilter = Type.Optional(flag('Only declared metrics, or only those that were just seen.'));
 

@@ -8,20 +8,20 @@ import { type DeclaredAnswer, type Group, type Header, jsonAnswer } from '../htt
 import { isTagIn } from '../http/entity-tag.ts';
 import { codingFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
+import { columnsIn, columnsOf } from '../reports/exports/columns.ts';
+import { daysOf, overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
+import type { OverviewTask } from '../reports/overview/overview-report.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import type { PackedJson, SharedResults } from '../reports/shared-results.ts';
+import { range, timeZone } from '../reports/usage/report-range.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { columnsIn, columnsOf } from './exports/columns.ts';
-import { answerRows, format, orInRows } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
+import { answerRows, format, orInRows } from './format.ts';
 import { freshnessHeaders, headersOf } from './freshly.ts';
-import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
-import type { OverviewTask } from './overview-report.ts';
 import { allOwners } from './owned.ts';
-import { tooManyReports } from './report-pool.ts';
-import { range, timeZone } from './report-range.ts';
 import type { ReportDeps } from './reports.ts';
-import type { PackedJson, SharedResults } from './shared-results.ts';
 
 export interface OverviewDeps extends ReportDeps, StalenessDeps {
   readonly overviews: SharedResults;

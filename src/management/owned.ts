@@ -1,13 +1,12 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { codeOwnersIn } from '../accounts/code-scans.ts';
-import { type FindUser, type Owners, ownersOf } from '../accounts/owners.ts';
+import { type FindUser, noOwners, type Owners, ownersOf } from '../accounts/owners.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import { isMine, type Me } from '../contract/shapes/owned.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
-import type { Application, FeatureDeclaration, User } from '../storage/lmdb/records.ts';
+import type { OwnedNames } from '../reports/verdicts/features-report.ts';
+import type { Application, User } from '../storage/lmdb/records.ts';
 import type { Caller } from './caller.ts';
-
-const none: Owners = { owners: [], ownersFrom: null };
 
 /** The owners of all features of an application that have any. */
 export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {
@@ -31,25 +30,11 @@ function userFinder({ users }: Accounts): FindUser {
   };
 }
 
-/** The owners and tags as fields of an answer. */
-export function showOwned(
-  declaration: FeatureDeclaration | undefined,
-  { owners, ownersFrom }: Owners = none,
-) {
-  return { owners: [...owners], ownersFrom, tags: [...(declaration?.tags ?? [])] };
-}
-
 /** Filters of a list by owners and tags. */
 interface OwnedFilter {
   readonly owner: string | undefined;
   readonly tag: string | undefined;
   readonly mine: boolean | undefined;
-}
-
-/** The names that pass a filter, or with `others` those that do not. Names without owners and tags are in neither. */
-export interface OwnedNames {
-  readonly names: ReadonlySet<string>;
-  readonly others: boolean;
 }
 
 /** Applies a filter; `undefined` without one. */
@@ -67,7 +52,7 @@ export function namesOwned(
   const me = meOf(accounts, caller);
   const others = mine === false && owner === undefined && tag === undefined;
   const names = [...new Set([...declared.keys(), ...owned.keys()])].filter((name) => {
-    const of = owned.get(name) ?? none;
+    const of = owned.get(name) ?? noOwners;
     const tags = declared.get(name)?.tags ?? [];
     return (
       (owner === undefined || of.owners.some(isOwner)) &&

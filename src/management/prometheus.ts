@@ -1,11 +1,11 @@
 import type { Group } from '../http/endpoint.ts';
 import { expositionType } from '../http/exposition.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import { maxShown, monthOf } from '../reports/usage/month-usage.ts';
+import { readReportRange } from '../reports/usage/report-range.ts';
 import { endpoint } from './endpoint.ts';
 import { anyEnvironment, findEnvironments } from './environments.ts';
-import { written } from './exports/format.ts';
-import { maxShown, monthOf } from './month-usage.ts';
-import { tooManyReports } from './report-pool.ts';
-import { readReportRange } from './report-range.ts';
+import { written } from './format.ts';
 import { gaugesOf, type ReportDeps } from './reports.ts';
 
 const example = `# HELP flagmeter_feature_checks_total Checks of a variant. Reset at the start of each month (UTC).

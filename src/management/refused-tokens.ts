@@ -1,8 +1,8 @@
 import { surplusName } from '../contract/names.ts';
 import type { RefusedToken } from '../contract/shapes/ledger.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import { ledgerEntries, noApplication } from '../storage/lmdb/ledger.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { timeText } from './answers.ts';
 
 const hourMs = 3_600_000;
 const hours = 24;

@@ -4,16 +4,17 @@ import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { MeasurementsReport, UsageReport } from '../contract/shapes/reports.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { measurementColumns } from '../reports/exports/measurements.ts';
+import { usageColumns } from '../reports/exports/usage.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import { anyLength, overPoints, readReportRange, reportRange } from '../reports/usage/report-range.ts';
+import type { UsageTask } from '../reports/usage/usage-report.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
+import type { ReportingDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { answerReport, format, orInRows, rowsWanted } from './exports/format.ts';
-import { measurementColumns } from './exports/measurements.ts';
-import { usageColumns } from './exports/usage.ts';
-import type { UsageTask } from './make-report.ts';
-import { type ReportingDeps, tooManyReports } from './report-pool.ts';
-import { anyLength, overPoints, readReportRange, reportRange } from './report-range.ts';
+import { answerReport, format, orInRows, rowsWanted } from './format.ts';
 
 export interface ReportDeps extends ReportingDeps {
   readonly retention: Retention;

@@ -18,8 +18,9 @@ import {
 } from '../contract/shapes/invitation.ts';
 import { noContent, ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import { done, timeText } from './answers.ts';
+import { done } from './answers.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { checkManagesAllOf, type UserDeps } from './user-patch.ts';
 

@@ -5,11 +5,12 @@ import { type RefusedToken, Unattributed } from '../contract/shapes/ledger.ts';
 import { ServiceStatus } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { cutPage, namePage, paging } from '../http/lists.ts';
 import type { LatestUnattributed } from '../ingest/ledger/unattributed.ts';
-import { page, timeText } from './answers.ts';
+import { timeText } from '../runtime/rfc3339.ts';
+import { page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { cutPage, namePage, paging } from './lists.ts';
 
 export interface StatusDeps extends ManageDeps {
   status(): Shown<ServiceStatus>;

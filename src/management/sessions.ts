@@ -8,9 +8,10 @@ import { ApiError } from '../contract/errors.ts';
 import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
 import { noContent, ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
-import { done, timeText } from './answers.ts';
+import { done } from './answers.ts';
 import type { Caller, ManageDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
 

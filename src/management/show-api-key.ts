@@ -3,9 +3,9 @@ import type { Directory } from '../accounts/directory.ts';
 import { expiringDays } from '../accounts/expiring-keys.ts';
 import { type ApiKey, plainKeySettings } from '../contract/shapes/api-key.ts';
 import { pick } from '../contract/shapes/fields.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
-import { timeText } from './answers.ts';
 
 /** An API key in the API. The service does not know its secret. */
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {

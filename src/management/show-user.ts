@@ -1,8 +1,8 @@
 import { invitationOf } from '../accounts/invitations.ts';
 import { roleIn, teamRolesOf } from '../contract/roles.ts';
 import type { Member, User } from '../contract/shapes/user.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
-import { timeText } from './answers.ts';
 import type { Caller } from './caller.ts';
 
 /** A user as in the API, without teams that the caller is not in. */

@@ -16,12 +16,13 @@ import { limits, type Plan } from '../contract/plans.ts';
 import { type Allowance, kinds, NewTeam, Team, TeamLimits, TeamPatch } from '../contract/shapes/team.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
 import { checkManages } from './access.ts';
-import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
+import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
-import { pageOf, paging } from './lists.ts';
 
 /** The settings of the service that limit clients. */
 const limiting = [

@@ -4,11 +4,12 @@ import { createView, deleteView, onlyAuthor, patchView, viewsOf } from '../accou
 import { maxViews, NewView, SavedView, ViewPatch } from '../contract/shapes/view.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { pageOf, paging } from '../http/lists.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, StoredView } from '../storage/lmdb/records.ts';
-import { created, done, made, page, timeText } from './answers.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { pageOf, paging } from './lists.ts';
 
 /** `/api/v2/applications/{id}/views`: what users want to find again in the console. */
 export const views: Group<ManageDeps> = {

@@ -12,7 +12,9 @@ import {
 } from '../contract/shapes/webhook.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { pageOf, paging, readCursor, writeCursor } from '../http/lists.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 import { bodyOf, formatOf } from '../webhooks/formats/formats.ts';
@@ -39,10 +41,9 @@ import {
   type WebhookPath,
   type WebhookRules,
 } from '../webhooks/webhooks.ts';
-import { created, done, made, page, timeText } from './answers.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { pageOf, paging, readCursor, writeCursor } from './lists.ts';
 
 const overlapHours = overlapMs / 3_600_000;
 

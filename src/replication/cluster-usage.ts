@@ -30,7 +30,7 @@ import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
 
 interface ClusterUsageDeps {
-  /** The compiled `cluster/replica-worker`. */
+  /** The compiled `replication/replica-worker`. */
   readonly workerFile: string;
   readonly start: ReplicaWorkerStart;
   readonly spool: Spool;

@@ -25,6 +25,13 @@ export function parseTime(text: string): number | undefined {
   return unixMs(ms / 1000 - offset, nanosOf(text));
 }
 
+/** Formats Unix milliseconds as RFC 3339 in UTC; returns `null` for `null`. */
+export function timeText(at: number): string;
+export function timeText(at: number | null): string | null;
+export function timeText(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
 /** The number in a part of a text, which has only digits. */
 function digits(text: string, from: number, to: number): number {
   let number = 0;

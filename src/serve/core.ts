@@ -25,7 +25,7 @@ import { openReportKinds } from '../ingest/reports/kinds.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { Senders } from '../ingest/senders.ts';
 import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
-import { openReportPool, type ReportPool } from '../management/report-pool.ts';
+import { openReportPool, type ReportPool } from '../reports/report-pool.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Histogram } from '../runtime/histogram.ts';
@@ -85,7 +85,7 @@ export async function openCore(given: CoreDeps) {
   settledHere = () => intake.settled();
   await storage.ready?.();
   const failed = (error: unknown) => log.error('the report thread failed', { error });
-  const reports = openReportPool(parts.workerFile('management/report-worker'), config.data, failed);
+  const reports = openReportPool(parts.workerFile('reports/report-worker'), config.data, failed);
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageStore, health, intake, laneOf });
   const instances = openInstances(parts, usageStore);

@@ -3,8 +3,8 @@ import { experimentsOf, planExperiment } from '../../src/accounts/experiments.ts
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import { showExperiment, taskOf } from '../../src/management/experiment-shown.ts';
 import { finishDue } from '../../src/management/finish-experiments.ts';
-import { createReports } from '../../src/management/make-report.ts';
-import type { ReportPool } from '../../src/management/report-pool.ts';
+import { createReports } from '../../src/reports/make-report.ts';
+import type { ReportPool } from '../../src/reports/report-pool.ts';
 import { finish } from '../support/finish.ts';
 import { openManageFixture } from './fixture.ts';
 import { openRegistry } from './registry.ts';

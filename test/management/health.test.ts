@@ -12,7 +12,7 @@ import {
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import { type Health, maxSubjects } from '../../src/contract/shapes/health.ts';
 import type { Caller } from '../../src/management/caller.ts';
-import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health/health.ts';
+import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health.ts';
 import { openFixture, testClock } from '../accounts/fixture.ts';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Home } from '../../src/contract/shapes/home.ts';
 import type { SearchResults } from '../../src/contract/shapes/search.ts';
-import { NameIndex } from '../../src/management/search/name-index.ts';
+import { NameIndex } from '../../src/reports/name-index.ts';
 import { putSeries } from '../../src/storage/lmdb/series.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testClock } from '../accounts/fixture.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maxShown, prometheusReport } from '../../src/management/month-usage.ts';
+import { maxShown, prometheusReport } from '../../src/reports/usage/month-usage.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { usageReport } from '../../src/management/usage-report.ts';
 import { type Exported, exportDays } from '../../src/replication/daily-export.ts';
 import type { PostgresSession } from '../../src/replication/postgres/connection.ts';
 import type { Statement } from '../../src/replication/postgres/statement.ts';
 import { defaultSettings } from '../../src/replication/settings.ts';
+import { usageReport } from '../../src/reports/usage/usage-report.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { transact } from '../../src/storage/lmdb/lmdb.ts';
 import { finish } from '../support/finish.ts';

@@ -1,6 +1,6 @@
-import { createReports } from '../../src/management/make-report.ts';
 import type { Refusal } from '../../src/replication/apply-entry.ts';
 import { Replica } from '../../src/replication/replica.ts';
+import { createReports } from '../../src/reports/make-report.ts';
 import { exposuresKey, readExposures } from '../../src/storage/lmdb/exposures.ts';
 import { openReplicaStore, type ReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
 import { horizonsAt } from '../../src/storage/lmdb/retention.ts';

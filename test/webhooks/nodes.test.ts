@@ -8,7 +8,7 @@ import { createUser } from '../../src/accounts/users.ts';
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import type { VerdictKind } from '../../src/contract/verdicts.ts';
 import { finishDue } from '../../src/management/finish-experiments.ts';
-import type { ReportPool } from '../../src/management/report-pool.ts';
+import type { ReportPool } from '../../src/reports/report-pool.ts';
 import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
 import { announcer } from '../../src/webhooks/event-payloads.ts';
 import type { Findings } from '../../src/webhooks/findings.ts';

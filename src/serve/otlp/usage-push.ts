@@ -12,8 +12,8 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { Directory } from '../../accounts/directory.ts';
 import type { Labels } from '../../http/exposition.ts';
-import { type MonthUsage, monthOf } from '../../management/month-usage.ts';
-import type { ReportPool } from '../../management/report-pool.ts';
+import type { ReportPool } from '../../reports/report-pool.ts';
+import { type MonthUsage, monthOf } from '../../reports/usage/month-usage.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { UsageStore, UsageStoreStatus } from '../../storage/commit/usage-store.ts';

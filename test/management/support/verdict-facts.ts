@@ -1,6 +1,6 @@
 import type { VerdictKind } from '../../../src/contract/verdicts.ts';
-import type { FeatureSight } from '../../../src/management/sights.ts';
-import type { EnvironmentFacts, VerdictFacts } from '../../../src/management/verdict.ts';
+import type { FeatureSight } from '../../../src/reports/usage/sights.ts';
+import type { EnvironmentFacts, VerdictFacts } from '../../../src/reports/verdicts/verdict.ts';
 import type { FeatureDeclaration } from '../../../src/storage/lmdb/records.ts';
 import { type SeenSender, slotMs } from '../../../src/storage/lmdb/senders.ts';
 

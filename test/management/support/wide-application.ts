@@ -1,4 +1,4 @@
-import { maxPoints } from '../../../src/management/report-range.ts';
+import { maxPoints } from '../../../src/reports/usage/report-range.ts';
 import { ask } from './targets.ts';
 import type { World } from './world.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { queryReader } from '../../../src/http/query-reader.ts';
-import { measurementsReport } from '../../../src/management/measurements-report.ts';
-import { readReportRange, reportRange } from '../../../src/management/report-range.ts';
-import { usageReport } from '../../../src/management/usage-report.ts';
+import { measurementsReport } from '../../../src/reports/usage/measurements-report.ts';
+import { readReportRange, reportRange } from '../../../src/reports/usage/report-range.ts';
+import { usageReport } from '../../../src/reports/usage/usage-report.ts';
 import type { Maintenance } from '../../../src/storage/aggregate/maintain.ts';
 import { type Aggregator, createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';

@@ -1,0 +1,85 @@
+import Type from 'typebox';
+import { ApiError } from '../contract/errors.ts';
+import type { Page } from '../contract/shapes/fields.ts';
+import type { QueryOf } from './query-reader.ts';
+
+/** A page of a list: `limit` items with positions after `after`, or from the start. */
+export interface PageRequest<Position> {
+  readonly limit: number;
+  readonly after: Position | undefined;
+}
+
+export const maxLimit = 200;
+
+export const paging = {
+  limit: Type.Integer({
+    component: 'Limit',
+    description: 'Maximum number of items in the page.',
+    minimum: 1,
+    maximum: maxLimit,
+    default: 50,
+  }),
+  cursor: Type.Optional(
+    Type.String({
+      component: 'Cursor',
+      description: 'The `nextCursor` of the previous page. Omit it for the first page.',
+    }),
+  ),
+};
+
+type Paging = QueryOf<typeof paging>;
+
+/**
+ * Returns a page of a list, in the order of creation. A cursor is the position of the last item of a page, so an item that
+ * exists throughout is listed exactly once, whatever is created or deleted between two pages.
+ * @throws {ApiError} `invalid_query`
+ */
+export function pageOf<T extends { readonly number: number }, Shown>(
+  items: Iterable<T>,
+  { limit, cursor }: Paging,
+  show: (item: T) => Shown,
+): Page<Shown> {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const page = cutPage(items, { limit, after }, ({ number }) => number);
+  return { ...page, items: page.items.map(show) };
+}
+
+/** The requested page of a list whose positions are names. @throws {ApiError} `invalid_query` */
+export function namePage({ limit, cursor }: Paging): PageRequest<string> {
+  return { limit, after: cursor === undefined ? undefined : positionIn(cursor, /^.+$/s) };
+}
+
+/**
+ * Returns a page of a list: see `pageOf`.
+ * @param positionOf the unique and constant position of an item
+ */
+export function cutPage<T, Position extends number | string>(
+  items: Iterable<T>,
+  { limit, after }: PageRequest<Position>,
+  positionOf: (item: T) => Position,
+): Page<T> {
+  const rest = [...items].filter((item) => after === undefined || positionOf(item) > after);
+  rest.sort((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor = last !== undefined && rest.length > limit ? writeCursor(positionOf(last)) : null;
+  return { items: page, nextCursor };
+}
+
+const prefix = 'after:';
+
+/** The cursor of a page whose last item has this position. */
+export function writeCursor(position: number | string): string {
+  return Buffer.from(`${prefix}${position}`).toString('base64url');
+}
+
+/** The position in a cursor. @throws {ApiError} `invalid_query` */
+export function readCursor(text: string): number {
+  return Number(positionIn(text, /^\d{1,16}$/));
+}
+
+function positionIn(cursor: string, pattern: RegExp): string {
+  const position = Buffer.from(cursor, 'base64url').toString().slice(prefix.length);
+  if (pattern.test(position) && writeCursor(position) === cursor) return position;
+  throw new ApiError('invalid_query', 'cursor must be the nextCursor of a page of this list');
+}

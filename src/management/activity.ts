@@ -1,0 +1,162 @@
+import Type from 'typebox';
+import { declarationKey } from '../accounts/declarations.ts';
+import { type ActivityKind, activityKindNames } from '../contract/activity.ts';
+import { ApiError } from '../contract/errors.ts';
+import { ActivityItem } from '../contract/shapes/activity.ts';
+import { type Page, text } from '../contract/shapes/fields.ts';
+import type { Group } from '../http/endpoint.ts';
+import { namePage, paging } from '../http/lists.ts';
+import type { QueryOf } from '../http/query-reader.ts';
+import { changeFact, noteFact, type ShowActor, stepFacts } from '../reports/activity/change-facts.ts';
+import { type ActivityFilter, type Fact, pageOfFacts } from '../reports/activity/facts.ts';
+import type { RecentChanges } from '../reports/activity/recent-changes.ts';
+import { columnsOf } from '../reports/exports/columns.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import { emptyRange, range } from '../reports/usage/report-range.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
+import type { Application, AuditEntry } from '../storage/lmdb/records.ts';
+import { page } from './answers.ts';
+import type { Caller, ReportingDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { anyEnvironment, findEnvironment, unknownEnvironment } from './environments.ts';
+import { answerRows, format, orInRows, rowsWanted } from './format.ts';
+
+export interface ActivityDeps extends ReportingDeps {
+  readonly accounts: Pick<AccountTables, 'notes'>;
+  readonly recentChanges: RecentChanges;
+}
+
+/** Maximum number of rows of an export. */
+const maxRows = 10_000;
+const weekMs = 7 * 86_400_000;
+
+const filters = {
+  feature: Type.Optional(text('Only items of this feature.')),
+  kind: Type.Array(Type.String(), {
+    default: [],
+    maxItems: activityKindNames.length,
+    description: `Only items of this kind; repeatable. One of ${activityKindNames.map((kind) => `\`${kind}\``).join(', ')}.`,
+  }),
+  actor: Type.Optional(text('Only changes by the user or API key with this id.')),
+  search: Type.Optional(text('Only items whose text or names contain this text.')),
+};
+
+const query = { ...paging, ...anyEnvironment.query, ...range, ...filters, ...format };
+
+const columns = {
+  ...columnsOf(ActivityItem),
+  by: { description: 'Name of the author, or what it is if the caller may not know it.', example: null },
+};
+
+/** `/api/v2/applications/{id}/activity`. */
+export const activity: Group<ActivityDeps> = {
+  tag: 'Activity',
+  description: 'What people changed in an application, and what changed in its data.',
+  endpoints: [
+    endpoint('GET /applications/:id/activity', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'listActivity',
+      counted: 'any',
+      summary: 'List the changes of an application and of its data',
+      description: `Without \`to\` it ends now; without \`from\` it is seven days long. With \`environment\`, it includes items that concern all environments.
+Moves of splits and of traffic are found for the last 100 complete UTC days, refusals for 90 days. CSV and NDJSON are not paged, and have at most ${maxRows} rows.`,
+      query,
+      answers: { 200: orInRows(page(ActivityItem, 'The latest item comes first.'), columns) },
+      refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
+      async handle(call, { reports, accounts, recentChanges, directory }: ActivityDeps) {
+        const { application, caller, query } = call;
+        const filter = readFilter(application, query, directory.clock.now(), rowsWanted(call) && maxRows);
+        const showActor = actorsFor(caller, application, directory.users);
+        const entries = (await recentChanges.of(application.id)).filter(
+          ({ actor }) =>
+            query.actor === undefined || (actor.id === query.actor && showActor(actor).name !== null),
+        );
+        const facts: Fact[] = entries.map((entry) => changeFact(entry, showActor));
+        const data = query.actor === undefined;
+        const keys = directory.keysOf(application.id);
+        if (data) {
+          for (const fact of notesIn(accounts, application.id, query.feature)) facts.push(fact);
+          for (const feature of directory.featuresOf(application.id).values())
+            facts.push(...stepFacts(feature));
+          for (const key of keys) {
+            const at = directory.leakedAt(key);
+            if (at !== null) facts.push(leakFact(key.id, key.name, at));
+          }
+        }
+        const task = {
+          ...filter,
+          application: application.number,
+          environments: application.environments,
+          keys: new Map([...(application.revokedKeys ?? []), ...keys].map(({ id, name }) => [id, name])),
+          changes: pageOfFacts(facts, filter),
+          data,
+          now: directory.clock.now(),
+        };
+        const made = await reports.make(application.teamId, 'activity', task);
+        return answerRows<Page<ActivityItem>>(call, made, columns, ({ items }) =>
+          items.map((item) => ({ ...item, by: item.by && (item.by.name ?? item.by.type) })),
+        );
+      },
+    }),
+  ],
+};
+
+/** @throws {ApiError} `invalid_query`, `unknown_environment` */
+function readFilter(
+  { environments }: Application,
+  { limit, cursor, kind, search, feature, environment, ...span }: QueryOf<typeof query>,
+  now: number,
+  rows: number | undefined | false,
+): ActivityFilter {
+  const { to = now + 1, from = to - weekMs } = span;
+  if (from >= to) throw new ApiError('invalid_query', emptyRange);
+  const unknown = kind.find((each) => !(activityKindNames as readonly string[]).includes(each));
+  if (unknown !== undefined)
+    throw new ApiError('invalid_query', `kind must be one of ${activityKindNames.join(', ')}`);
+  if (environment !== undefined) findEnvironment(environments, environment);
+  const { after } = namePage({ limit, ...(cursor !== undefined && { cursor }) });
+  return {
+    from,
+    to,
+    environment,
+    feature,
+    after,
+    kinds: kind as ActivityKind[],
+    search: search?.toLowerCase(),
+    limit: rows || limit,
+  };
+}
+
+/**
+ * Shows a caller the names of authors. Admins read them in the audit log. Others see those of the current members of the team,
+ * whom they can list, and their own.
+ */
+function actorsFor(
+  caller: Caller,
+  { teamId }: Application,
+  users: ReadonlyMap<string, { teams: readonly string[] }>,
+): ShowActor {
+  const isAdmin = caller.roleIn(teamId) === 'Admin';
+  return ({ type, id, name }: AuditEntry['actor']) => {
+    const isKnown = isAdmin || type === 'system' || id === caller.id || users.get(id)?.teams.includes(teamId);
+    return { type, name: isKnown ? name : null };
+  };
+}
+
+/** The notes of all features of an application. Everyone who reads a feature reads its notes, with their authors. */
+function* notesIn(
+  { notes }: Pick<AccountTables, 'notes'>,
+  applicationId: string,
+  feature: string | undefined,
+): Generator<Fact> {
+  notes.resetReadTxn(); // Include everything acknowledged before this request.
+  const key = declarationKey(applicationId, feature ?? '');
+  const range = { start: key, end: feature === undefined ? `${applicationId}!` : `${key}\0` };
+  for (const { key, value } of notes.getRange(range))
+    for (const note of value)
+      yield noteFact(key.slice(applicationId.length + 1), note, { type: 'user', name: note.by });
+}
+
+function leakFact(id: string, name: string, at: number): Fact {
+  return { kind: 'key_leaked', at, key: [id], subject: name, text: `Key ${name} leaked: a browser sent it` };
+}

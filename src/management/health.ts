@@ -1,0 +1,253 @@
+import { leakedKeysOf } from '../accounts/application-keys.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { experimentsOf } from '../accounts/experiments.ts';
+import { expiringKeys } from '../accounts/expiring-keys.ts';
+import type { ConsolePage } from '../contract/events/event-messages.ts';
+import {
+  behindMs,
+  doneMs,
+  type HealthKind,
+  healthKinds,
+  healthRules,
+  healthText,
+  silentMs,
+} from '../contract/health.ts';
+import { Health, type HealthItem, type HealthSubject, maxSubjects } from '../contract/shapes/health.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import type { DataFindings, FlagKind, FoundFlags } from '../reports/verdicts/findings.ts';
+import { timeText } from '../runtime/rfc3339.ts';
+import type { ApiKey, Application, ApplicationKey } from '../storage/lmdb/records.ts';
+import type { Caller, ManageDeps } from './caller.ts';
+import { consolePath } from './console-path.ts';
+import { endpoint } from './endpoint.ts';
+import { anyEnvironment, findEnvironment } from './environments.ts';
+import type { Computed, SharedFindings } from './shared-findings.ts';
+
+export interface HealthDeps extends ManageDeps {
+  readonly findings: SharedFindings;
+}
+
+const nothing = { count: 0, names: [] };
+export const noFlags: FoundFlags = {
+  flags: 0,
+  found: { archived_but_asked: nothing, flags_can_go: nothing, split_mismatch: nothing, undeclared: nothing },
+};
+
+/** The findings of an application whose data was not examined yet. */
+export const incomplete: Computed = {
+  data: { environments: [], all: noFlags, refused: [] },
+  completeThrough: undefined,
+};
+
+/** `/api/v2/applications/{id}/health`. */
+export const health: Group<HealthDeps> = {
+  tag: 'Health',
+  description: 'What needs attention.',
+  endpoints: [
+    endpoint('GET /applications/:id/health', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'readHealth',
+      summary: 'Read what needs attention in an application',
+      description:
+        'The rules are those of the alerts and webhook events for the same facts: see `docs/alerts.md`. It is computed at most every ten seconds for all callers.',
+      query: anyEnvironment.query,
+      answers: { 200: jsonAnswer(Health, 'The findings, the most urgent first.') },
+      refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
+      async handle(
+        { directory, application, caller, query: { environment: only } },
+        { findings }: HealthDeps,
+      ) {
+        if (only !== undefined) findEnvironment(application.environments, only);
+        const accounts = accountFindings(directory, application, caller);
+        const computed = await findings.of(application);
+        return ok(healthOf({ application, only, now: directory.clock.now(), ...accounts, ...computed }));
+      },
+    }),
+  ],
+};
+
+/** Findings in the account records of an application. */
+interface AccountFindings {
+  readonly leaked: readonly Pick<ApplicationKey, 'id' | 'name' | 'prefix'>[];
+  /** Expiring API keys of the team; none if the caller may not see them. */
+  readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];
+  /** Experiments that have finished recently. */
+  readonly done: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly environment: string | null;
+  }[];
+}
+
+export interface Facts extends AccountFindings {
+  readonly application: Pick<Application, 'id' | 'teamId' | 'environments'>;
+  /** The environment to report; `undefined` for all. */
+  readonly only: string | undefined;
+  readonly data: DataFindings;
+  /** Unix ms. */
+  readonly now: number;
+  /** Until when the counts are complete, Unix ms; `undefined` on a single machine. */
+  readonly completeThrough: number | undefined;
+}
+
+/** Reads what the accounts show. */
+export function accountFindings(
+  directory: Directory,
+  application: Application,
+  caller: Caller,
+): AccountFindings {
+  const { id, teamId } = application;
+  const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
+  return {
+    leaked: leakedKeysOf(directory, id),
+    done: recentlyDone(directory, application),
+    expiring: isTheirs ? expiringKeys(directory).filter((apiKey) => apiKey.teamId === teamId) : [],
+  };
+}
+
+function recentlyDone(directory: Directory, { id, environments }: Application): AccountFindings['done'] {
+  const now = directory.clock.now();
+  return experimentsOf(directory, id)
+    .map(({ experiment }) => experiment)
+    .filter(({ stopped, result }) => !stopped && result !== undefined && now - result.at < doneMs)
+    .map(({ id, name, environment }) => ({
+      id,
+      name,
+      environment: environments.find(({ number }) => number === environment)?.name ?? null,
+    }));
+}
+
+/** Health of an application or environment. */
+export function healthOf(facts: Facts): Health {
+  const { only, now } = facts;
+  const items = healthKinds.flatMap((kind) =>
+    itemsOf[kind](facts).map((found) => itemOf(kind, facts, found)),
+  );
+  const times = placesIn(facts).flatMap(({ lastReceivedAt }) => lastReceivedAt ?? []);
+  return {
+    environment: only ?? null,
+    status: items[0]?.severity ?? 'ok',
+    at: timeText(now),
+    lastReceivedAt: timeText(times.length === 0 ? null : Math.max(...times)),
+    flags: flagsIn(facts).flags,
+    items,
+  };
+}
+
+interface FoundSubjects {
+  readonly count: number;
+  readonly subjects: readonly HealthSubject[];
+  /** The environment that the link leads to. */
+  readonly environment: string | null;
+}
+
+type Finder = (facts: Facts) => FoundSubjects[];
+
+const itemsOf: Readonly<Record<HealthKind, Finder>> = {
+  key_leaked: ({ leaked }) =>
+    listed(leaked, ({ id, name, prefix }) => ({ type: 'key', id, name: name || prefix })),
+  senders_refused(facts) {
+    const refused = facts.data.refused.filter(({ environment }) => isIn(facts, environment));
+    const senders = [...new Set(refused.flatMap((each) => each.senders))];
+    const named = refused.find(({ environment }) => environment !== null)?.environment;
+    return listed(senders, (name) => ({ type: 'sender', id: null, name }), named ?? shownIn(facts));
+  },
+  nothing_received(facts) {
+    const { now } = facts;
+    const places = placesIn(facts);
+    const isNew = places.every(({ lastReceivedAt }) => lastReceivedAt === null);
+    const silent = places.filter(({ lastReceivedAt }) =>
+      lastReceivedAt === null ? isNew : now - lastReceivedAt >= silentMs,
+    );
+    const subject = ({ name }: { readonly name: string }) =>
+      ({ type: 'environment', id: name, name }) as const;
+    return listed(isNew ? silent.slice(0, 1) : silent, subject, silent[0]?.name ?? null);
+  },
+  data_behind: ({ completeThrough, now }) =>
+    completeThrough !== undefined && now - completeThrough > behindMs
+      ? [{ count: 1, subjects: [], environment: null }]
+      : [],
+  split_mismatch: flagsOf('split_mismatch'),
+  archived_but_asked: flagsOf('archived_but_asked'),
+  api_key_expiring: ({ expiring }) =>
+    listed(expiring, ({ clientId, name }) => ({ type: 'apiKey', id: clientId, name })),
+  experiment_done(facts) {
+    const done = facts.done.filter(({ environment }) => isIn(facts, environment));
+    return listed(done, ({ id, name }) => ({ type: 'experiment', id, name }), done[0]?.environment ?? null);
+  },
+  // As on the page that lists them, in all environments.
+  flags_can_go: flagsOf('flags_can_go', ({ data }) => data.all),
+  undeclared: flagsOf('undeclared'),
+};
+
+function listed<Thing>(
+  things: readonly Thing[],
+  subject: (thing: Thing) => HealthSubject,
+  environment: string | null = null,
+): FoundSubjects[] {
+  if (things.length === 0) return [];
+  return [{ count: things.length, subjects: things.slice(0, maxSubjects).map(subject), environment }];
+}
+
+function flagsOf(kind: FlagKind, of: (facts: Facts) => FoundFlags = flagsIn): Finder {
+  return (facts) => {
+    const { count, names } = of(facts).found[kind];
+    const subjects = names.map((name) => ({ type: 'feature', id: name, name }) as const);
+    return count === 0 ? [] : [{ count, subjects, environment: shownIn(facts) }];
+  };
+}
+
+function placesIn({ only, data }: Facts): DataFindings['environments'] {
+  return only === undefined ? data.environments : data.environments.filter(({ name }) => name === only);
+}
+
+/** Findings about an environment that was created a moment ago are missing. */
+function flagsIn({ only, data }: Facts): FoundFlags {
+  return only === undefined ? data.all : (data.environments.find(({ name }) => name === only) ?? noFlags);
+}
+
+/** Messages that named no environment concern all of them. */
+function isIn({ only }: Facts, environment: string | null): boolean {
+  return only === undefined || environment === null || environment === only;
+}
+
+/** The environment that a page shows. */
+function shownIn({ only, data, application }: Facts): string | null {
+  const busiest = data.environments.toSorted((a, b) => (b.lastReceivedAt ?? 0) - (a.lastReceivedAt ?? 0))[0];
+  return only ?? busiest?.name ?? application.environments[0]?.name ?? null;
+}
+
+function itemOf(kind: HealthKind, { application }: Facts, found: FoundSubjects): HealthItem {
+  const { count, subjects, environment } = found;
+  const link = consolePath(pages[kind](application, found));
+  const { severity } = healthRules[kind];
+  const text = healthText(kind, count);
+  return { kind, severity, count, text, environment, subjects: [...subjects], link };
+}
+
+type PageOf = (application: Facts['application'], found: FoundSubjects) => ConsolePage;
+
+/** Where one acts on each finding. */
+const pages: Readonly<Record<HealthKind, PageOf>> = {
+  key_leaked: ({ id }, { subjects: [first] }) => ({
+    path: ['settings', 'application'],
+    query: { app: id, ...(first?.id && { key: first.id }) },
+  }),
+  senders_refused: within('ingest', { outcome: 'refused' }),
+  nothing_received: within('connect'),
+  data_behind: () => ({ path: [] }),
+  split_mismatch: (application, found) =>
+    within('flag', { name: found.subjects[0]?.name ?? '' })(application, found),
+  archived_but_asked: within('flags', { state: 'archived_but_asked' }),
+  api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId } }),
+  experiment_done: within('experiments'),
+  flags_can_go: within('cleanup'),
+  undeclared: within('flags', { state: 'undeclared' }),
+};
+
+function within(page: string, query: ConsolePage['query'] = {}): PageOf {
+  return ({ id }, { environment }) =>
+    environment === null ? { path: ['apps', id] } : { path: ['apps', id, environment, page], query };
+}

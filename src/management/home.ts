@@ -1,0 +1,106 @@
+import { healthKinds } from '../contract/health.ts';
+import type { Health } from '../contract/shapes/health.ts';
+import { Home, type HomeApplication, type HomeItem } from '../contract/shapes/home.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { type ApplicationMessages, hoursShown } from '../reports/home-report.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import { timeText } from '../runtime/rfc3339.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { visibleTo } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { accountFindings, type HealthDeps, healthOf, incomplete } from './health.ts';
+import type { TeamFigures } from './team-figures.ts';
+
+export interface HomeDeps extends HealthDeps {
+  readonly teamFigures: TeamFigures;
+}
+
+/** Maximum numbers in the answer. */
+const most = { applications: 500, items: 200 };
+
+/** `/api/v2/home`. */
+export const home: Group<HomeDeps> = {
+  tag: 'Home',
+  description: 'All applications at a glance.',
+  endpoints: [
+    endpoint('GET /home', {
+      access: { within: 'service', least: 'Viewer', bound: true },
+      operationId: 'readHome',
+      summary: 'Read the state of all applications of your teams',
+      description:
+        'Messages of the last 24 hours are current to a few seconds. Flags are judged in the background, so a first answer may lack them: see `complete`.',
+      answers: { 200: jsonAnswer(Home, 'The applications, and what needs attention.') },
+      refuses: { backpressure: tooManyReports },
+      async handle({ directory, caller }, { findings, teamFigures }: HomeDeps) {
+        const all = visibleTo(caller, directory).sort((a, b) => (a.name < b.name ? -1 : 1));
+        const shown = all.slice(0, most.applications);
+        const messages = await teamFigures.of(shown);
+        const now = directory.clock.now();
+        const checked = shown.map((application, index) => {
+          const computed = findings.latest(application);
+          const isFirst = shown.findIndex(({ teamId }) => teamId === application.teamId) === index;
+          const accounts = accountFindings(directory, application, caller);
+          const facts = { application, only: undefined, now, ...accounts, ...(computed ?? incomplete) };
+          // What concerns the team is reported once.
+          const health = healthOf(isFirst ? facts : { ...facts, expiring: [] });
+          return { application, health, isComplete: computed !== undefined, leaked: accounts.leaked.length };
+        });
+        const items = itemsOf(checked);
+        return ok({
+          at: timeText(now),
+          complete: checked.every(({ isComplete }) => isComplete),
+          items: items.slice(0, most.items),
+          itemsLeftOut: Math.max(0, items.length - most.items),
+          applications: checked.map((each) => show(each, messages.get(each.application.id), now)),
+          applicationsLeftOut: all.length - shown.length,
+        });
+      },
+    }),
+  ],
+};
+
+interface Checked {
+  readonly application: Application;
+  readonly health: Health;
+  readonly isComplete: boolean;
+  readonly leaked: number;
+}
+
+/** The most urgent kinds first. */
+function itemsOf(checked: readonly Checked[]): HomeItem[] {
+  const items = checked.flatMap(({ application: { id, name }, health }) =>
+    health.items.map((item) => {
+      const isOfTeam = item.kind === 'api_key_expiring';
+      return { ...item, application: isOfTeam ? null : { id, name } };
+    }),
+  );
+  return items.sort((a, b) => healthKinds.indexOf(a.kind) - healthKinds.indexOf(b.kind));
+}
+
+function show(
+  { application, health, isComplete, leaked }: Checked,
+  messages: ApplicationMessages | undefined,
+  now: number,
+): HomeApplication {
+  const { hours, rate } = messages ?? { hours: [], rate: { perSecond: 0, overSeconds: 0 } };
+  const accepted = hours.map((hour) => hour.accepted);
+  const refused = hours.map((hour) => hour.refused);
+  const sum = (counts: readonly number[]) => counts.reduce((total, each) => total + each, 0);
+  const lastAt = Math.max(0, ...hours.map((hour) => hour.lastAt));
+  const canGo = health.items.find(({ kind }) => kind === 'flags_can_go')?.count ?? 0;
+  return {
+    id: application.id,
+    name: application.name,
+    environments: application.environments.map(({ name }) => name),
+    status: isComplete || health.status !== 'ok' ? health.status : 'unknown',
+    accepted: sum(accepted),
+    refused: sum(refused),
+    hourly: { start: (Math.floor(now / 3_600_000) - hoursShown + 1) * 3600, accepted, refused },
+    rate,
+    lastReceivedAt: lastAt > 0 ? timeText(lastAt) : health.lastReceivedAt,
+    flags: isComplete ? health.flags : null,
+    flagsThatCanGo: isComplete ? canGo : null,
+    leakedKeys: leaked,
+  };
+}

@@ -1,0 +1,167 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import Type from 'typebox';
+import type { Directory } from '../accounts/directory.ts';
+import { byRank, rankOf, searchWords } from '../contract/search-rank.ts';
+import { text } from '../contract/shapes/fields.ts';
+import { type SearchResult, SearchResults } from '../contract/shapes/search.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { tooManyReports } from '../reports/report-pool.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { byTeam, type Caller, type ReportingDeps, visibleTo } from './caller.ts';
+import { consolePath } from './console-path.ts';
+import { endpoint } from './endpoint.ts';
+
+const maxText = 200;
+const limits = { usual: 20, most: 100 };
+
+/** Maximum number of declared features that are compared at once, before packets are handled. */
+const atOnce = 200;
+/** Maximum number of declared features that one search compares. */
+const maxCompared = 500_000;
+
+interface Found extends SearchResult {
+  readonly rank: number;
+}
+
+/** `/api/v2/search`. */
+export const search: Group<ReportingDeps> = {
+  tag: 'Search',
+  description: 'Search in all applications.',
+  endpoints: [
+    endpoint('GET /search', {
+      access: { within: 'service', least: 'Viewer', bound: true },
+      operationId: 'search',
+      summary: 'Search features, application keys and users by name',
+      description:
+        'A result contains all words. Names that begin with the text come first, then those with a word that does. Keys are also found by their first characters, users by their e-mail address.',
+      query: {
+        q: Type.String({ minLength: 1, maxLength: maxText, description: 'Words to search for.' }),
+        limit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: limits.most,
+            description: `Maximum number of results (default ${limits.usual}).`,
+          }),
+        ),
+        application: Type.Optional(text('Results of this application come first among equals.')),
+      },
+      answers: { 200: jsonAnswer(SearchResults, 'The results.') },
+      refuses: {
+        invalid_query: 'q is missing',
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, caller, query }, { reports }: ReportingDeps) {
+        const words = searchWords(query.q);
+        const { limit = limits.usual, application: first } = query;
+        if (words.length === 0) return ok({ items: [], complete: true });
+        const applications = visibleTo(caller, directory).sort(
+          (a, b) => Number(b.id === first) - Number(a.id === first),
+        );
+        const features = await findFeatures(directory, reports, applications, { words, limit });
+        const found = [
+          ...features.found,
+          ...findKeys(directory, applications, words),
+          ...findUsers(directory, caller, words),
+        ];
+        const isFirst = ({ application }: Found) => Number(application?.id === first);
+        found.sort((a, b) => a.rank - b.rank || isFirst(b) - isFirst(a) || byRank(a, b));
+        const items = found.slice(0, limit).map(({ rank: _, ...result }) => result);
+        return ok({ items, complete: features.complete });
+      },
+    }),
+  ],
+};
+
+/** Features that were seen, by the report worker, and declared ones. */
+async function findFeatures(
+  directory: Directory,
+  reports: ReportingDeps['reports'],
+  applications: readonly Application[],
+  { words, limit }: { readonly words: readonly string[]; readonly limit: number },
+) {
+  const seen = await Promise.all(
+    [...byTeam(applications)].map(([team, own]) => {
+      const numbers = own.map(({ number, environments }) => ({
+        number,
+        environments: environments.map((each) => each.number),
+      }));
+      return reports.make(team, 'names', { words, limit, applications: numbers });
+    }),
+  );
+  const byNumber = new Map(applications.map((application) => [application.number, application]));
+  const found = new Map<string, Found>();
+  const add = (application: Application, name: string, rank: number) =>
+    found.set(`${application.number} ${name}`, featureFound(application, name, rank));
+  for (const { application, name, rank } of seen.flatMap((each) => each.found)) {
+    const owner = byNumber.get(application);
+    if (owner !== undefined) add(owner, name, rank);
+  }
+  const isComplete = await compareDeclared(directory, applications, words, add);
+  return { found: [...found.values()], complete: isComplete && seen.every(({ complete }) => complete) };
+}
+
+/** @returns false if there are too many */
+async function compareDeclared(
+  { featuresOf }: Directory,
+  applications: readonly Application[],
+  words: readonly string[],
+  take: (application: Application, name: string, rank: number) => void,
+): Promise<boolean> {
+  let compared = 0;
+  for (const application of applications)
+    for (const name of featuresOf(application.id).keys()) {
+      const rank = rankOf(name, words);
+      if (rank !== undefined) take(application, name, rank);
+      compared += 1;
+      if (compared >= maxCompared) return false;
+      if (compared % atOnce === 0) await turn();
+    }
+  return true;
+}
+
+function featureFound({ id, name: owner, environments }: Application, name: string, rank: number): Found {
+  const application = { id, name: owner };
+  const [environment] = environments;
+  const link =
+    environment === undefined
+      ? consolePath({ path: ['apps', id], query: { flag: name } })
+      : consolePath({ path: ['apps', id, environment.name, 'flag'], query: { name } });
+  return { type: 'feature', name, detail: null, application, link, rank };
+}
+
+function findKeys(
+  { keysOf }: Directory,
+  applications: readonly Application[],
+  words: readonly string[],
+): Found[] {
+  return applications.flatMap(({ id, name: owner }) =>
+    keysOf(id).flatMap((key): Found[] => {
+      const rank = bestRank([key.name, key.prefix], words);
+      if (rank === undefined) return [];
+      const link = consolePath({ path: ['settings', 'application'], query: { app: id, key: key.id } });
+      const application = { id, name: owner };
+      return [{ type: 'key', name: key.name || key.prefix, detail: key.prefix, application, link, rank }];
+    }),
+  );
+}
+
+/** The users of the caller's teams. An API key that is bound to applications does not see them. */
+function findUsers({ users }: Directory, caller: Caller, words: readonly string[]): Found[] {
+  if (caller.apiKey?.applications !== undefined) return [];
+  const teams = new Set(caller.teams);
+  return [...users.values()].flatMap((user): Found[] => {
+    const team = user.teams.find((id) => teams.has(id));
+    const rank = team === undefined ? undefined : bestRank([user.name, user.email], words);
+    if (team === undefined || rank === undefined) return [];
+    const link = consolePath({ path: ['settings', 'team'], query: { team } });
+    return [
+      { type: 'user', name: user.name || user.email, detail: user.email, application: null, link, rank },
+    ];
+  });
+}
+
+function bestRank(names: readonly string[], words: readonly string[]): number | undefined {
+  const ranks = names.flatMap((name) => rankOf(name, words) ?? []);
+  return ranks.length === 0 ? undefined : Math.min(...ranks);
+}

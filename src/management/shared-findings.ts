@@ -1,0 +1,130 @@
+import { declarationsVersion } from '../accounts/declarations.ts';
+import type { Directory } from '../accounts/directory.ts';
+import type { ReportPool } from '../reports/report-pool.ts';
+import type { FreshnessDeps } from '../reports/usage/freshness.ts';
+import type { DataFindings } from '../reports/verdicts/findings.ts';
+import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts';
+
+/** The findings of one computation. */
+export interface Computed {
+  readonly data: DataFindings;
+  /** Until when the counts are complete, Unix ms; `undefined` on a single machine. */
+  readonly completeThrough: number | undefined;
+}
+
+interface Kept {
+  readonly version: string;
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  readonly result: Promise<Computed>;
+  latest: Computed | undefined;
+}
+
+interface SharedFindingsDeps extends FreshnessDeps {
+  readonly reports: Pick<ReportPool, 'make'>;
+  readonly directory: Pick<Directory, 'clock' | 'featuresOf'>;
+  readonly staleAfterMs: number;
+}
+
+/** Maximum age of findings that a page shows, ms. */
+const freshMs = 10_000;
+/** Maximum age of findings about many applications, ms. */
+const lazyMs = 300_000;
+/** Maximum number of applications with cached findings, of a few kilobytes each. */
+const maxKept = 1000;
+
+/**
+ * Shares the findings of applications among callers. Each is computed at most every ten seconds, or at once after a flag was declared
+ * or changed.
+ */
+export class SharedFindings {
+  readonly #deps: SharedFindingsDeps;
+  readonly #kept = new Map<string, Kept>();
+  /** The applications to compute next, by id. */
+  readonly #waiting = new Map<string, Application>();
+  #isComputing = false;
+
+  constructor(deps: SharedFindingsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The findings of an application. @throws {ApiError} as `ReportPool.make` does */
+  of(application: Application): Promise<Computed> {
+    return this.#fresh(application, freshMs);
+  }
+
+  /**
+   * The last findings of an application; `undefined` if there are none yet. Old ones are computed again in the background, one application
+   * after the other, so that a page about all applications does not delay others.
+   */
+  latest(application: Application): Computed | undefined {
+    const known = this.#kept.get(application.id);
+    const isOld = known !== undefined && this.#deps.directory.clock.monotonic() - known.startedAt >= lazyMs;
+    if (known === undefined || isOld) {
+      this.#waiting.set(application.id, application);
+      void this.#compute();
+    }
+    return known?.latest;
+  }
+
+  async #compute(): Promise<void> {
+    if (this.#isComputing) return;
+    this.#isComputing = true;
+    for (const [id, application] of this.#waiting) {
+      this.#waiting.delete(id);
+      await this.#fresh(application, freshMs).catch(() => {}); // The next call repeats it.
+    }
+    this.#isComputing = false;
+  }
+
+  #isOver({ version, startedAt }: Kept, application: Application, mostMs: number): boolean {
+    const { directory } = this.#deps;
+    return (
+      directory.clock.monotonic() - startedAt >= mostMs ||
+      version !== versionOf(application, this.#declared(application))
+    );
+  }
+
+  #declared({ id }: Application): readonly FeatureDeclaration[] {
+    return [...this.#deps.directory.featuresOf(id).values()];
+  }
+
+  #fresh(application: Application, mostMs: number): Promise<Computed> {
+    const { id } = application;
+    const known = this.#kept.get(id);
+    if (known !== undefined && !this.#isOver(known, application, mostMs)) return known.result;
+    const declared = this.#declared(application);
+    const kept: Kept = {
+      version: versionOf(application, declared),
+      startedAt: this.#deps.directory.clock.monotonic(),
+      result: this.#make(application, declared),
+      latest: known?.latest,
+    };
+    this.#kept.delete(id);
+    this.#kept.set(id, kept);
+    if (this.#kept.size > maxKept) this.#kept.delete([...this.#kept.keys()][0]!);
+    kept.result.then(
+      (computed) => {
+        kept.latest = computed;
+      },
+      () => {
+        if (this.#kept.get(id) === kept) this.#kept.delete(id);
+      },
+    );
+    return kept.result;
+  }
+
+  async #make(application: Application, declared: readonly FeatureDeclaration[]): Promise<Computed> {
+    const { reports, freshen, directory, staleAfterMs } = this.#deps;
+    const fresh = await freshen('any');
+    const { number, teamId, environments } = application;
+    const now = directory.clock.now();
+    const task = { application: number, environments, declared, now, staleAfterMs };
+    return { data: await reports.make(teamId, 'findings', task), completeThrough: fresh?.completeThrough };
+  }
+}
+
+/** Changes with the declarations and environments of an application. */
+function versionOf({ environments }: Application, declared: readonly FeatureDeclaration[]): string {
+  return [declarationsVersion(declared), ...environments.map(({ number }) => number)].join(' ');
+}

@@ -1,0 +1,58 @@
+import type { ApplicationMessages } from '../reports/home-report.ts';
+import type { ReportPool } from '../reports/report-pool.ts';
+import type { FreshnessDeps } from '../reports/usage/freshness.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { byTeam } from './caller.ts';
+
+type Messages = ReadonlyMap<string, ApplicationMessages>;
+
+interface Kept {
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  readonly result: Promise<Messages>;
+}
+
+interface TeamFiguresDeps extends FreshnessDeps {
+  readonly reports: Pick<ReportPool, 'make'>;
+  readonly clock: Clock;
+}
+
+/** Minimum interval between two computations for a team, ms. */
+const freshMs = 4000;
+
+/** Shares the messages of the applications of each team among callers. */
+export class TeamFigures {
+  readonly #deps: TeamFiguresDeps;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(deps: TeamFiguresDeps) {
+    this.#deps = deps;
+  }
+
+  /** The messages of applications, by id. @throws {ApiError} as `ReportPool.make` does */
+  async of(applications: readonly Application[]): Promise<Messages> {
+    const found = await Promise.all([...byTeam(applications)].map(([team, own]) => this.#ofTeam(team, own)));
+    return new Map(found.flatMap((messages) => [...messages]));
+  }
+
+  #ofTeam(team: string, applications: readonly Application[]): Promise<Messages> {
+    const now = this.#deps.clock.monotonic();
+    for (const [key, { startedAt }] of this.#kept) if (now - startedAt >= freshMs) this.#kept.delete(key);
+    const key = [team, ...applications.map(({ id }) => id)].join(' ');
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known.result;
+    const kept = { startedAt: now, result: this.#make(team, applications) };
+    this.#kept.set(key, kept);
+    kept.result.catch(() => this.#kept.delete(key));
+    return kept.result;
+  }
+
+  async #make(team: string, applications: readonly Application[]): Promise<Messages> {
+    const { reports, freshen, clock } = this.#deps;
+    await freshen('any');
+    const task = { applications: applications.map(({ number }) => number), now: clock.now() };
+    const read = await reports.make(team, 'home', task);
+    return new Map(applications.map(({ id }, index) => [id, read[index]!]));
+  }
+}

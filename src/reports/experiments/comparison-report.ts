@@ -1,0 +1,172 @@
+import type { Comparison } from '../../contract/shapes/comparison.ts';
+import { sketchError } from '../../storage/aggregate/hyperloglog.ts';
+import { readCounts } from '../../storage/aggregate/read-counts.ts';
+import { countUniqueUsers, type Days, type UserUnions } from '../../storage/aggregate/unique-users.ts';
+import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
+import type { Environment } from '../../storage/lmdb/records.ts';
+import { featureItself } from '../../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import { commonDays, compare, usualBase, type Variant } from '../statistics/compare.ts';
+import { checkUsers } from '../statistics/split.ts';
+import { daysText, PointBudget } from '../usage/report-range.ts';
+import { pickSeries } from '../usage/sights.ts';
+import { outcomeOf } from './comparison-text.ts';
+
+export interface ComparisonTask {
+  readonly environment: Environment;
+  readonly feature: string;
+  /** Whole days that are over. */
+  readonly days: Days;
+  readonly event: 'used' | 'viewed';
+  /** The variant to compare with; `undefined` for the default. */
+  readonly base: string | undefined;
+  /** The base of the feature's experiment in this environment, if there is one. */
+  readonly planned?: string | undefined;
+  /** The declared weights. */
+  readonly split: readonly (readonly [variant: string, weight: number])[] | null;
+}
+
+interface Read {
+  readonly variants: readonly Variant[];
+  /** Users of any variant. */
+  readonly users: number;
+}
+
+/** Compares the variants of a feature over whole UTC days. */
+export function* comparisonReport(
+  store: UsageTables,
+  unions: UserUnions,
+  task: ComparisonTask,
+): Reading<Comparison> {
+  const { environment, feature, event, split } = task;
+  const counts = yield* readDays(store, task);
+  const base = chooseBase(counts, task);
+  const [days, indices] = periodOf(counts, base, task.days);
+  const { variants, users } = yield* readUsers(unions, environment, counts, { days, indices });
+  const compared = base === undefined ? [] : compare(variants, base);
+  return {
+    environment: environment.name,
+    feature,
+    ...(indices.length === 0 ? { from: null, to: null } : daysText(days)),
+    days: indices.length,
+    event,
+    base: base ?? null,
+    variants: compared.map(({ lack: _, difference, interval, users, ...rest }) => ({
+      ...rest,
+      users: Math.round(users),
+      interval: interval && [...interval],
+      difference: difference && { ...difference, interval: [...difference.interval] },
+    })),
+    ...outcomeOf(compared, base ?? null, indices.length, event),
+    sampleRatio: split && sampleRatio(variants, split),
+    severalVariants: severalVariants(variants, users),
+  };
+}
+
+interface DailyCounts {
+  readonly ordinal: number;
+  readonly variant: string;
+  readonly days: readonly { readonly events: number; readonly checks: number }[];
+}
+
+/** The requested base if the feature ever had it, else the planned or usual one of those given in the range. */
+function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): string | undefined {
+  const given = counts
+    .filter(({ days }) => days.some(({ checks }) => checks > 0))
+    .map(({ variant }) => variant);
+  if (given.length === 0) return undefined;
+  if (counts.some(({ variant }) => variant === task.base)) return task.base;
+  return given.find((variant) => variant === task.planned) ?? usualBase(given);
+}
+
+/** The compared days as indices, and the period from the first to the last of them: the only one that the comparison covers. */
+function periodOf(
+  counts: readonly DailyCounts[],
+  base: string | undefined,
+  { from, to }: Days,
+): readonly [days: Days, indices: readonly number[]] {
+  const indices = commonDays(
+    counts.map((each) => ({ ...each, users: 0 })),
+    base ?? '',
+  );
+  const first = indices[0];
+  const last = indices.at(-1);
+  if (first === undefined || last === undefined)
+    return [{ from, to }, Array.from({ length: to - from }, (_, index) => index)];
+  return [{ from: from + first, to: from + last + 1 }, indices];
+}
+
+/** Reads the checks and events of each variant by day. */
+function* readDays(store: UsageTables, task: ComparisonTask): Reading<readonly DailyCounts[]> {
+  const { environment, days, event } = task;
+  const length = days.to - days.from;
+  const series = yield* pickSeries(store, environment.number, (name) =>
+    name.length === 2 && name[0] === task.feature && name[1] !== featureItself ? name[1] : undefined,
+  );
+  const ordinals = [...series.keys()];
+  const byDay = new Map(
+    ordinals.map((ordinal) => [ordinal, Array.from({ length }, () => ({ events: 0, checks: 0 }))]),
+  );
+  const from = days.from * minutesPerDay;
+  const to = days.to * minutesPerDay;
+  const wanted = { from, to, grain: 'day', only: ordinals } as const;
+  const budget = new PointBudget();
+  yield* fromSnapshot(store.lmdb, (at) =>
+    readCounts(store, environment.number, wanted, at, (block) => {
+      const day = Math.floor(block.minute / minutesPerDay) - days.from;
+      for (let index = 0; index < block.size; index += 1) {
+        const counts = byDay.get(block.ordinals[index]!)?.[day];
+        if (counts === undefined) continue;
+        if (counts.checks === 0 && counts.events === 0) budget.take();
+        counts.checks += block.checks[index]!;
+        counts.events += block[event][index]!;
+      }
+    }),
+  );
+  return ordinals.map((ordinal) => ({
+    ordinal,
+    variant: series.get(ordinal)!,
+    days: byDay.get(ordinal)!,
+  }));
+}
+
+/** Adds each variant's users in the period; variants with the most users come first. */
+function* readUsers(
+  unions: UserUnions,
+  environment: Environment,
+  counts: readonly DailyCounts[],
+  { days, indices }: { readonly days: Days; readonly indices: readonly number[] },
+): Reading<Read> {
+  const ordinals = counts.map(({ ordinal }) => ordinal);
+  const users = yield* countUniqueUsers(unions, environment.number, days, [ordinals]);
+  const variants = counts.map(({ ordinal, variant, days }) => ({
+    variant,
+    days: indices.map((index) => days[index]!),
+    users: users.series.get(ordinal) ?? 0,
+  }));
+  const given = variants.filter(({ users, days }) => users > 0 || days.some(({ checks }) => checks > 0));
+  return { variants: given.toSorted((a, b) => b.users - a.users), users: users.groups[0] ?? 0 };
+}
+
+function sampleRatio(
+  variants: readonly Variant[],
+  split: NonNullable<ComparisonTask['split']>,
+): Comparison['sampleRatio'] {
+  const users = new Map(variants.map(({ variant, users }) => [variant, users]));
+  const sides = split.map(([variant, weight]) => ({ variant, weight, users: users.get(variant) ?? 0 }));
+  const { intended: expected, actual: observed, p, state } = checkUsers(sides, sketchError);
+  if (sides.length < 2 || p === null || observed === null) return null;
+  return { expected, observed, p, mismatch: state === 'off' };
+}
+
+/** Share of users with several variants that the error of two sketches, each within 2 %, can feign. */
+const severalAtMost = 0.05;
+
+/** The share of users with several variants: the sum of the users of each variant, minus the users of any. */
+function severalVariants(variants: readonly Variant[], users: number): Comparison['severalVariants'] {
+  if (users === 0 || variants.length < 2) return null;
+  const sum = variants.reduce((sum, variant) => sum + variant.users, 0);
+  const share = Math.min(1, Math.max(0, (sum - users) / users));
+  return { share, warn: share > severalAtMost };
+}

@@ -1,0 +1,215 @@
+import { mostDays, phaseOf, plannedDays } from '../../accounts/experiments.ts';
+import type { ExperimentResult } from '../../contract/shapes/experiment.ts';
+import type { ExperimentFigures, MeasuredVariant } from '../../contract/shapes/experiment-figures.ts';
+import { timeText } from '../../runtime/rfc3339.ts';
+import { sketchError } from '../../storage/aggregate/hyperloglog.ts';
+import type { Days, UserUnions } from '../../storage/aggregate/unique-users.ts';
+import type { Environment, Experiment, PlannedMetric, Weight } from '../../storage/lmdb/records.ts';
+import type { Reading } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import { alpha, type Compared, commonDays, compare } from '../statistics/compare.ts';
+import { detectable } from '../statistics/power.ts';
+import { sequentialInterval } from '../statistics/sequential.ts';
+import { checkUsers, type MeasuredSplit } from '../statistics/split.ts';
+import { daysText } from '../usage/report-range.ts';
+import { type ExperimentCounts, readVariants, sideOf, type VariantDays } from './experiment-counts.ts';
+import { guardrailOf, outcomeOf, progressText } from './experiment-text.ts';
+import { trafficOf } from './power-report.ts';
+
+export interface ExperimentTask {
+  readonly environment: Pick<Environment, 'number'>;
+  readonly feature: string;
+  readonly experiment: Experiment;
+  /** The intended weights. */
+  readonly split: readonly Weight[] | null;
+  /** See `VariantDays`. */
+  readonly amounts: readonly string[];
+  /** Unix ms. */
+  readonly now: number;
+  /** Why the result is to be frozen. Without it, there is no outcome. */
+  readonly ending?: 'met' | 'stopped';
+}
+
+/** The result of an experiment, and how far it is. */
+export interface ExperimentReport {
+  readonly result: ExperimentResult;
+  /** Users of the planned variant that has the fewest. */
+  readonly users: number;
+  /** Whether its plan is met, so that its result can be frozen. */
+  readonly isMet: boolean;
+}
+
+const dayMs = 86_400_000;
+
+/** Late reports of the last day are awaited for this long. */
+const settledMs = 15 * 60_000;
+
+/** The whole UTC days that are over, or were when the result was frozen. */
+function daysOf({ experiment, now }: ExperimentTask): Days {
+  const { from, to } = plannedDays(experiment);
+  const { result } = experiment;
+  const at = result === undefined ? now : Date.parse(result.figures.at);
+  const end = Math.min(to ?? from + mostDays, Math.floor(at / dayMs));
+  return { from, to: Math.max(from, end) };
+}
+
+/** Computes the result of an experiment from its counts. */
+export function* experimentReport(
+  store: UsageTables,
+  unions: UserUnions,
+  task: ExperimentTask,
+): Reading<ExperimentReport> {
+  const { environment, feature, experiment, split, amounts, now } = task;
+  const days = daysOf(task);
+  const named = [experiment, ...experiment.guardrails].map(({ metric }) => metric);
+  const metrics = named.filter((metric) => metric !== 'used' && metric !== 'viewed');
+  const counts = yield* readVariants(store, unions, environment.number, { feature, days, metrics, amounts });
+  const measured = splitOf(counts, split);
+  const users = fewestUsers(counts, experiment, split);
+  const isMet = isPlanMet(task, days, users);
+  const phase = phaseOf(experiment, now);
+  const isFinal = task.ending === 'stopped' || (task.ending === 'met' && isMet);
+  const figures = figuresOf(task, counts, { days, isMet, isFinal, users, split: measured.state });
+  const daily = counts.variants.map((each) => ({
+    variant: each.variant,
+    values: sideOf(each, experiment.metric).days.map(({ events, checks }) =>
+      checks === 0 ? null : events / checks,
+    ),
+  }));
+  const frozen = experiment.result?.figures;
+  const result = { state: phase, frozen: frozen !== undefined, ...(frozen ?? figures), daily };
+  return { result, users, isMet };
+}
+
+/** Compares each variant of the split with the whole of them. */
+function splitOf({ variants }: ExperimentCounts, split: ExperimentTask['split']): MeasuredSplit {
+  const weights = new Map(split ?? []);
+  const names = [...new Set([...weights.keys(), ...variants.map(({ variant }) => variant)])];
+  const sides = names.map((variant) => ({
+    variant,
+    weight: weights.get(variant) ?? 0,
+    users: variants.find((each) => each.variant === variant)?.users ?? 0,
+  }));
+  if (split === null) return { intended: {}, actual: null, p: null, state: 'unknown' };
+  return checkUsers(sides, sketchError);
+}
+
+function fewestUsers(
+  { variants }: ExperimentCounts,
+  { base }: Experiment,
+  split: ExperimentTask['split'],
+): number {
+  const wanted = split?.map(([variant]) => variant) ?? [base, ...variants.map(({ variant }) => variant)];
+  const usersOf = (name: string) => variants.find(({ variant }) => variant === name)?.users ?? 0;
+  return Math.min(...wanted.map(usersOf));
+}
+
+/** Whether the planned end is over and settled, or before that each variant has the planned users after a week. */
+function isPlanMet({ experiment, now }: ExperimentTask, days: Days, users: number): boolean {
+  if (experiment.stopped !== undefined || experiment.result !== undefined) return false;
+  const end = plannedDays(experiment).to ?? days.from + mostDays;
+  if (now >= end * dayMs + settledMs) return true;
+  const isSettled = now >= days.to * dayMs + settledMs;
+  return experiment.users !== null && users >= experiment.users && days.to - days.from >= 7 && isSettled;
+}
+
+interface State {
+  readonly days: Days;
+  readonly isMet: boolean;
+  readonly isFinal: boolean;
+  readonly users: number;
+  readonly split: MeasuredSplit['state'];
+}
+
+function figuresOf(task: ExperimentTask, counts: ExperimentCounts, state: State): ExperimentFigures {
+  const { experiment, now } = task;
+  const { days, isMet, isFinal, users, split } = state;
+  // The time of a planned end does not depend on the counts, so the usual interval holds there.
+  const isFixed = isFinal && isMet && experiment.users === null;
+  const intervalAt = isFixed ? undefined : sequentialAt(task, days, users);
+  const compared = (metric: PlannedMetric) => {
+    const sides = counts.variants.map((each) => sideOf(each, metric.metric));
+    return baseFirst(compare(sides, experiment.base, intervalAt), experiment.base);
+  };
+  const primary = compared(experiment);
+  const period = periodOf(counts.variants, experiment.base, days);
+  const guardrails = experiment.guardrails.map((each) =>
+    guardrailOf(each, experiment.base, compared(each), { isFinal }),
+  );
+  const [outcome, text] = isFinal
+    ? outcomeOf(experiment, primary, { guardrails, split })
+    : (['open', progressText(experiment, { now, users })] as const);
+  return {
+    at: timeText(now),
+    ...(period.length === 0 ? { from: null, to: null } : daysText(days)),
+    days: period.length,
+    method: isFixed ? 'fixed_horizon' : 'always_valid',
+    outcome,
+    text,
+    metric: experiment.metric,
+    base: experiment.base,
+    variants: primary.map(show),
+    guardrails: guardrails.map(({ variants, ...rest }) => ({ ...rest, variants: variants.map(show) })),
+    split,
+    detectable: detectableAtEnd(task, counts, days),
+  };
+}
+
+/** Progress is that of the planned days, else of the planned users. */
+function sequentialAt({ experiment }: ExperimentTask, days: Days, users: number) {
+  const { from, to } = plannedDays(experiment);
+  const part = to === null ? users / (experiment.users ?? 1) : (days.to - from) / (to - from);
+  const progress = Math.max(0.01, part);
+  return (estimate: Parameters<typeof sequentialInterval>[0], level: number) =>
+    sequentialInterval(estimate, level, progress);
+}
+
+function baseFirst(compared: readonly Compared[], base: string): readonly Compared[] {
+  const rank = ({ variant }: Compared) => (variant === base ? 0 : 1);
+  return compared.toSorted((a, b) => rank(a) - rank(b) || (a.variant < b.variant ? -1 : 1));
+}
+
+function periodOf(variants: readonly VariantDays[], base: string, { from, to }: Days): readonly number[] {
+  if (from === to) return [];
+  return commonDays(
+    variants.map((each) => sideOf(each, 'used')),
+    base,
+  );
+}
+
+function show({ variant, users, checks, rate, difference }: Compared): MeasuredVariant {
+  return {
+    variant,
+    users: Math.round(users),
+    checks,
+    value: rate,
+    difference: difference && { estimate: difference.estimate, interval: [...difference.interval] },
+  };
+}
+
+/** What the traffic so far will find at the planned end; `null` if there is none yet. */
+function detectableAtEnd(
+  { experiment }: ExperimentTask,
+  counts: ExperimentCounts,
+  { from, to }: Days,
+): number | null {
+  const end = plannedDays(experiment).to;
+  const others = counts.variants.filter(({ variant }) => variant !== experiment.base).length;
+  if (end === null || to === from || others === 0) return null;
+  const traffic = trafficOf(counts, experiment.metric, [[to - from, counts.users]]);
+  if (traffic === undefined) return null;
+  const found = detectable(
+    { ...traffic, shares: sharesOf(counts, experiment.base) },
+    end - from,
+    alpha / others,
+  );
+  return Number.isFinite(found) ? found : null;
+}
+
+/** The shares of the base and of the smallest other variant. */
+function sharesOf({ variants }: ExperimentCounts, base: string): readonly [number, number] {
+  const all = variants.reduce((sum, { users }) => sum + users, 0);
+  const own = variants.find(({ variant }) => variant === base)?.users ?? 0;
+  const others = variants.filter(({ variant }) => variant !== base).map(({ users }) => users);
+  return [own / all, Math.min(...others) / all];
+}

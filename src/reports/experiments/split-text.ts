@@ -1,0 +1,51 @@
+import { shares } from '../../contract/numbers.ts';
+import type { FeatureSplit } from '../../contract/shapes/split.ts';
+
+/**
+ * The deviation of a split in a few words, such as `behind plan: on has 34% of the users instead of 50% since 12 Nov`. `null`
+ * unless it is off.
+ */
+export function splitText(
+  {
+    intended,
+    actual,
+    state,
+    of,
+    planned,
+  }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,
+  since: number | null,
+  now: number,
+): string | null {
+  if (state !== 'off' || actual === null) return null;
+  const distance = (variant: string) =>
+    Math.round((shareOf(actual, variant) - shareOf(intended, variant)) * 1e6);
+  // With two variants both are equally far; the one that should grow is named.
+  const [variant] = Object.keys({ ...actual, ...intended }).toSorted(
+    (a, b) => Math.abs(distance(b)) - Math.abs(distance(a)) || distance(a) - distance(b),
+  );
+  if (variant === undefined) return null;
+  const has = shareOf(actual, variant);
+  const wanted = shareOf(intended, variant);
+  const time = since === null ? '' : ` since ${dayText(since, now)}`;
+  const what = !planned ? 'split is off' : has < wanted ? 'behind plan' : 'ahead of plan';
+  return `${what}: ${variant} has ${percent(has)} of the ${of} instead of ${percent(wanted)}${time}`;
+}
+
+const percent = shares('en');
+
+/** A variant may have the name of an inherited property. */
+function shareOf(shares: Readonly<Record<string, number>>, variant: string): number {
+  return Object.hasOwn(shares, variant) ? shares[variant]! : 0;
+}
+
+/** A UTC day: `12 Nov`, with its year if that is another one. */
+export function dayText(at: number, now: number): string {
+  const year =
+    new Date(at).getUTCFullYear() === new Date(now).getUTCFullYear() ? {} : { year: 'numeric' as const };
+  return new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+    ...year,
+  }).format(at);
+}

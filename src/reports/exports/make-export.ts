@@ -1,0 +1,71 @@
+import { Feature } from '../../contract/shapes/feature.ts';
+import { Metric } from '../../contract/shapes/metric.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import { type MetricsTask, metricsReport } from '../usage/metrics-report.ts';
+import { type FeaturesTask, featuresReport } from '../verdicts/features-report.ts';
+import { type Columns, cellsIn, columnsOf } from './columns.ts';
+import { ledgerColumns, ledgerRows } from './ledger.ts';
+import { measurementColumns, measurementRows } from './measurements.ts';
+import { type RowFormat, RowWriter } from './row-writer.ts';
+import { Chunks, type Rows, rowsOf } from './rows.ts';
+import { usageColumns, usageRows } from './usage.ts';
+
+const owners = ['owners', { description: 'Names of its owners.', example: ['Ada Lovelace'] }] as const;
+const tags = ['tags', { description: 'Words to find it by.', example: ['checkout'] }] as const;
+
+/** In rows, owners are a list of names. */
+export const featureColumns: Columns = Object.fromEntries(
+  Object.entries(columnsOf(Feature)).flatMap((column) =>
+    column[0] === 'ownersFrom' ? [owners, column, tags] : [column],
+  ),
+);
+export const metricColumns = columnsOf(Metric);
+
+/** Every report that is available in rows, with its columns. */
+const kinds = {
+  usage: [usageColumns, usageRows],
+  measurements: [measurementColumns, measurementRows],
+  ledger: [ledgerColumns, ledgerRows],
+  features: [featureColumns, featureRows],
+  metrics: [metricColumns, metricRows],
+} as const satisfies Readonly<
+  Record<string, readonly [Columns, (store: UsageTables, task: never, writer: RowWriter) => Rows]>
+>;
+
+type Kinds = typeof kinds;
+
+export type ExportName = keyof Kinds;
+
+export type ExportTask<Name extends ExportName> = Parameters<Kinds[Name][1]>[1];
+
+/** The report and format of an export. */
+export interface ExportRequest {
+  readonly name: ExportName;
+  readonly task: unknown;
+  readonly format: RowFormat;
+  /** Shared memory for the chunks. */
+  readonly memory: SharedArrayBuffer;
+}
+
+export function makeExport(store: UsageTables, { name, task, format, memory }: ExportRequest): Chunks {
+  const [columns, rows] = kinds[name] as readonly [Columns, (...of: unknown[]) => Rows];
+  const writer = new RowWriter(format, columns);
+  return new Chunks(writer, rows(store, task, writer), memory);
+}
+
+/** A page with all items. */
+const all = { limit: Number.POSITIVE_INFINITY, after: undefined };
+
+/** All features of an application by name. */
+function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
+  const { items } = yield* featuresReport(store, { ...task, page: all });
+  yield* rowsOf(writer, items, ({ owners, ...feature }) =>
+    cellsIn({ ...feature, owners: owners.map(({ name }) => name) }, featureColumns),
+  );
+}
+
+/** All metrics of an application by name. */
+function* metricRows(store: UsageTables, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
+  const { items } = yield* metricsReport(store, { ...task, page: all });
+  yield* rowsOf(writer, items, (metric) => cellsIn(metric, metricColumns));
+}

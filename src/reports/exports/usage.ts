@@ -1,0 +1,237 @@
+import { ApiError } from '../../contract/errors.ts';
+import { type CountsBlock, readCounts } from '../../storage/aggregate/read-counts.ts';
+import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
+import { readCarried } from '../../storage/lmdb/carried.ts';
+import type { SeriesName } from '../../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import { bucketStart, type ReportRange, type Step, stepMinutes } from '../usage/report-range.ts';
+import { pickSeries } from '../usage/sights.ts';
+import type { UsageTask } from '../usage/usage-report.ts';
+import type { Columns } from './columns.ts';
+import type { RowWriter } from './row-writer.ts';
+import type { Rows } from './rows.ts';
+
+/** The common columns of series. */
+export const ofSeries = {
+  time: { description: 'The start of the bucket.', example: '2026-01-31T12:00:00.000Z' },
+  environment: { description: 'Name of the environment.', example: 'Production' },
+} as const;
+
+/** The columns of the usage report, without users: those of two buckets cannot be added up. */
+export const usageColumns = {
+  ...ofSeries,
+  feature: { description: 'Name of the feature.', example: 'checkout' },
+  variant: { description: 'Name of the variant.', example: 'on' },
+  checks: { description: 'Number of checks.', example: 5 },
+  used: { description: 'Number of uses.', example: 3 },
+  viewed: { description: 'Number of views.', example: 2 },
+} satisfies Columns;
+
+/** A series in the order of the rows, with its encoded name. */
+interface NamedSeries {
+  readonly ordinal: number;
+  readonly part: Uint8Array;
+}
+
+/** Maximum number of counts in memory: many buckets of few series, or one bucket of many. */
+const maxCells = 100_000;
+
+/** The counts of an environment by time, feature and variant. Each part is read from one snapshot. */
+export function* usageRows(
+  store: UsageTables,
+  { environment, range, only }: UsageTask,
+  writer: RowWriter,
+): Rows {
+  const series = yield* seriesInOrder(store, environment, only, writer);
+  const counts = new CountsByBucket(
+    series.map(({ ordinal }) => ordinal),
+    range.step,
+  );
+  for (let from = range.from; from < range.to; ) {
+    from = yield* readPart(store, environment.number, { ...range, from }, only, counts, from > range.from);
+    for (const bucket of counts.buckets()) yield* bucketRows(bucket, series, writer);
+    counts.clear();
+  }
+}
+
+function* seriesInOrder(
+  store: UsageTables,
+  environment: UsageTask['environment'],
+  only: string | undefined,
+  writer: RowWriter,
+): Reading<readonly NamedSeries[]> {
+  const named = yield* pickSeries(store, environment.number, (name) =>
+    name.length === 2 && (only ?? name[0]) === name[0] ? name : undefined,
+  );
+  const sorted = [...named].sort(([, a], [, b]) => byName(a, b));
+  return sorted.map(([ordinal, name]) => ({ ordinal, part: writer.part(1, [environment.name, ...name]) }));
+}
+
+/** The order of series in rows. */
+export function byName(a: SeriesName, b: SeriesName): number {
+  const order = (part: 0 | 1 | 2) => {
+    const one = a[part] ?? '';
+    const other = b[part] ?? '';
+    return Number(one > other) - Number(one < other);
+  };
+  return order(0) || order(1) || order(2);
+}
+
+/**
+ * Adds up some buckets. @returns the start of the next part, minutes since the epoch
+ * @throws {ApiError} if a part starts within a bucket that was rolled up since the last part: its rest is unknown
+ */
+function readPart(
+  store: UsageTables,
+  environment: number,
+  range: ReportRange,
+  only: string | undefined,
+  counts: CountsByBucket,
+  goesOn: boolean,
+): Reading<number> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const { from, step } = range;
+    const kept = readCarried(store.carried, environment, at);
+    if (goesOn && from % narrowestAt(from, kept) !== 0) throw rolledUp;
+    const to = Math.min(range.to, endOfPart(from, step, counts.size, kept));
+    const few = only === undefined ? {} : { only: counts.ordinals };
+    yield* readCounts(store, environment, { from, to, grain: step, ...few }, at, (block) =>
+      counts.add(block),
+    );
+    return to;
+  });
+}
+
+export const rolledUp = new ApiError(
+  'store_unavailable',
+  'The data was rolled up during the export. Start the export again',
+  1,
+);
+
+const hour = 60;
+const day = minutesPerDay;
+
+/** The limits of the narrower buckets. */
+interface Kept {
+  readonly minutesFrom: number;
+  readonly hoursFrom: number;
+}
+
+/** The width of the narrowest bucket that contains a minute. */
+function narrowestAt(minute: number, { minutesFrom, hoursFrom }: Kept): number {
+  if (after(minute, day) <= hoursFrom) return day;
+  return after(minute, hour) <= minutesFrom ? hour : 1;
+}
+
+/** The end of the bucket that contains a minute. */
+function after(minute: number, width: number): number {
+  return (Math.floor(minute / width) + 1) * width;
+}
+
+/**
+ * The end of a part with few enough counts. Where only wider buckets are kept, it counts those, so that rolled-up years are
+ * not read minute by minute. Both a bucket of the step and a kept bucket end there.
+ */
+export function endOfPart(from: number, step: ReportRange['step'], series: number, kept: Kept): number {
+  const narrowest = narrowestAt(from, kept);
+  const width = Math.max(stepMinutes[step], narrowest);
+  const buckets = Math.max(1, Math.floor(maxCells / Math.max(1, series)));
+  const end = after(from, width) + (buckets - 1) * width;
+  const wider = { [day]: kept.hoursFrom, [hour]: kept.minutesFrom }[width];
+  const last = width > stepMinutes[step] ? Math.floor(wider! / width) * width : Number.POSITIVE_INFINITY;
+  return Math.min(end, last, width === day ? after(from, day) + mostDays * day : after(from, day));
+}
+
+/** A part is read from one snapshot, which must not stay open for long. */
+const mostDays = 30;
+
+function* bucketRows(
+  { at: start, has, counts }: BucketCounts,
+  series: readonly NamedSeries[],
+  writer: RowWriter,
+): Rows {
+  const time = writer.part(0, [new Date(start * 1000).toISOString()]);
+  for (let index = 0; index < series.length; index += 1) {
+    if (has[index] === 0) continue;
+    writer.add(time);
+    writer.add(series[index]!.part);
+    for (let each = 0; each < 3; each += 1) writer.number(4 + each, counts[3 * index + each]!);
+    writer.end();
+    if (writer.isFull) yield;
+  }
+}
+
+/** The counts of all series in one bucket, by their order. */
+interface BucketCounts {
+  /** The start of the bucket, Unix seconds. */
+  readonly at: number;
+  /** 1 for series with counts. */
+  readonly has: Uint8Array;
+  /** Three per series: checks, used, viewed. */
+  readonly counts: Float64Array;
+}
+
+/** Adds up the counts of some series by bucket. Reuses its memory for the next buckets. */
+class CountsByBucket {
+  readonly ordinals: readonly number[];
+  readonly #step: Step;
+  readonly #places: Int32Array;
+  readonly #buckets = new Map<number, BucketCounts>();
+  readonly #free: BucketCounts[] = [];
+
+  /** @param ordinals the series in the order of the rows */
+  constructor(ordinals: readonly number[], step: Step) {
+    this.ordinals = ordinals;
+    this.#step = step;
+    const most = ordinals.reduce((most, ordinal) => Math.max(most, ordinal), -1);
+    this.#places = new Int32Array(most + 1).fill(-1);
+    for (const [place, ordinal] of ordinals.entries()) this.#places[ordinal] = place;
+  }
+
+  /** Number of series. */
+  get size(): number {
+    return this.ordinals.length;
+  }
+
+  /** Adds a part of a bucket. Ignores other series. */
+  add(block: CountsBlock): void {
+    const { has, counts } = this.#bucketOf(bucketStart(block.minute, this.#step));
+    for (let index = 0; index < block.size; index += 1) {
+      const place = this.#places[block.ordinals[index]!] ?? -1;
+      if (place < 0) continue;
+      has[place] = 1;
+      counts[place * 3]! += block.checks[index]!;
+      counts[place * 3 + 1]! += block.used[index]!;
+      counts[place * 3 + 2]! += block.viewed[index]!;
+    }
+  }
+
+  /** The buckets by time. */
+  buckets(): readonly BucketCounts[] {
+    return [...this.#buckets.values()].sort((a, b) => a.at - b.at);
+  }
+
+  clear(): void {
+    this.#free.push(...this.#buckets.values());
+    this.#buckets.clear();
+  }
+
+  #bucketOf(at: number): BucketCounts {
+    const known = this.#buckets.get(at);
+    if (known !== undefined) return known;
+    const bucket = this.#empty(at);
+    this.#buckets.set(at, bucket);
+    return bucket;
+  }
+
+  #empty(at: number): BucketCounts {
+    const used = this.#free.pop();
+    if (used === undefined) {
+      return { at, has: new Uint8Array(this.size), counts: new Float64Array(3 * this.size) };
+    }
+    used.has.fill(0);
+    used.counts.fill(0);
+    return { ...used, at };
+  }
+}

@@ -1,0 +1,227 @@
+import Type from 'typebox';
+import { dayAt, monthsBefore, startOfDay } from '../../contract/calendar.ts';
+import type { QueryOf } from '../../http/query-reader.ts';
+import type { Days } from '../../storage/aggregate/unique-users.ts';
+import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
+import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../../storage/lmdb/retention.ts';
+import {
+  bucketIn,
+  grainOf,
+  lastAtOrBefore,
+  type ReportRange,
+  range,
+  readReportRange,
+  type Step,
+  stepMinutes,
+  timeZone,
+  userDaysOf,
+} from '../usage/report-range.ts';
+
+export interface OverviewRange {
+  readonly range: ReportRange;
+  /** `undefined` if the range to compare with is not kept, or none is wanted. */
+  readonly comparison: Comparison | undefined;
+  /** The days from the range to compare with to the range; `undefined` for the days just before, 0 for none. */
+  readonly daysBack?: number | undefined;
+}
+
+export const overviewRange = {
+  ...range,
+  ...timeZone,
+  compare: Type.Optional(
+    Type.Union(
+      (['previous', 'day', 'week', 'month', 'year', 'none'] as const).map((each) => Type.Literal(each)),
+      {
+        component: 'Compare',
+        description:
+          'The range to compare with: the one that ends where the range begins (`previous`), or the same span of the day before, the week before, the month before, or 52 weeks before (`year`), by the dates of the time zone. Default: `previous`.',
+      },
+    ),
+  ),
+  step: Type.Optional(
+    Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
+      component: 'OverviewStep',
+      description:
+        'The width of the buckets. Default: a minute for up to six hours, an hour for up to eight days, else a day.',
+    }),
+  ),
+};
+
+const hour = 60;
+const day = minutesPerDay;
+const minuteMs = 60_000;
+
+/**
+ * The range of an overview. Without `to` it ends now; without `from` it is seven days long.
+ * @param now Unix ms
+ * @throws {ApiError} `invalid_query`
+ */
+export function readOverviewRange(
+  query: QueryOf<typeof overviewRange>,
+  now: number,
+  retention: Retention,
+): OverviewRange {
+  const to = query.to ?? now + 1;
+  const from = query.from ?? Math.ceil(to / minuteMs) * minuteMs - 7 * day * minuteMs;
+  const step = query.step ?? stepFor((to - from) / minuteMs);
+  const read = readReportRange({ ...query, from: Math.max(0, from), step }, now, retention);
+  return { range: read, ...comparisonOf(read, query.compare, now, horizonsAt(now, retention)) };
+}
+
+function stepFor(minutes: number): Step {
+  if (minutes <= 6 * hour) return 'minute';
+  return minutes <= 8 * day ? 'hour' : 'day';
+}
+
+/** The buckets of an overview. Times are Unix seconds. */
+export interface Grid {
+  readonly start: number;
+  readonly width: number;
+  readonly length: number;
+  /** The start of each, if they are days of a time zone, which differ in width. */
+  readonly starts?: readonly number[];
+  /** Number of buckets in a point of a sparkline. */
+  readonly each: number;
+  readonly spark: { readonly start: number; readonly width: number; readonly length: number };
+}
+
+/** The widths of points, in hours, that divide a day. */
+const dayParts = [1, 2, 3, 4, 6, 8, 12, 24];
+
+/** Maximum number of points in a sparkline. */
+const maxSpark = 30;
+
+/** The buckets that a range touches, and those of its sparklines, which are multiples of the former. */
+export function gridOf(range: ReportRange): Grid {
+  const { from, to, step, zoned } = range;
+  const starts = zoned?.starts?.map((minute) => minute * 60);
+  const start = bucketIn(range, from);
+  const width = stepMinutes[step] * 60;
+  const length = starts?.length ?? Math.ceil((to * 60 - start) / width);
+  const least = Math.ceil(length / maxSpark);
+  // A day has a whole number of points, so that a client can draw sums of 24 hours.
+  const each = step === 'hour' ? (dayParts.find((hours) => hours >= least) ?? least) : least;
+  const spark = { start, width: each * width, length: Math.ceil(length / each) };
+  return { start, width, length, ...(starts && { starts }), each, spark };
+}
+
+/** The bucket of a time, Unix seconds. A time before the first is in that. */
+export function bucketOf({ start, width, starts }: Grid, time: number): number {
+  if (starts !== undefined) return lastAtOrBefore(starts, time);
+  return Math.floor(Math.max(0, time - start) / width);
+}
+
+/** The whole hours that a range and the previous one touch, as hours since the epoch. */
+export function hoursAround({ range, comparison }: OverviewRange): Span {
+  const from = Math.min(range.from, comparison?.before.from ?? range.from);
+  return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
+}
+
+/** The UTC days whose users a range counts, without future days unless there are no others. @param now Unix ms */
+export function daysOf(range: ReportRange, now: number): Days {
+  const today = Math.floor(now / minuteMs / day);
+  const { from, to } = userDaysOf(range);
+  return { from, to: Math.max(from + 1, Math.min(to, today + 1)) };
+}
+
+/** A span of minutes since the epoch, `from` included, `to` excluded. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Two spans of equal length that consist of whole buckets. */
+export interface Comparison {
+  /** The compared part of the range. */
+  readonly against: Span;
+  /** The same part of the previous range. */
+  readonly before: Span;
+}
+
+type Compare = 'previous' | 'day' | 'week' | 'month' | 'year' | 'none';
+
+/** Days from the range to the one to compare with. A year is 52 weeks, so that weekdays are compared with themselves. */
+const daysBack = { day: 1, week: 7, year: 364 } as const;
+
+function comparisonOf(
+  range: ReportRange,
+  wanted: Compare | undefined,
+  now: number,
+  horizons: Horizons,
+): { comparison: Comparison | undefined; daysBack?: number } {
+  if (wanted === 'none') return { comparison: undefined, daysBack: 0 };
+  const zone = range.zoned?.timeZone ?? 'UTC';
+  const from = range.from * minuteMs;
+  const first = dayAt(zone, from);
+  const days = backBy(range, wanted, first);
+  if (days === undefined) return { comparison: compare(range, now, horizons) };
+  const time = (from - startOfDay(zone, first)) / minuteMs;
+  const start = startOfDay(zone, first - days) / minuteMs + time;
+  // Where only days are kept, these are UTC days: the day with the same date is compared.
+  const kept = start < horizons.hours && time === 0 ? (first - days) * day : start;
+  return { comparison: compare(range, now, horizons, Math.max(0, kept)), daysBack: days };
+}
+
+/** Number of days between the starts of the two ranges; `undefined` if the distance is not in whole days. */
+function backBy({ zoned }: ReportRange, wanted: Compare | undefined, first: number): number | undefined {
+  if (wanted === 'month') return first - monthsBefore(first, 1);
+  if (wanted === 'day' || wanted === 'week' || wanted === 'year') return daysBack[wanted];
+  return zoned?.starts?.length;
+}
+
+/**
+ * The starts of the buckets before that correspond to those of a range, minutes since the epoch. They end where the range begins.
+ * The last one is the end.
+ */
+export function bucketsBefore(
+  range: ReportRange,
+  { before }: Comparison,
+  length: number,
+  horizons: Horizons,
+): readonly number[] {
+  const { step, zoned, from } = range;
+  const width = stepMinutes[step];
+  const bounds = Array.from({ length: length + 1 }, (_, index) => before.from + index * width);
+  if (zoned?.starts !== undefined) {
+    const isKept = before.from >= horizons.hours;
+    const zone = isKept ? zoned.timeZone : 'UTC';
+    const first = dayAt(zone, before.from * minuteMs);
+    for (let index = 0; index <= length; index += 1)
+      bounds[index] = startOfDay(zone, first + index) / minuteMs;
+  }
+  return bounds.filter((bound) => bound <= from);
+}
+
+/** The widest cells that fit into these buckets. */
+export function grainBefore(range: ReportRange, { before }: Comparison, horizons: Horizons) {
+  return before.from < horizons.hours ? range.step : grainOf(range);
+}
+
+/** Maximum number of minutes to omit so that no edge of a window lies within a bucket. */
+const mostLeftOut = 2 * day;
+
+/**
+ * Finds the longest comparable parts. Of a range that is not over, only the past part counts: at noon, today until noon is
+ * compared with yesterday until noon. A part ends at the end of a bucket, so the last minutes are omitted where old data is
+ * kept by hours or days.
+ * @param start of the range to compare with; by default that of the range before, which has the same length
+ */
+export function compare(
+  { from, to }: Span,
+  now: number,
+  horizons: Horizons,
+  start?: number,
+): Comparison | undefined {
+  const past = Math.min(to, Math.ceil((now + 1) / minuteMs));
+  const isWhole = (minute: number) => floorToBucket(minute, horizons) === minute;
+  const isOver = past === to && start === undefined;
+  const usual = from - floorToBucket(Math.max(0, start ?? from + from - to), horizons);
+  const end = Math.min(past, from + usual);
+  for (let until = end; until > from && until >= end - mostLeftOut; until -= 1) {
+    const shift = isOver ? until - from : usual;
+    if (from - shift < horizons.days) continue;
+    if (![until, from - shift, until - shift].every(isWhole)) continue;
+    return { against: { from, to: until }, before: { from: from - shift, to: until - shift } };
+  }
+  return undefined;
+}

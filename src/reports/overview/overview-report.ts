@@ -1,0 +1,444 @@
+import { type Owners, showOwned } from '../../accounts/owners.ts';
+import { surplusName } from '../../contract/names.ts';
+import type { Overview, OverviewFeature, OverviewUsers } from '../../contract/shapes/overview.ts';
+import type { VerdictKind } from '../../contract/verdicts.ts';
+import { timeText } from '../../runtime/rfc3339.ts';
+import { readNewCounts } from '../../storage/aggregate/read-counts.ts';
+import {
+  countUniqueUsers,
+  type Days,
+  environmentUsers,
+  type UserUnions,
+} from '../../storage/aggregate/unique-users.ts';
+import type { Freshness } from '../../storage/commit/usage-store.ts';
+import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
+import { readCarried } from '../../storage/lmdb/carried.ts';
+import type { Counts } from '../../storage/lmdb/cells.ts';
+import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import type { SplitCache, Splits } from '../experiments/split-report.ts';
+import { fieldsOf } from '../usage/freshness.ts';
+import { daysText, grainOf, minuteText, shownZone } from '../usage/report-range.ts';
+import { pickSeries } from '../usage/sights.ts';
+import { dayMs } from '../verdicts/verdict.ts';
+import type { AllVerdicts, Verdicts } from '../verdicts/verdicts.ts';
+import {
+  daysParted,
+  type HourlyLedger,
+  hourlyLedger,
+  hoursOver,
+  type Names,
+  type OverviewBase,
+  type OverviewBases,
+  type OverviewWanted,
+  type PastSeries,
+  readSights,
+  receivedIn,
+  type Sights,
+  SpanTotals,
+  Totals,
+} from './overview-counts.ts';
+import { type Comparison, gridOf, hoursAround, type Span } from './overview-range.ts';
+
+export interface OverviewTask extends OverviewWanted {
+  readonly environment: Environment;
+  /** All environments of the application, for the verdicts. */
+  readonly environments: readonly Environment[];
+  /** The threshold for stale features. */
+  readonly staleAfterMs: number;
+  readonly declared: readonly FeatureDeclaration[];
+  /** The owners of the features that have any. */
+  readonly owned: ReadonlyMap<string, Owners>;
+  /** Backend keys that were seen in a packet. */
+  readonly leakedKeys: number;
+  /** See `Call`. */
+  readonly fresh?: Freshness | undefined;
+}
+
+/** The caches of earlier overviews. */
+interface Remembered {
+  readonly verdicts: Verdicts;
+  readonly bases: OverviewBases;
+  readonly splits: SplitCache;
+}
+
+/** The overview of an environment, read from one snapshot, with the verdicts of the application. */
+export function* overviewReport(
+  store: UsageTables,
+  { verdicts, bases, splits }: Remembered,
+  task: OverviewTask,
+): Reading<Overview> {
+  const judged = yield* verdicts.of(task, task.environment.number);
+  const { declared, now } = task;
+  const measured = yield* splits.of({ environment: task.environment.number, declared, now });
+  return yield* fromSnapshot(store.lmdb, function* (at) {
+    const { environment, range, comparison } = task;
+    const [base, sights] = yield* readKnown(store, task, bases, at);
+    const counted = yield* countAll(store, task, base, bases, at);
+    const ledger = yield* readLedger(store, task, base, at);
+    const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
+    const { start, width, length, starts, spark } = gridOf(range);
+    const said = { declared, owned: task.owned, splits: measured, ...judged };
+    const features = rowsOf(
+      base.names,
+      { ...counted, from: comparison?.before.from },
+      sights,
+      said,
+      spark.length,
+    );
+    const { checks, used, viewed } = counted.totals.series;
+    return {
+      environment: environment.name,
+      from: minuteText(range.from),
+      to: minuteText(range.to),
+      step: range.step,
+      ...shownZone(range),
+      at: timeText(now),
+      completeThrough: timeText(now),
+      ...fieldsOf(task.fresh),
+      checksOnly: [...judged.checksOnly],
+      staleAfterDays: task.staleAfterMs / dayMs,
+      totals: { ...counted.total, ...receivedIn(ledger, hours) },
+      before: showBefore(task.comparison, counted, sights, ledger),
+      ...(yield* countUsers(store, task, base, sights, at)),
+      start,
+      width,
+      length,
+      ...(starts && { starts: [...starts] }),
+      series: { checks: [...checks], used: [...used], viewed: [...viewed] },
+      hourly: showHourly(ledger, hours),
+      states: statesOf(features, task.leakedKeys),
+      spark,
+      features,
+    };
+  });
+}
+
+/** The base, and when the features were seen. A base that lacks a new series is read again. */
+function* readKnown(
+  store: UsageTables,
+  task: OverviewTask,
+  bases: OverviewBases,
+  at: Snapshot,
+): Reading<readonly [OverviewBase, Sights]> {
+  const { number } = task.environment;
+  const carried = readCarried(store.carried, number, at);
+  const base = yield* bases.get(task, carried, at);
+  const sights = yield* readSights(store, number, base.names, at);
+  if (sights !== undefined) return [base, sights];
+  const whole = yield* bases.get(task, carried, at, true);
+  return [whole, (yield* readSights(store, number, whole.names, at))!];
+}
+
+interface Counted {
+  readonly totals: Totals;
+  readonly total: Counts;
+  readonly against: Counts;
+  readonly before: SpanTotals;
+  readonly past: PastSeries | undefined;
+  /** The end of the range, which is not compared. */
+  readonly rest: SpanTotals;
+}
+
+/** Adds the last minutes to the base. */
+function* countAll(
+  store: UsageTables,
+  task: OverviewTask,
+  base: OverviewBase,
+  bases: OverviewBases,
+  at: Snapshot,
+): Reading<Counted> {
+  const { environment, range, comparison } = task;
+  const carried = readCarried(store.carried, environment.number, at);
+  const grid = gridOf(range);
+  const totals = new Totals(base.names, grid, base.totals);
+  const whole = { ...range, grain: grainOf(range) };
+  yield* readNewCounts(store, environment.number, whole, carried, at, (block) =>
+    totals.add(block, base.names, grid),
+  );
+  const plus = function* (known: SpanTotals, span: Span | undefined): Reading<SpanTotals> {
+    const sum = new SpanTotals(base.names, known);
+    const wanted = span && { ...span, grain: 'minute' as const };
+    if (wanted)
+      yield* readNewCounts(store, environment.number, wanted, carried, at, (block) =>
+        sum.add(block, base.names),
+      );
+    return sum;
+  };
+  const total = totals.total();
+  const rest = yield* plus(base.rest, comparison && { from: comparison.against.to, to: range.to });
+  const before = yield* plus(base.before, comparison?.before);
+  const past = (yield* bases.past.get(task, carried, at))?.copy();
+  if (past) {
+    const wanted = { ...past.span, grain: 'minute' } as const;
+    yield* readNewCounts(store, environment.number, wanted, carried, at, (block) => past.add(block));
+  }
+  return { totals, total, against: minus(total, rest.counts), before, rest, past };
+}
+
+function minus(whole: Counts, part: Counts): Counts {
+  return {
+    checks: whole.checks - part.checks,
+    used: whole.used - part.used,
+    viewed: whole.viewed - part.viewed,
+  };
+}
+
+/** The complete hours and the rest. */
+function* readLedger(
+  store: UsageTables,
+  task: OverviewTask,
+  { ledger }: OverviewBase,
+  at: Snapshot,
+): Reading<HourlyLedger> {
+  const { from, to } = hoursAround(task);
+  const rest = { from: hoursOver(task).to, to };
+  const last = yield* hourlyLedger(store, task.application, task.environment.number, rest, at);
+  return {
+    from,
+    accepted: [...ledger.accepted, ...last.accepted],
+    refused: [...ledger.refused, ...last.refused],
+  };
+}
+
+/** `null` if nothing was counted at the start of the previous range. Messages are compared by whole hours. */
+function showBefore(
+  comparison: Comparison | undefined,
+  counted: Counted,
+  { earliest }: Sights,
+  ledger: HourlyLedger,
+): Overview['before'] {
+  if (comparison === undefined || earliest > comparison.before.from) return null;
+  const { against, before } = comparison;
+  const first = Math.floor(against.from / 60);
+  const hours = Math.floor(against.to / 60) - first;
+  const earlier = first - Math.ceil((against.from - before.from) / 60);
+  return {
+    ...showSpan(before),
+    ...counted.before.counts,
+    ...(counted.past && { series: showSeries(counted.past) }),
+    ...receivedIn(ledger, { from: earlier, to: earlier + hours }),
+    against: {
+      ...showSpan(against),
+      ...counted.against,
+      ...receivedIn(ledger, { from: first, to: first + hours }),
+    },
+  };
+}
+
+function showSeries({ checks, used, viewed }: PastSeries) {
+  return { checks, used, viewed };
+}
+
+function showSpan({ from, to }: Span) {
+  return { from: minuteText(from), to: minuteText(to) };
+}
+
+function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span) {
+  const part = (hours: readonly number[]) => hours.slice(from - start, to - start);
+  return { start: from * 3600, length: to - from, accepted: part(accepted), refused: part(refused) };
+}
+
+/** Users of the UTC days that the range touches, and of the complete ones for the comparison. */
+function* countUsers(
+  store: UsageTables,
+  task: OverviewTask,
+  { users, usersBefore }: OverviewBase,
+  { earliest }: Sights,
+  at: Snapshot,
+): Reading<Pick<Overview, 'users' | 'usersBefore' | 'days'>> {
+  const { over, before, rest } = daysParted(task);
+  const today = yield* environmentUsers(store, task.environment.number, rest, at);
+  const against = { count: users.all.estimate(), ...daysText(over) };
+  const isComparable = before.to > before.from && earliest <= before.from * minutesPerDay;
+  today.all.merge(users.all);
+  return {
+    users: { count: today.all.estimate(), ...daysText({ from: over.from, to: rest.to }) },
+    usersBefore: isComparable ? { count: usersBefore.all.estimate(), ...daysText(before), against } : null,
+    days: [...users.byDay, ...today.byDay].map((count, index) => [(over.from + index) * 86_400, count]),
+  };
+}
+
+/** The features that need attention. The team is done with the archived ones. */
+function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
+  const states = {
+    safeToRemove: 0,
+    stale: 0,
+    oneVariant: 0,
+    undeclared: 0,
+    archivedButAsked: 0,
+    leakedKeys,
+    snoozed: 0,
+  };
+  for (const { feature, verdict, declared, archived } of features) {
+    if (archived && verdict !== 'archived_but_asked') continue;
+    if (!declared && feature !== surplusName) states.undeclared += 1;
+    if (verdict === 'safe_to_remove') states.safeToRemove += 1;
+    if (verdict === 'not_seen' || verdict === 'safe_to_remove') states.stale += 1;
+    else if (verdict === 'one_variant') states.oneVariant += 1;
+    else if (verdict === 'archived_but_asked') states.archivedButAsked += 1;
+    else if (verdict === 'snoozed') states.snoozed += 1;
+  }
+  return states;
+}
+
+/** Maximum number of variants in a row. */
+const maxVariants = 8;
+
+interface RowCounts extends Pick<Counted, 'totals' | 'before' | 'rest'> {
+  /** Start of the previous range, minutes; `undefined` if it is not kept. */
+  readonly from: number | undefined;
+}
+
+/** The declarations and verdicts in the rows. */
+interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'checksOnlyBy'> {
+  readonly splits: Splits;
+  readonly declared: readonly FeatureDeclaration[];
+  readonly owned: ReadonlyMap<string, Owners>;
+}
+
+/**
+ * A row for every feature that was seen or is declared, by checks. `__other__` has a row only if it has counts.
+ * @param points in a sparkline
+ */
+function rowsOf(
+  names: Names,
+  { totals, ...spans }: RowCounts,
+  sights: Sights,
+  { declared, owned, kinds, recentVariants, checksOnlyBy, splits }: RowNotes,
+  points: number,
+): OverviewFeature[] {
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const variants = variantsOf(names, totals);
+  const seen = names.features.map((feature, number) => {
+    const declaration = declarations.get(feature);
+    const checksOnly = checksOnlyBy.get(feature);
+    const recent = recentVariants.get(feature);
+    const split = splits.get(feature);
+    const checks = variants[number]!.reduce((sum, [, each]) => sum + each, 0);
+    return {
+      feature,
+      checks,
+      ...comparedOf(number, checks, spans, sights),
+      used: totals.used[number]!,
+      viewed: totals.viewed[number]!,
+      spark: [...totals.spark.subarray(number * points, (number + 1) * points)],
+      variants: showVariants(variants[number]!),
+      firstSeenAt: seenAt(sights.first[number]!),
+      lastSeenAt: seenAt(sights.last[number]!),
+      ...showDeclaration(declaration, owned.get(feature)),
+      verdict: verdictOf(feature, kinds),
+      ...(recent !== undefined && { recentVariants: recent }),
+      ...(split && { split }),
+      ...(checksOnly && { checksOnly: [...checksOnly] }),
+    };
+  });
+  const known = new Set(names.features);
+  const unseen = declared
+    .filter(({ name }) => !known.has(name))
+    .map((declaration) => showUnseen(declaration, points, { owned, kinds, splits }));
+  return [...seen, ...unseen].filter(isShown).sort(byChecks);
+}
+
+/** The checks that are compared. A feature that was first seen after the previous range began is not: a beginning is not growth. */
+function comparedOf(
+  number: number,
+  checks: number,
+  { before, rest, from }: Omit<RowCounts, 'totals'>,
+  { first }: Sights,
+): Pick<OverviewFeature, 'compared'> {
+  if (from === undefined || first[number] === 0 || first[number]! > from) return {};
+  return { compared: [checks - rest.checks[number]!, before.checks[number]!] };
+}
+
+type VariantChecks = [variant: string, checks: number];
+
+/** The variants with checks, by feature. */
+function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Totals): VariantChecks[][] {
+  const variants: VariantChecks[][] = features.map(() => []);
+  for (const [ordinal, variant] of variantOf.entries()) {
+    if (variant !== undefined && checks[ordinal]! > 0) {
+      variants[featureOf[ordinal]!]!.push([variant, checks[ordinal]!]);
+    }
+  }
+  return variants;
+}
+
+function showVariants(variants: readonly VariantChecks[]): VariantChecks[] {
+  const sorted = variants.toSorted(([, a], [, b]) => b - a);
+  const rest = sorted.slice(maxVariants).reduce((sum, [, checks]) => sum + checks, 0);
+  return rest > 0 ? [...sorted.slice(0, maxVariants), ['…', rest]] : sorted;
+}
+
+function showUnseen(
+  declaration: FeatureDeclaration,
+  points: number,
+  { owned, kinds, splits }: Pick<RowNotes, 'owned' | 'kinds' | 'splits'>,
+): OverviewFeature {
+  const split = splits.get(declaration.name);
+  return {
+    feature: declaration.name,
+    checks: 0,
+    used: 0,
+    viewed: 0,
+    variants: [],
+    spark: new Array<number>(points).fill(0),
+    firstSeenAt: null,
+    lastSeenAt: null,
+    ...showDeclaration(declaration, owned.get(declaration.name)),
+    verdict: verdictOf(declaration.name, kinds),
+    ...(split && { split }),
+  };
+}
+
+/** The verdict on a feature. `__other__` is not a single feature, and a feature without a verdict yet is new. */
+function verdictOf(feature: string, kinds: RowNotes['kinds']): VerdictKind {
+  return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
+}
+
+function showDeclaration(declaration: FeatureDeclaration | undefined, owners: Owners | undefined) {
+  return {
+    declared: declaration !== undefined,
+    archived: declaration?.archived ?? false,
+    permanent: declaration?.permanent ?? false,
+    snoozedUntil: timeText(declaration?.snoozedUntil ?? null),
+    ...showOwned(declaration, owners),
+  };
+}
+
+function seenAt(minute: number): string | null {
+  return minute === 0 ? null : minuteText(minute);
+}
+
+function isShown({ feature, checks, used, viewed }: OverviewFeature): boolean {
+  return feature !== surplusName || checks + used + viewed > 0;
+}
+
+function byChecks(a: OverviewFeature, b: OverviewFeature): number {
+  return b.checks - a.checks || (a.feature < b.feature ? -1 : 1);
+}
+
+export interface OverviewUsersTask {
+  readonly environment: Environment;
+  readonly days: Days;
+  readonly features: readonly string[];
+}
+
+/** Counts the users of some features of an environment. */
+export function* overviewUsersReport(
+  store: UsageTables,
+  unions: UserUnions,
+  { environment, days, features }: OverviewUsersTask,
+): Reading<OverviewUsers> {
+  const ordinals = new Map(features.map((feature) => [feature, [] as number[]]));
+  yield* pickSeries(store, environment.number, (name, ordinal) => {
+    if (name.length === 2) ordinals.get(name[0])?.push(ordinal);
+  });
+  const groups = features.map((feature) => ordinals.get(feature)!);
+  const users = yield* countUniqueUsers(unions, environment.number, days, groups);
+  return {
+    ...daysText(days),
+    features: features.map((feature, index) => ({ feature, users: users.groups[index] ?? 0 })),
+  };
+}

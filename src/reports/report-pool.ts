@@ -1,0 +1,150 @@
+import { Piscina } from 'piscina';
+import { ApiError, storeUnavailable } from '../contract/errors.ts';
+import type { Pieces } from '../http/types.ts';
+import { FairQueue } from '../runtime/fair-queue.ts';
+import { Histogram } from '../runtime/histogram.ts';
+import { asPart, currentSpan } from '../runtime/spans.ts';
+import { type Outcome, resultOf } from '../runtime/thread-calls.ts';
+import { ExportQueue } from './exports/export-queue.ts';
+import type { ExportName, ExportTask } from './exports/make-export.ts';
+import type { RowFormat } from './exports/row-writer.ts';
+import type { Chunk } from './exports/rows.ts';
+import type { Made, Reports } from './make-report.ts';
+import type { ReportRequest, ReportWorkerStart } from './report-worker.ts';
+
+/** Creates reports in another thread, so that a report over years of data does not delay packets. */
+export interface ReportPool {
+  /**
+   * Creates a report. Teams take turns.
+   * @throws {ApiError} `rate_limited` or `backpressure` if too many reports are waiting, `too_many_points`
+   */
+  make<Name extends keyof Reports>(
+    teamId: string,
+    name: Name,
+    task: Parameters<Reports[Name]>[0],
+  ): Promise<Made<Name>>;
+  /** Event loop delay of the thread, seconds. */
+  readonly delays: Histogram;
+  /**
+   * Starts an export. Resolves when its first rows are read. Teams take turns.
+   * @throws {ApiError} `rate_limited` or `backpressure` if too many exports are waiting
+   */
+  export<Name extends ExportName>(
+    teamId: string,
+    name: Name,
+    task: ExportTask<Name>,
+    format: RowFormat,
+  ): Promise<Pieces>;
+  /** Closes the worker's store, then the worker. */
+  close(): Promise<void>;
+}
+
+export const tooManyReports = 'Too many reports are waiting';
+
+/** Each running report holds its points and one snapshot. The reports of a team run one at a time. */
+const bounds = {
+  atOnce: 4,
+  waitingEach: 16,
+  waitingAll: 128,
+  refusals: { each: 'Too many reports of this team are waiting', all: tooManyReports },
+};
+
+/** The exports of a team run one at a time, concurrently with its reports: a slow client makes a slow export. */
+const exportBounds = {
+  atOnce: 3,
+  waitingEach: 4,
+  waitingAll: 32,
+  refusals: { each: 'Too many exports of this team are waiting', all: 'Too many exports are waiting' },
+};
+
+/**
+ * Starts the thread for the first report or export: many services make none for hours, and it takes 12 MB. If it cannot open the
+ * store, that report is refused, and the next one starts another thread.
+ * @param parameters of `startReportPool`
+ */
+export function openReportPool(
+  workerFile: string,
+  data: string,
+  failed: (error: unknown) => void,
+): ReportPool {
+  const delays = Histogram.shared();
+  let pool: Promise<ReportPool> | undefined;
+  const started = () => {
+    const stopped = (error: unknown) => {
+      pool = undefined;
+      failed(error);
+    };
+    pool ??= startReportPool(workerFile, data, stopped, delays).catch((error) => {
+      stopped(error); // No thread can start.
+      throw error;
+    });
+    return pool;
+  };
+  return {
+    delays,
+    make: async (...sent) => (await started()).make(...sent),
+    export: async (...sent) => (await started()).export(...sent),
+    close: async () => (await pool?.catch(() => undefined))?.close(),
+  };
+}
+
+/**
+ * Resolves when the thread has opened its files.
+ * @param workerFile the compiled `reports/report-worker`
+ * @param data the data directory
+ * @param failed called if the thread cannot open the store; all later reports fail
+ */
+export async function startReportPool(
+  workerFile: string,
+  data: string,
+  failed: (error: unknown) => void,
+  delays = Histogram.shared(),
+): Promise<ReportPool> {
+  const queue = new FairQueue(bounds);
+  const pool = new Piscina({
+    filename: workerFile,
+    workerData: { data, delays: delays.memory } satisfies ReportWorkerStart,
+    minThreads: 1,
+    maxThreads: 1,
+    concurrentTasksPerWorker: bounds.atOnce + exportBounds.atOnce + 1,
+    // Running reports take turns in the event loop of the thread, which must not block.
+    atomics: 'disabled',
+  });
+  let unable: ApiError | undefined;
+  const fail = (error: unknown) => {
+    if (unable !== undefined) return;
+    unable = new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
+    failed(error);
+    void pool.destroy(); // Otherwise waiting tasks would stay, without a thread.
+  };
+  pool.on('error', fail);
+  const run = async (name: string, task?: unknown) => {
+    if (unable !== undefined) throw unable;
+    return pool.run(task, { name }).catch((error) => {
+      throw unable ?? error;
+    });
+  };
+  await run('opened').catch(fail);
+  const exports = new ExportQueue(new FairQueue(exportBounds), {
+    chunk: async (request) => resultOf<Chunk>(await run('chunk', request)),
+    stop: (id) => run('stopExport', id),
+  });
+  return {
+    delays,
+    make<Name extends keyof Reports>(teamId: string, name: Name, task: Parameters<Reports[Name]>[0]) {
+      const span = currentSpan();
+      return queue.run(teamId, async () => {
+        const request: ReportRequest = { name, task };
+        const outcome = await asPart(span, `report ${name}`, () => run('make', request));
+        return resultOf(outcome as Outcome<Made<Name>>);
+      });
+    },
+    export: (teamId, name, task, format) =>
+      asPart(currentSpan(), `begin export ${name}`, () => exports.begin(teamId, { name, task, format })),
+    async close() {
+      exports.close();
+      await run('close').catch(() => {});
+      if (unable === undefined) await pool.close();
+    },
+  };
+}

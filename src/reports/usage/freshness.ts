@@ -1,0 +1,21 @@
+import { timeText } from '../../runtime/rfc3339.ts';
+import type { Freshness, PeopleFreshness } from '../../storage/commit/usage-store.ts';
+
+/** Reports how complete the stored counts are. */
+export interface FreshnessDeps {
+  /** See `UsageStore.freshen`. @throws {ApiError} `store_unavailable`, `engine_unavailable` */
+  freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
+}
+
+/** The freshness as fields of a report; none on a single machine. */
+export function fieldsOf(fresh: Freshness | undefined): {
+  readonly completeThrough?: string;
+  readonly mayBeCounting?: string[];
+} {
+  if (fresh === undefined) return {};
+  const { completeThrough, mayBeCounting } = fresh;
+  return {
+    completeThrough: timeText(completeThrough),
+    ...(mayBeCounting.length > 0 && { mayBeCounting: [...mayBeCounting] }),
+  };
+}

@@ -1,0 +1,131 @@
+import { surplusName } from '../../contract/names.ts';
+import type { IngestReport, LedgerEntry } from '../../contract/shapes/ledger.ts';
+import { timeText } from '../../runtime/rfc3339.ts';
+import { mergeLedgerTotal } from '../../storage/aggregate/merge.ts';
+import {
+  type LedgerOutcome,
+  type LedgerSubject,
+  type LedgerTotal,
+  ledgerEntries,
+  subjectText,
+} from '../../storage/lmdb/ledger.ts';
+import type { Application, Environment } from '../../storage/lmdb/records.ts';
+import { fromSnapshot, type Reading, readEach } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+
+export interface LedgerTask {
+  readonly application: Pick<Application, 'number' | 'environments'>;
+  /** The environment to report; `undefined` for all. */
+  readonly only: Environment | undefined;
+  /** Whether to include the rows without an environment. */
+  readonly unnamed: boolean;
+  readonly hours: Hours;
+  /** Ids and names of keys, for the examples. */
+  readonly keys: readonly (readonly [id: string, name: string])[];
+}
+
+/** Hours since the epoch, `from` included, `to` excluded. */
+interface Hours {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface ReportedRow {
+  readonly subject: LedgerSubject;
+  readonly totals: LedgerTotal;
+}
+
+/** Maximum number of rows in memory. Further senders share a row. */
+const maxRows = 5000;
+const maxEntries = 500;
+
+/** Adds up the hours of an application's ledger. */
+export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<IngestReport> {
+  const { application, only, unnamed, hours } = task;
+  const present = new Set<number | null>(application.environments.map((each) => each.number));
+  const rows = new Map<string, ReportedRow>();
+  yield* fromSnapshot(store.lmdb, function* (at) {
+    const entries = ledgerEntries(store, application.number, hours.from, hours.to, at);
+    yield* readEach(entries, ({ subject, count, lastAt, example }) => {
+      const environment = present.has(subject.environment) ? subject.environment : null;
+      const wanted = environment === null ? unnamed : environment === only?.number;
+      if (only !== undefined && !wanted) return;
+      mergeLedgerTotal(rowOf(rows, { ...subject, environment }).totals, { count, lastAt, example });
+    });
+  });
+  return describe(task, [...rows.values()]);
+}
+
+function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): ReportedRow {
+  const known = rows.get(subjectText(subject));
+  if (known !== undefined) return known;
+  const shown = rows.size < maxRows ? subject : { ...subject, userAgent: surplusName, instance: null };
+  const name = subjectText(shown);
+  const row = rows.get(name) ?? { subject: shown, totals: { count: 0, lastAt: 0, example: null } };
+  rows.set(name, row);
+  return row;
+}
+
+const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
+
+/** Refused rows come first, then noted ones, each the latest first. */
+function byUrgency(a: ReportedRow, b: ReportedRow): number {
+  return rank[a.subject.outcome] - rank[b.subject.outcome] || b.totals.lastAt - a.totals.lastAt;
+}
+
+function describe(task: LedgerTask, rows: readonly ReportedRow[]): IngestReport {
+  const { only, hours } = task;
+  const names = namesIn(task);
+  const unnamed = rows.filter(({ subject }) => subject.environment === null);
+  const counted = only === undefined ? rows : rows.filter(({ subject }) => subject.environment !== null);
+  const entries = [...rows].sort(byUrgency).slice(0, maxEntries);
+  return {
+    environment: only?.name ?? null,
+    from: timeText(hours.from * 3_600_000),
+    to: timeText(hours.to * 3_600_000),
+    ...totalsOf(counted),
+    unnamed: totalsOf(unnamed),
+    entries: entries.map((row) => describeRow(row, names)),
+    entriesLeftOut: rows.length - entries.length,
+  };
+}
+
+function totalsOf(rows: readonly ReportedRow[]): IngestReport['unnamed'] {
+  const of = (outcome: LedgerOutcome) =>
+    rows.reduce((sum, { subject, totals }) => sum + (subject.outcome === outcome ? totals.count : 0), 0);
+  return { accepted: of('accepted'), refused: of('refused'), noted: of('noted') };
+}
+
+interface Names {
+  readonly environments: ReadonlyMap<number | null, string>;
+  readonly keys: ReadonlyMap<string | undefined, string>;
+}
+
+/** The names of the environments and keys in the rows of a report. */
+export function namesIn({ application, keys }: Pick<LedgerTask, 'application' | 'keys'>): Names {
+  const environments = application.environments.map(({ number, name }) => [number, name] as const);
+  return { environments: new Map(environments), keys: new Map(keys) };
+}
+
+/** An example with the name of its key, unless the key is unknown. */
+export function withKeyName(example: LedgerTotal['example'], { keys }: Names): LedgerEntry['example'] {
+  const keyName = keys.get(example?.keyId);
+  return example === null || keyName === undefined ? example : { ...example, keyName };
+}
+
+function describeRow({ subject, totals }: ReportedRow, names: Names): LedgerEntry {
+  const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
+  const sender = { userAgent, instance };
+  return {
+    environment: names.environments.get(environment) ?? null,
+    transport,
+    route,
+    sender,
+    outcome,
+    status,
+    code,
+    count: totals.count,
+    lastAt: timeText(totals.lastAt),
+    example: withKeyName(totals.example, names),
+  };
+}

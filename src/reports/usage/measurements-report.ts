@@ -1,0 +1,102 @@
+import type { MeasurementsReport, MetricMeasurements } from '../../contract/shapes/reports.ts';
+import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
+import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
+import type { MetricKind } from '../../storage/lmdb/records.ts';
+import type { SeriesName } from '../../storage/lmdb/series.ts';
+import type { Reading } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import { anyLength, bucketIn, minuteText, PointBudget, type ReportRange, shownZone } from './report-range.ts';
+import { pickSeries } from './sights.ts';
+import { sumUp } from './sum-up.ts';
+import type { UsageTask } from './usage-report.ts';
+
+export interface MeasurementsTask extends UsageTask {
+  /** Names of the application's declared gauges. */
+  readonly gauges: ReadonlySet<string>;
+}
+
+/**
+ * Adds up the measurements of an environment.
+ * @param only the metric to report; `undefined` for all
+ * @param gauges names of the metrics that report their last value instead of their sum
+ * @throws {ApiError} `too_many_points`
+ */
+export function* measurementsReport(
+  store: UsageTables,
+  environment: { readonly name: string; readonly number: number },
+  range: ReportRange,
+  only: string | undefined,
+  gauges: ReadonlySet<string> = new Set(),
+): Reading<MeasurementsReport> {
+  const metrics = yield* pickSeries(store, environment.number, (name) => totalsOf(name, only));
+  const budget = new PointBudget();
+  const days = range.zoned?.starts !== undefined;
+  // Days of a time zone are added up from hours, of which few are in memory at once.
+  const source = { store, series: metrics, budget: days ? new PointBudget(anyLength) : budget };
+  const inHours = { ...range, ...(days && ({ step: 'hour' } as const)) };
+  yield* sumUp(source, environment.number, inHours, (ordinal, total, points) => {
+    const metric = metrics.get(ordinal);
+    if (metric === undefined) return;
+    mergeMeasurement(metric.total, total);
+    if (days) addByDay(metric.points, points, range, budget);
+    else metric.points.push(...points);
+  });
+  return {
+    environment: environment.name,
+    from: minuteText(range.from),
+    to: minuteText(range.to),
+    step: range.step,
+    ...shownZone(range),
+    metrics: [...metrics.values()]
+      .filter(({ points }) => points.length > 0)
+      .map((totals) => describe(totals, gauges.has(totals.identity.metric) ? 'gauge' : 'counter')),
+  };
+}
+
+/** Adds hours to the days of the time zone of a range. Both are in order of time. */
+function addByDay(
+  days: MetricPoint[],
+  hours: readonly MetricPoint[],
+  range: ReportRange,
+  budget: PointBudget,
+): void {
+  for (const [t, cell] of hours) {
+    const day = bucketIn(range, t / 60);
+    let last = days.at(-1);
+    if (last?.[0] !== day) {
+      budget.take();
+      last = [day, measurementCodec.empty()];
+      days.push(last);
+    }
+    mergeMeasurement(last[1], cell);
+  }
+}
+
+type MetricPoint = readonly [t: number, cell: Measurement];
+
+interface MetricTotals {
+  /** A metric of the application, or of a feature by variant. */
+  readonly identity: Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
+  readonly total: Measurement;
+  readonly points: MetricPoint[];
+}
+
+function totalsOf(name: SeriesName, only: string | undefined): MetricTotals | undefined {
+  if (name.length === 2) return undefined;
+  const identity =
+    name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
+  if (only !== undefined && identity.metric !== only) return undefined;
+  return { identity, total: measurementCodec.empty(), points: [] };
+}
+
+function describe({ identity, total, points }: MetricTotals, kind: MetricKind): MetricMeasurements {
+  const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
+  return {
+    ...identity,
+    kind,
+    value: valueIn(total),
+    ...total,
+    lastAt: new Date(total.lastAt).toISOString(),
+    series: points.map(([t, cell]) => [t, valueIn(cell)]),
+  };
+}

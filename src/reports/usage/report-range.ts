@@ -1,0 +1,174 @@
+import Type from 'typebox';
+import { daysFromHours, userDays } from '../../contract/calendar.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { text } from '../../contract/shapes/fields.ts';
+import { isTimeZone, unknownZone } from '../../contract/time-zone.ts';
+import { type QueryOf, timeParameter } from '../../http/query-reader.ts';
+import type { Days } from '../../storage/aggregate/unique-users.ts';
+import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
+import {
+  ceilToBucket,
+  floorToBucket,
+  type Horizons,
+  horizonsAt,
+  type Retention,
+} from '../../storage/lmdb/retention.ts';
+
+export const stepMinutes = { minute: 1, hour: 60, day: minutesPerDay } as const;
+export type Step = keyof typeof stepMinutes;
+
+/** The range of a report. `from` and `to` are minutes since the epoch, `from` included, `to` excluded. */
+export interface ReportRange {
+  readonly from: number;
+  readonly to: number;
+  readonly step: Step;
+  /** The days of a time zone. */
+  readonly zoned?: Zoned;
+}
+
+/** A range in a time zone. */
+interface Zoned {
+  readonly timeZone: string;
+  /** With steps of a day: the starts of the days, minutes since the epoch. Absent if the steps are UTC days. */
+  readonly starts?: readonly number[];
+}
+
+export const range = {
+  from: Type.Optional(timeParameter({ component: 'From', description: 'The beginning, included.' })),
+  to: Type.Optional(timeParameter({ component: 'To', description: 'The end, not included.' })),
+};
+
+export const timeZone = {
+  timeZone: Type.Optional(
+    text(
+      'Time zone of the IANA database, such as `Europe/Berlin`. Steps of a day are then its days, if the range has at most 35, hours are kept, and its days begin with an hour of UTC; otherwise they are UTC days. Default: UTC.',
+    ),
+  ),
+};
+
+export const reportRange = {
+  ...range,
+  ...timeZone,
+  step: Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
+    component: 'Step',
+    description: 'The width of a bucket of the series.',
+    default: 'hour',
+  }),
+};
+
+const maxBuckets = 10_000;
+const minuteMs = 60_000;
+
+/** The limit of buckets for exports, which are never in memory as a whole. */
+export const anyLength = Number.POSITIVE_INFINITY;
+
+/**
+ * The range of a report. Without `to` it ends now; without `from` it is a day long.
+ * @param now Unix ms
+ * @param most maximum number of buckets
+ * @throws {ApiError} `invalid_query`
+ */
+export function readReportRange(
+  query: QueryOf<typeof reportRange>,
+  now: number,
+  retention: Retention,
+  most = maxBuckets,
+): ReportRange {
+  const { step } = query;
+  const to = Math.ceil((query.to ?? now + 1) / 60_000);
+  const from = Math.floor((query.from ?? (to - stepMinutes.day) * 60_000) / 60_000);
+  if (query.to === undefined && from >= to) throw new ApiError('invalid_query', futureRange);
+  if (from >= to) throw new ApiError('invalid_query', emptyRange);
+  if ((to - from) / stepMinutes[step] > most) {
+    throw new ApiError('invalid_query', `from and to are more than ${most} steps apart: take a wider step`);
+  }
+  // The range consists of whole buckets, so that a roll-up does not change the report.
+  const horizons = horizonsAt(now, retention);
+  const whole = { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
+  return query.timeZone === undefined ? whole : { ...whole, zoned: zonedOf(query.timeZone, whole, horizons) };
+}
+
+/** @throws {ApiError} `invalid_query` */
+function zonedOf(timeZone: string, { from, to, step }: ReportRange, { hours }: Horizons): Zoned {
+  if (!isTimeZone(timeZone)) {
+    throw new ApiError('invalid_query', `timeZone: ${unknownZone(timeZone.slice(0, 100))}`);
+  }
+  const first = from * minuteMs;
+  const end = to * minuteMs;
+  const starts = step === 'day' ? daysFromHours(timeZone, first, end, hours * minuteMs) : undefined;
+  return { timeZone, ...(starts && { starts: starts.map((start) => start / minuteMs) }) };
+}
+
+/** The UTC days whose users a report counts. */
+export function userDaysOf({ from, to, zoned }: ReportRange): Days {
+  return userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
+}
+
+/** The time zone of the buckets of a report, if one was asked for. */
+export function shownZone({ step, zoned }: ReportRange): { timeZone?: string } {
+  if (zoned === undefined) return {};
+  return { timeZone: step === 'day' && zoned.starts === undefined ? 'UTC' : zoned.timeZone };
+}
+
+/** The widest cells that fit into the buckets of a range. Days of a time zone are added up from hours. */
+export function grainOf({ step, zoned }: ReportRange): Step {
+  return zoned?.starts === undefined ? step : 'hour';
+}
+
+export const emptyRange = 'from must be before to';
+const futureRange = 'from must be in the past, unless a later to is given';
+
+/** The start of the bucket of a range that contains a minute, Unix seconds. A minute before the first day is in that. */
+export function bucketIn({ step, zoned }: ReportRange, minute: number): number {
+  const { starts } = zoned ?? {};
+  return starts === undefined ? bucketStart(minute, step) : starts[lastAtOrBefore(starts, minute)]! * 60;
+}
+
+/** The index of the last number that is not above a value, or 0. @param sorted ascending */
+export function lastAtOrBefore(sorted: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! <= value) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The start of the bucket that contains a minute, Unix seconds. */
+export function bucketStart(minute: number, step: Step): number {
+  return Math.floor(minute / stepMinutes[step]) * stepMinutes[step] * 60;
+}
+
+/** A minute since the epoch as RFC 3339 UTC. */
+export function minuteText(minute: number): string {
+  return new Date(minute * 60_000).toISOString();
+}
+
+/** Maximum number of points in a report. They are in memory until it is sent. */
+export const maxPoints = 200_000;
+
+/** The remaining points of a report. */
+export class PointBudget {
+  #left: number;
+
+  constructor(left = maxPoints) {
+    this.#left = left;
+  }
+
+  /** @throws {ApiError} `too_many_points` */
+  take(): void {
+    this.#left -= 1;
+    if (this.#left >= 0) return;
+    throw new ApiError('too_many_points', overPoints);
+  }
+}
+
+export const overPoints = `The report would have more than ${maxPoints} points: take a wider step or a shorter range, or ask for one feature or metric`;
+
+/** The first and the last day, as dates. */
+export function daysText({ from, to }: Days): { readonly from: string; readonly to: string } {
+  const text = (each: number) => new Date(each * minutesPerDay * minuteMs).toISOString().slice(0, 10);
+  return { from: text(from), to: text(to - 1) };
+}

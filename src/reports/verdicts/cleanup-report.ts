@@ -1,0 +1,178 @@
+import { canGo } from '../../contract/health.ts';
+import { surplusName } from '../../contract/names.ts';
+import { nearest } from '../../contract/nearest.ts';
+import { maxCleanup } from '../../contract/shapes/cleanup.ts';
+import type { Verdict } from '../../contract/shapes/verdict.ts';
+import type { VerdictKind } from '../../contract/verdicts.ts';
+import { timeText } from '../../runtime/rfc3339.ts';
+import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
+import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import type { FoundForCleanup } from '../../webhooks/findings.ts';
+import { type Judgement, judge } from './verdict.ts';
+import { reasonsOf, undeclared } from './verdict-reasons.ts';
+import { checksOf } from './verdict-report.ts';
+import { factsWithAskers, placesAt, type Verdicts, type VerdictsTask } from './verdicts.ts';
+
+export interface CleanupTask extends VerdictsTask {
+  /** Only these; `undefined`: all. */
+  readonly only?: ReadonlySet<string>;
+}
+
+type Reasons = Verdict['reasons'];
+
+/** A feature that can go. */
+export interface Removable {
+  readonly feature: string;
+  readonly kind: 'safe_to_remove' | 'one_variant';
+  readonly since: string | null;
+  readonly variant: string | null;
+  readonly environments: readonly string[];
+  readonly declared: boolean;
+  readonly reasons: Reasons;
+}
+
+/** A feature that cannot go yet, although nothing shows that it is needed. */
+interface Kept {
+  readonly feature: string;
+  readonly kind: VerdictKind;
+  readonly why: Reasons[number];
+}
+
+export interface CleanupFound {
+  /** Of all features that are not archived. */
+  readonly counts: FoundForCleanup['counts'];
+  readonly removable: readonly Removable[];
+  readonly total: number;
+  readonly kept: readonly Kept[];
+  readonly keptTotal: number;
+}
+
+/** Verdicts without a sign that the feature is needed. An undeclared name may be misspelt. */
+const waiting: ReadonlySet<VerdictKind> = new Set([
+  ...(['one_variant', 'archived_but_asked', 'not_seen', 'cannot_tell', 'snoozed'] as const),
+]);
+
+/** A feature with its verdict. */
+interface Judged {
+  readonly feature: string;
+  readonly judgement: Judgement;
+  readonly declared: boolean;
+}
+
+/** The features that can go, with the evidence, and those that cannot go yet. The team is done with archived ones. */
+export function* cleanupReport(
+  store: UsageTables,
+  verdicts: Verdicts,
+  task: CleanupTask,
+): Reading<CleanupFound> {
+  const { declared, only } = task;
+  const { judgements } = yield* verdicts.of(task);
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const removable: Judged[] = [];
+  const kept: Judged[] = [];
+  for (const [feature, judgement] of judgements) {
+    const declaration = declarations.get(feature);
+    const { kind } = judgement;
+    if (feature === surplusName || (only !== undefined && !only.has(feature))) continue;
+    const isDone = declaration?.archived === true && kind !== 'archived_but_asked';
+    const judged = { feature, judgement, declared: declaration !== undefined };
+    if (canGo(kind, declaration)) removable.push(judged);
+    else if (waiting.has(kind) && !isDone) kept.push(judged);
+  }
+  removable.sort(byUrgency);
+  kept.sort(byUrgency);
+  return {
+    ...(yield* explained(store, task, removable.slice(0, maxCleanup), kept.slice(0, maxCleanup))),
+    counts: countsOf(judgements, declarations),
+    total: removable.length,
+    keptTotal: kept.length,
+  };
+}
+
+/** `__other__` is not a single feature. */
+function countsOf(
+  judgements: ReadonlyMap<string, Judgement>,
+  declarations: ReadonlyMap<string, FeatureDeclaration>,
+): FoundForCleanup['counts'] {
+  const counts = { flags: 0, undeclared: 0, archivedButAsked: 0 };
+  for (const [feature, { kind }] of judgements) {
+    if (kind === 'archived_but_asked') counts.archivedButAsked += 1;
+    if (feature === surplusName || declarations.get(feature)?.archived) continue;
+    counts.flags += 1;
+    if (!declarations.has(feature)) counts.undeclared += 1;
+  }
+  return counts;
+}
+
+const order: readonly VerdictKind[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
+
+/** The safe ones first, and then those that have been so for the longest time. */
+function byUrgency(one: Judged, other: Judged): number {
+  const place = ({ judgement }: Judged) =>
+    (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
+  const since = ({ judgement }: Judged) => judgement.since ?? Number.POSITIVE_INFINITY;
+  const a = since(one);
+  const b = since(other);
+  if (place(one) !== place(other)) return place(one) - place(other);
+  if (a !== b) return a < b ? -1 : 1;
+  return one.feature < other.feature ? -1 : 1;
+}
+
+/** Adds the reasons. */
+function explained(
+  store: UsageTables,
+  task: CleanupTask,
+  removable: readonly Judged[],
+  kept: readonly Judged[],
+): Reading<Pick<CleanupFound, 'removable' | 'kept'>> {
+  const { environments, declared, now, staleAfterMs: quietMs } = task;
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  return fromSnapshot(store.lmdb, function* (at): Reading<Pick<CleanupFound, 'removable' | 'kept'>> {
+    const places = yield* placesAt(store, environments, now, at);
+    const checks = yield* checksOf(
+      store,
+      { environments, now },
+      new Set(removable.map(({ feature }) => feature)),
+      at,
+    );
+    const names = [...declarations.keys()];
+    const reasonsFor = ({ feature, declared: isDeclared }: Judged) => {
+      const declaration = declarations.get(feature);
+      const facts = {
+        declaration,
+        environments: factsWithAskers(store, places, feature, now, at),
+        now,
+        quietMs,
+      };
+      // Sights may have changed since the verdicts were cached.
+      const judgement = judge(facts);
+      const reasons = reasonsOf(facts, judgement, checks(feature, judgement.environments));
+      return { judgement, reasons: isDeclared ? reasons : [...reasons, undeclared(nearest(feature, names))] };
+    };
+    const shown: Removable[] = [];
+    for (const each of removable) {
+      const { judgement, reasons } = reasonsFor(each);
+      const { kind, since, variant = null, environments: where } = judgement;
+      yield;
+      if (kind !== 'safe_to_remove' && kind !== 'one_variant') continue;
+      shown.push({
+        feature: each.feature,
+        kind,
+        since: timeText(since),
+        variant,
+        environments: where,
+        declared: each.declared,
+        reasons: [...reasons],
+      });
+    }
+    const left: Kept[] = [];
+    for (const each of kept) {
+      const { judgement, reasons } = reasonsFor(each);
+      const why = judgement.kind === 'one_variant' ? reasons.at(-1) : reasons[0];
+      if (why !== undefined) left.push({ feature: each.feature, kind: judgement.kind, why });
+      yield;
+    }
+    return { removable: shown, kept: left };
+  });
+}

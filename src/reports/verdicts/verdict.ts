@@ -1,0 +1,221 @@
+/*
+ * The verdict on a feature, from when it was seen, which senders check it, and its declaration. Every list, page, command, export
+ * and event takes it from here; `src/contract/verdicts.ts` documents the rules. Silence alone proves nothing: that a feature was
+ * not seen matters only while its senders still report. Used and viewed are not facts of a verdict, because some sources do not
+ * report them.
+ */
+
+import { surplusName } from '../../contract/names.ts';
+import type { VerdictAction } from '../../contract/shapes/verdict.ts';
+import type { VerdictKind } from '../../contract/verdicts.ts';
+import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
+import { type SeenSender, senderLife, slotMs } from '../../storage/lmdb/senders.ts';
+import type { FeatureSight, Sight } from '../usage/sights.ts';
+
+/** The facts about a feature in one environment. */
+export interface EnvironmentFacts {
+  readonly name: string;
+  /** `undefined` if the feature was never seen there. */
+  readonly sight: FeatureSight | undefined;
+  /** All senders of the environment. */
+  readonly reporters: readonly SeenSender[];
+  /** The senders that checked the feature. */
+  readonly askers: readonly SeenSender[];
+}
+
+export interface VerdictFacts {
+  /** `undefined` if the feature was only seen. */
+  readonly declaration: FeatureDeclaration | undefined;
+  readonly environments: readonly EnvironmentFacts[];
+  /** Unix ms. */
+  readonly now: number;
+  /** After this time, a feature or a sender counts as silent. */
+  readonly quietMs: number;
+}
+
+export interface Judgement {
+  readonly kind: VerdictKind;
+  /** When the verdict became true, Unix ms; `null` if unknown. */
+  readonly since: number | null;
+  /** The environments that it applies to. */
+  readonly environments: readonly string[];
+  /** The only variant, for `one_variant`. */
+  readonly variant?: string;
+  /** The variants seen recently, for `in_use`. */
+  readonly variants?: readonly string[];
+  /** The verdict without the declaration, for `permanent` and `snoozed`. */
+  readonly otherwise?: Judgement;
+}
+
+export const dayMs = 86_400_000;
+
+/** A feature is new for a week. By then, weekly reports have arrived and failed rollouts were stopped. */
+const newMs = 7 * dayMs;
+
+export function judge(facts: VerdictFacts): Judgement {
+  const { declaration, now } = facts;
+  const judged = judgeUse(facts);
+  const { environments } = judged;
+  if ((declaration?.snoozedUntil ?? 0) > now) {
+    return { kind: 'snoozed', since: null, environments, otherwise: judged };
+  }
+  if (judged.kind === 'archived_but_asked' || !declaration?.permanent) return judged;
+  return { kind: 'permanent', since: null, environments, otherwise: judged };
+}
+
+/** Whether it was seen recently enough to count as in use. */
+function isRecent({ now, quietMs }: VerdictFacts, { lastSeenAt }: Sight): boolean {
+  return lastSeenAt !== null && now - lastSeenAt <= quietMs;
+}
+
+/** The senders that still report. */
+export function reporting({ now, quietMs }: VerdictFacts, senders: readonly SeenSender[]) {
+  return senders.filter(({ last }) => now - last * slotMs <= quietMs + slotMs);
+}
+
+/**
+ * Senders that checked a feature and no longer report, in this or another version. All packets count as one sender, because
+ * the team does not choose its users' browsers. Senders beyond the limit are indistinguishable.
+ */
+export function goneAskers(
+  facts: VerdictFacts,
+  { askers, reporters }: EnvironmentFacts,
+): readonly SeenSender[] {
+  const still = new Set(reporting(facts, reporters).map(programOf));
+  return askers.filter((asker) => !still.has(programOf(asker)));
+}
+
+/** The senders that named a feature lately, whatever the time they gave: a clock may be wrong, or a report may arrive late. */
+export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: EnvironmentFacts) {
+  return askers.filter(({ last }) => now - last * slotMs <= quietMs);
+}
+
+/**
+ * Whether the senders that checked a feature are known. Those beyond the limit are not, and neither are those of imported counts.
+ * After 90 days they are forgotten, and count as switched off.
+ */
+export function areAskersKnown({ now }: VerdictFacts, { sight, askers }: EnvironmentFacts): boolean {
+  const last = sight?.lastSeenAt ?? null;
+  if (last !== null && now - last > senderLife * slotMs) return true;
+  const isKnown = ({ name, route }: SeenSender) => name !== surplusName || route === 'telemetry';
+  return last !== null && askers.length > 0 && askers.every(isKnown);
+}
+
+function programOf({ route, name }: SeenSender): string {
+  return route === 'telemetry' ? '' : name;
+}
+
+interface SeenEnvironment extends EnvironmentFacts {
+  readonly sight: FeatureSight;
+}
+
+function judgeUse(facts: VerdictFacts): Judgement {
+  const seen = facts.environments.filter((each): each is SeenEnvironment => each.sight !== undefined);
+  if (seen.length === 0) return judgeNeverSeen(facts);
+  const asked = seen.filter(({ sight }) => isAskedAfterArchiving(facts, sight));
+  if (asked.length > 0) {
+    return { kind: 'archived_but_asked', since: facts.declaration?.archivedAt ?? null, ...named(asked) };
+  }
+  const since = earliest(seen.map(({ sight }) => sight.firstSeenAt));
+  if (since !== null && facts.now - since < newMs) return { kind: 'new', since, ...named(seen) };
+  const recent = seen.filter(({ sight }) => isRecent(facts, sight));
+  if (recent.length === 0) return judgeSilence(facts, seen);
+  const given = variantsIn(facts, recent);
+  return (
+    judgeVariants(facts, seen, recent, given) ?? {
+      kind: 'in_use',
+      since,
+      variants: [...given].sort(),
+      ...named(recent),
+    }
+  );
+}
+
+/** A feature that was only declared. */
+function judgeNeverSeen(facts: VerdictFacts): Judgement {
+  const since = facts.declaration?.createdAt ?? null;
+  const { environments } = facts;
+  if (since !== null && facts.now - since < newMs) return { kind: 'new', since, environments: [] };
+  const live = environments.filter(({ reporters }) => reporting(facts, reporters).length > 0);
+  if (live.length === 0) return { kind: 'cannot_tell', since, ...named(environments) };
+  return { kind: 'not_seen', since, ...named(live) };
+}
+
+function isAskedAfterArchiving(facts: VerdictFacts, { lastSeenAt, ...sight }: Sight): boolean {
+  const { declaration } = facts;
+  if (!declaration?.archived || lastSeenAt === null) return false;
+  return isRecent(facts, { ...sight, lastSeenAt }) && lastSeenAt > (declaration.archivedAt ?? 0);
+}
+
+/** Silence counts only if every sender that checked the feature is known, still reports, and does not name it. */
+function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Judgement {
+  const since = latest(seen.map(({ sight }) => sight.lastSeenAt));
+  const silent = seen.filter(
+    (each) =>
+      reporting(facts, each.reporters).length === 0 ||
+      goneAskers(facts, each).length > 0 ||
+      lateAskers(facts, each).length > 0,
+  );
+  if (silent.length > 0) return { kind: 'cannot_tell', since, ...named(silent) };
+  const isSafe = seen.every((each) => areAskersKnown(facts, each));
+  return { kind: isSafe ? 'safe_to_remove' : 'not_seen', since, ...named(seen) };
+}
+
+function variantsIn(facts: VerdictFacts, recent: readonly SeenEnvironment[]): ReadonlySet<string> {
+  const variants = recent.flatMap(({ sight }) => [...sight.variants]);
+  return new Set(variants.filter(([, sight]) => isRecent(facts, sight)).map(([variant]) => variant));
+}
+
+/** Detects a feature with a single variant for a long time. Archived features are exempt. */
+function judgeVariants(
+  facts: VerdictFacts,
+  seen: readonly SeenEnvironment[],
+  recent: readonly SeenEnvironment[],
+  given: ReadonlySet<string>,
+): Judgement | undefined {
+  const [variant] = given;
+  if (variant === undefined || given.size > 1 || variant === surplusName) return undefined;
+  const others = seen.flatMap(({ sight }) => [...sight.variants].filter(([name]) => name !== variant));
+  const since =
+    latest(others.map(([, { lastSeenAt }]) => lastSeenAt)) ??
+    earliest(seen.map(({ sight }) => sight.firstSeenAt));
+  if (facts.declaration?.archived || (since !== null && facts.now - since <= facts.quietMs)) return undefined;
+  return { kind: 'one_variant', since, variant, ...named(recent) };
+}
+
+function named(environments: readonly EnvironmentFacts[]): Pick<Judgement, 'environments'> {
+  return { environments: environments.map(({ name }) => name) };
+}
+
+/** The earliest time; `null` if one is unknown. */
+function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce(
+    (one, other) => (one === null || other === null ? null : Math.min(one, other)),
+    times[0] ?? null,
+  );
+}
+
+/** The latest known time. */
+function latest(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+const actions: Readonly<Record<VerdictKind, readonly VerdictAction[]>> = {
+  safe_to_remove: ['copy', 'archive', 'snooze', 'permanent'],
+  not_seen: ['copy', 'snooze', 'permanent', 'archive'],
+  one_variant: ['copy', 'snooze', 'permanent', 'archive'],
+  in_use: ['permanent', 'archive'],
+  archived_but_asked: ['copy', 'unarchive', 'snooze'],
+  cannot_tell: ['snooze', 'permanent', 'copy'],
+  permanent: ['copy'],
+  snoozed: ['copy', 'permanent', 'archive'],
+  new: ['permanent', 'archive'],
+};
+
+/** The suggested actions, the best first. An undeclared name should be declared, or searched for in the code. */
+export function actionsOf(kind: VerdictKind, { declaration }: VerdictFacts): readonly VerdictAction[] {
+  const possible = actions[kind].filter((action) => action !== 'archive' || !declaration?.archived);
+  if (declaration !== undefined) return possible;
+  return ['declare', 'copy', ...possible.filter((action) => action !== 'copy')];
+}

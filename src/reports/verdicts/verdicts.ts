@@ -1,0 +1,206 @@
+import { checksOnlyOf, isChecksOnly } from '../../contract/checks-only.ts';
+import type { VerdictKind } from '../../contract/verdicts.ts';
+import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
+import type { SeenSender } from '../../storage/lmdb/senders.ts';
+import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/snapshot.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import { type FeatureSight, sightsAt } from '../usage/sights.ts';
+import { sendersAt } from './senders-report.ts';
+import { type EnvironmentFacts, type Judgement, judge, type VerdictFacts } from './verdict.ts';
+
+export interface VerdictsTask {
+  /** All environments of the application. */
+  readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
+  readonly declared: readonly FeatureDeclaration[];
+  /** Unix ms. */
+  readonly now: number;
+  /** The threshold for stale features. */
+  readonly staleAfterMs: number;
+}
+
+/** Maximum age of cached sights, ms. They are precise to the minute, and slow to read. */
+const freshMs = 20_000;
+/** Maximum number of cached applications. */
+const maxRemembered = 32;
+
+interface Remembered {
+  readonly readAt: number;
+  readonly places: readonly Place[];
+  /** The verdicts by feature, each with its declaration. */
+  readonly kinds: Map<string, { readonly said: string; readonly judgement: Judgement }>;
+  /** By the number of an environment. */
+  readonly sources: Map<number, Sources>;
+}
+
+/** The sources that report checks only: see `checksOnlyOf`. */
+interface Sources {
+  readonly checksOnly: readonly string[];
+  readonly checksOnlyBy: ReadonlyMap<string, readonly string[]>;
+}
+
+const noSources: Sources = { checksOnly: [], checksOnlyBy: new Map() };
+
+export interface AllVerdicts extends Sources {
+  readonly kinds: ReadonlyMap<string, VerdictKind>;
+  readonly judgements: ReadonlyMap<string, Judgement>;
+  /** Number of variants seen recently, of the features in use. */
+  readonly recentVariants: ReadonlyMap<string, number>;
+  /** The facts that they were computed from. */
+  readonly places: readonly Place[];
+}
+
+/** The verdicts on all features of applications. Sights may be up to 20 seconds old; declarations are current. */
+export class Verdicts {
+  readonly #store: UsageTables;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(store: UsageTables) {
+    this.#store = store;
+  }
+
+  /**
+   * The kind of verdict on every feature of an application, declared or seen.
+   * @param environment the number of an environment, to find the sources there that report checks only
+   */
+  of(task: VerdictsTask, environment?: number): Reading<AllVerdicts> {
+    const store = this.#store;
+    const { declared, now } = task;
+    const recall = () => this.#recall(task);
+    const remember = (places: readonly Place[]) => this.#remember(task, places);
+    return fromSnapshot(store.lmdb, function* (at) {
+      const known = recall() ?? remember(yield* placesAt(store, task.environments, now, at));
+      const declarations = new Map(declared.map((each) => [each.name, each]));
+      const seen = known.places.flatMap(({ sights }) => [...sights.keys()]);
+      const kinds = new Map<string, VerdictKind>();
+      const judgements = new Map<string, Judgement>();
+      const recentVariants = new Map<string, number>();
+      for (const name of new Set([...declarations.keys(), ...seen])) {
+        const declaration = declarations.get(name);
+        const said = saidBy(declaration);
+        let verdict = known.kinds.get(name);
+        if (verdict?.said !== said) {
+          verdict = { said, judgement: judgeIn(store, task, known.places, name, declaration, at) };
+          known.kinds.set(name, verdict);
+        }
+        const { kind, variants } = verdict.judgement;
+        kinds.set(name, kind);
+        judgements.set(name, verdict.judgement);
+        if (variants !== undefined) recentVariants.set(name, variants.length);
+        if (kinds.size % stride === 0) yield;
+      }
+      const place = known.places.find(({ number }) => number === environment);
+      if (place !== undefined && !known.sources.has(place.number))
+        known.sources.set(place.number, yield* sourcesAt(store, place, now, at));
+      const sources = known.sources.get(environment ?? -1) ?? noSources;
+      return { kinds, judgements, recentVariants, places: known.places, ...sources };
+    });
+  }
+
+  #recall(task: VerdictsTask): Remembered | undefined {
+    const known = this.#remembered.get(keyOf(task));
+    return known !== undefined && Math.abs(task.now - known.readAt) < freshMs ? known : undefined;
+  }
+
+  #remember(task: VerdictsTask, places: readonly Place[]): Remembered {
+    const known: Remembered = { readAt: task.now, places, kinds: new Map(), sources: new Map() };
+    const key = keyOf(task);
+    this.#remembered.delete(key);
+    this.#remembered.set(key, known);
+    if (this.#remembered.size > maxRemembered) this.#remembered.delete([...this.#remembered.keys()][0]!);
+    return known;
+  }
+}
+
+/** The numbers of environments are unique, and never reused. */
+function keyOf({ environments }: VerdictsTask): string {
+  return environments.map(({ number }) => number).join(' ');
+}
+
+/** Features between two pauses. */
+const stride = 64;
+
+/** The facts about one environment. */
+export interface Place {
+  readonly name: string;
+  readonly number: number;
+  readonly sights: ReadonlyMap<string, FeatureSight>;
+  readonly reporters: readonly SeenSender[];
+}
+
+/** Reads the facts about environments. @param only the feature to read; all by default */
+export function* placesAt(
+  store: UsageTables,
+  environments: VerdictsTask['environments'],
+  now: number,
+  at: Snapshot,
+  only?: string,
+): Reading<readonly Place[]> {
+  const places: Place[] = [];
+  for (const { name, number } of environments) {
+    const sights = yield* sightsAt(store, number, at, only === undefined ? undefined : new Set([only]));
+    places.push({ name, number, sights, reporters: sendersAt(store, number, environmentOrdinal, now, at) });
+  }
+  return places;
+}
+
+/** The senders of each feature are read only if the environment has such a source. */
+function* sourcesAt(
+  store: UsageTables,
+  { number, sights, reporters }: Place,
+  now: number,
+  at: Snapshot,
+): Reading<Sources> {
+  if (!reporters.some(isChecksOnly)) return noSources;
+  const checksOnlyBy = new Map<string, readonly string[]>();
+  let left = stride;
+  for (const [feature, { ordinal }] of sights) {
+    const sources = checksOnlyOf(sendersAt(store, number, ordinal, now, at));
+    if (sources.length > 0) checksOnlyBy.set(feature, sources);
+    left = left === 0 ? stride : left - 1;
+    if (left === 0) yield;
+  }
+  return { checksOnly: checksOnlyOf(reporters), checksOnlyBy };
+}
+
+/** The facts about a feature, with the senders that checked it. */
+export function factsWithAskers(
+  store: UsageTables,
+  places: readonly Place[],
+  feature: string,
+  now: number,
+  at: Snapshot,
+): readonly EnvironmentFacts[] {
+  return places.map((place) => {
+    const sight = place.sights.get(feature);
+    const askers = sight === undefined ? [] : sendersAt(store, place.number, sight.ordinal, now, at);
+    return { ...factsOf(place, feature), askers };
+  });
+}
+
+/** The verdict on one feature. The senders that checked it matter only for silence, and are read only then. */
+export function judgeIn(
+  store: UsageTables,
+  { now, staleAfterMs }: Pick<VerdictsTask, 'now' | 'staleAfterMs'>,
+  places: readonly Place[],
+  name: string,
+  declaration: FeatureDeclaration | undefined,
+  at: Snapshot,
+): Judgement {
+  const judgeBy = (environments: VerdictFacts['environments']) =>
+    judge({ declaration, environments, now, quietMs: staleAfterMs });
+  const judged = judgeBy(places.map((place) => factsOf(place, name)));
+  if (judged.kind !== 'not_seen' && judged.kind !== 'safe_to_remove') return judged;
+  return judgeBy(factsWithAskers(store, places, name, now, at));
+}
+
+/** The part of a declaration that a verdict depends on. */
+function saidBy(declaration: FeatureDeclaration | undefined): string {
+  if (declaration === undefined) return '';
+  const { archived, archivedAt, permanent, snoozedUntil, createdAt } = declaration;
+  return `${archived} ${archivedAt} ${permanent} ${snoozedUntil} ${createdAt}`;
+}
+
+function factsOf({ name, sights, reporters }: Place, feature: string): EnvironmentFacts {
+  return { name, sight: sights.get(feature), reporters, askers: [] };
+}

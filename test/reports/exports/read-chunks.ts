@@ -1,0 +1,27 @@
+import { type ExportRequest, makeExport } from '../../../src/reports/exports/make-export.ts';
+import { type Chunk, type Chunks, chunkMemory, placeOfChunk } from '../../../src/reports/exports/rows.ts';
+import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { finish } from '../../support/finish.ts';
+
+/** The chunks of an export, each copied before the next is read. */
+export function readExport(
+  store: UsageTables,
+  request: Omit<ExportRequest, 'memory'>,
+): Generator<Uint8Array, void, undefined> {
+  const memory = chunkMemory();
+  return readChunks(makeExport(store, { ...request, memory }), memory);
+}
+
+/** The same of chunks that lie in `memory`. */
+export function* readChunks(
+  chunks: Chunks,
+  memory: SharedArrayBuffer,
+): Generator<Uint8Array, void, undefined> {
+  let chunk: Chunk;
+  let number = 0;
+  do {
+    chunk = finish(chunks.next());
+    yield placeOfChunk(memory, number).slice(0, chunk.length);
+    number += 1;
+  } while (!chunk.isLast);
+}

@@ -1,0 +1,129 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Pieces } from '../../../src/http/types.ts';
+import { openReportPool, startReportPool } from '../../../src/reports/report-pool.ts';
+import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { workerFile } from '../../support/service.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const environment = { name: 'Production', number: 7, createdAt: 0 };
+const minute = Date.UTC(2026, 0, 31, 5) / 60_000;
+const range = { from: minute, to: minute + 60, step: 'minute' } as const;
+const series = 500;
+const rows = 60 * series;
+
+/** A store with enough rows for several chunks. */
+async function filled(): Promise<string> {
+  const data = temporaryDirectory();
+  const store = openUsageTables(data);
+  const hourMs = 3_600_000;
+  const horizons = horizonsAt(range.to * 60_000, { minutesMs: hourMs, hoursMs: hourMs, daysMs: hourMs });
+  const batch = new Batch();
+  for (let ordinal = 0; ordinal < series; ordinal += 1) {
+    batch.series.push({ environment: environment.number, ordinal, name: [`flag-${ordinal}`, 'on'] });
+    for (let at = range.from; at < range.to; at += 1)
+      batch.counts.add(seriesRef(environment.number, ordinal), bucketAt(at, horizons), 1, 0, 0);
+  }
+  createAggregator(store).write(batch.seal());
+  await store.lmdb.close();
+  return data;
+}
+
+/** A copy of the service's thread that exits at the request for chunk `dies`. */
+function fileOf(dies: number): string {
+  const real = workerFile('reports/report-worker');
+  if (dies === 0) return real;
+  const file = join(temporaryDirectory(), 'worker.mjs');
+  writeFileSync(
+    file,
+    `import * as real from ${JSON.stringify(pathToFileURL(real).href)};
+let asked = 0;
+export const { opened, make, stopExport, close } = real;
+export function chunk(request) {
+  asked += 1;
+  if (asked === ${dies}) { real.close().then(() => process.exit(1)); return new Promise(() => {}); }
+  return real.chunk(request);
+}
+`,
+  );
+  return file;
+}
+
+async function open(dies = 0) {
+  const pool = await startReportPool(fileOf(dies), await filled(), (error) => expect.fail(String(error)));
+  onTestFinished(() => pool.close());
+  const begin = () => pool.export('team', 'usage', { environment, range, only: undefined }, 'csv');
+  return { pool, begin };
+}
+
+async function linesOf(pieces: Pieces): Promise<number> {
+  let lines = 0;
+  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
+    for (const byte of piece) lines += byte === 10 ? 1 : 0;
+  pieces.stop();
+  return lines;
+}
+
+test('the thread returns a whole export in chunks', async () => {
+  const { begin } = await open();
+  expect(await linesOf(await begin())).toBe(rows + 1);
+});
+
+test('a client that disconnects during an export frees the turn of its team', async () => {
+  const { begin } = await open();
+  const left = await begin();
+  await left.next();
+  left.stop();
+  expect(await linesOf(await begin())).toBe(rows + 1);
+});
+
+test('an export is aborted if its thread dies, and the next one has another thread', async () => {
+  const { begin } = await open(3);
+  const broken = await begin();
+  await expect(linesOf(broken)).rejects.toThrow();
+  broken.stop();
+  expect((await (await begin()).next())?.length).toBeGreaterThan(0);
+});
+
+// Connections may use up the file descriptors once the service is ready.
+test('a start waits for the thread to open the store, reports a failure, and reports are refused', async () => {
+  const file = join(temporaryDirectory(), 'worker.mjs');
+  writeFileSync(file, `throw new Error('Input/output error');`);
+  const failures: unknown[] = [];
+  const pool = await startReportPool(file, temporaryDirectory(), (error) => void failures.push(error));
+  expect(failures.map(String)).toEqual([expect.stringContaining('Input/output error')]);
+  const task = { environment, ...range, format: 'json' } as never;
+  await expect(pool.make('team', 'usage', task)).rejects.toMatchObject({ code: 'store_unavailable' });
+  await pool.close();
+});
+
+test('a thread starts for the first report, and another one after a failed start', async () => {
+  const folder = temporaryDirectory();
+  const [file, started] = [join(folder, 'worker.mjs'), join(folder, 'started')];
+  const real = pathToFileURL(workerFile('reports/report-worker')).href;
+  writeFileSync(
+    file,
+    `import { existsSync, writeFileSync } from 'node:fs';
+const isFirst = !existsSync(${JSON.stringify(started)});
+writeFileSync(${JSON.stringify(started)}, '');
+if (isFirst) throw new Error('Too many open files');
+const real = await import(${JSON.stringify(real)});
+export const { opened, make, chunk, stopExport, close } = real;
+`,
+  );
+  const failures: unknown[] = [];
+  const pool = openReportPool(file, await filled(), (error) => void failures.push(error));
+  onTestFinished(() => pool.close());
+  const begin = () => pool.export('team', 'usage', { environment, range, only: undefined }, 'csv');
+  expect(existsSync(started)).toBe(false);
+  await expect(begin()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(failures.map(String)).toEqual([expect.stringContaining('Too many open files')]);
+  expect(await linesOf(await begin())).toBe(rows + 1);
+  expect(failures).toHaveLength(1);
+});

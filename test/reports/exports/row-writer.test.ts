@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Cell } from '../../../src/reports/exports/columns.ts';
+import { type RowFormat, RowWriter } from '../../../src/reports/exports/row-writer.ts';
+import { readCsv } from '../../support/read-csv.ts';
+
+const columns = {
+  name: { description: '', example: '' },
+  amount: { description: '', example: 0 },
+  note: { description: '', example: null },
+};
+const formats = ['csv', 'ndjson'] as const;
+
+/** The text of rows that are written in parts. */
+function textOf(format: RowFormat, rows: readonly (readonly (readonly Cell[])[])[]): string {
+  const writer = new RowWriter(format, columns);
+  for (const parts of rows) {
+    let column = 0;
+    for (const part of parts) {
+      writer.add(writer.part(column, part));
+      column += part.length;
+    }
+    writer.end();
+  }
+  return new TextDecoder().decode(writer.rest());
+}
+
+/** Texts with many characters that are special in CSV and spreadsheets. */
+const text = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('=', '+', '-', '@', "'", '"', ',', '\r', '\n', '\t', '＝', ';', '|'),
+    fc.string(),
+  ),
+  maxLength: 6,
+});
+const cells = fc.tuple(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.option(text));
+
+test('CSV preserves every text and number, and no text can run as a formula', () => {
+  fc.assert(
+    fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
+      const [head, ...read] = readCsv(
+        textOf(
+          'csv',
+          rows.map((row) => [row]),
+        ),
+      );
+      expect(head).toEqual(['name', 'amount', 'note']);
+      for (const [at, [name, amount, note]] of read.entries()) {
+        for (const each of [name, note])
+          expect(each).not.toMatch(/^[\t\r\n]|(?<=^|[;|\t\r\n])[\s"]*[=+\-@＝＋－＠]/);
+        const unmarked = [name, note].map((each) => each!.replace(/(?<=^|[;|\t\r\n])'/g, ''));
+        expect([unmarked[0], unmarked[1]]).toEqual([rows[at]![0], rows[at]![2] ?? '']);
+        expect(Number(amount)).toBe(Number(`${rows[at]![1]}`));
+      }
+    }),
+  );
+});
+
+test('a list in CSV is separated by commas, and a list of objects is JSON', () => {
+  const steps = [{ at: '2026-01-01T00:00:00Z', split: { on: 1 } }];
+  const [, row] = readCsv(textOf('csv', [[['checkout', ['Q4', 'web'], steps]]]));
+  expect(row!.slice(0, 2)).toEqual(['checkout', 'Q4, web']);
+  expect(JSON.parse(row![2]!)).toEqual(steps);
+});
+
+test.each([
+  ['checkout', 'checkout'],
+  ['=1+1', "'=1+1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ["'quoted", "''quoted"],
+  ['a,b', '"a,b"'],
+  ['say "yes"', '"say ""yes"""'],
+  ['-"x', '"\'-""x"'],
+  ['Größe', 'Größe'],
+  [-5, '-5'],
+  [null, ''],
+  [true, 'true'],
+  [{ on: 1 }, '"{""on"":1}"'],
+])('CSV writes %j as %s', (value, written) => {
+  expect(textOf('csv', [[[value]]])).toBe(`name,amount,note\r\n${written}\r\n`);
+});
+
+/** Numbers of every length, and their neighbours. */
+const number = fc.oneof(
+  fc.nat({ max: 16 }).chain((digits) => fc.constantFrom(10 ** digits, 10 ** digits - 1, 10 ** digits + 1)),
+  fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 53, -0, 0.5, 1e21),
+  fc.nat(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+
+test.each(formats)('a number in %s is encoded like any other cell', (format) => {
+  fc.assert(
+    fc.property(number, (value) => {
+      const writer = new RowWriter(format, columns);
+      writer.add(writer.part(0, ['a']));
+      writer.number(1, value);
+      writer.add(writer.part(2, ['b']));
+      writer.end();
+      expect(new TextDecoder().decode(writer.rest())).toBe(textOf(format, [[['a', value, 'b']]]));
+    }),
+  );
+});
+
+test.each(formats)('chunks of any length contain all rows in %s', (format) => {
+  fc.assert(
+    fc.property(fc.array(cells, { maxLength: 20 }), fc.integer({ min: 1, max: 100 }), (rows, length) => {
+      const writer = new RowWriter(format, columns);
+      const pieces: Uint8Array[] = [];
+      const take = () => {
+        const piece = new Uint8Array(length);
+        pieces.push(piece.subarray(0, writer.moveTo(piece)));
+      };
+      for (const row of rows) {
+        writer.add(writer.part(0, row));
+        writer.end();
+        take();
+      }
+      while (writer.rest().length > 0) take();
+      const all = rows.map((row) => [row]);
+      expect(Buffer.concat(pieces).toString()).toBe(textOf(format, all));
+    }),
+  );
+});
+
+test('NDJSON has an object per line, whatever the values', () => {
+  fc.assert(
+    fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
+      const parts = rows.map((row) => [row.slice(0, 1), row.slice(1)]);
+      const lines = textOf('ndjson', parts).split('\n');
+      expect(lines.pop()).toBe('');
+      const names = Object.keys(columns);
+      expect(lines.map((line) => JSON.parse(line))).toEqual(
+        rows.map((row) =>
+          JSON.parse(JSON.stringify(Object.fromEntries(names.map((name, at) => [name, row[at]])))),
+        ),
+      );
+    }),
+  );
+});

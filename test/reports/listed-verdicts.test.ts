@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { verdictKinds } from '../../src/contract/verdicts.ts';
+import { featuresReport } from '../../src/reports/verdicts/features-report.ts';
+import { verdictReport } from '../../src/reports/verdicts/verdict-report.ts';
+import { Verdicts } from '../../src/reports/verdicts/verdicts.ts';
+import { putSpans, type Sender, slotMs } from '../../src/storage/lmdb/senders.ts';
+import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
+import { openRegistry, type Registry } from '../management/registry.ts';
+import { finish } from '../support/finish.ts';
+
+const dayMs = 86_400_000;
+const web: Sender = { name: 'web', version: '2', transport: 'http', route: 'usage' };
+
+const numberOf = ({ directory, application }: Registry, name: string) =>
+  directory.applications.get(application.id)!.environments.find((each) => each.name === name)!.number;
+
+/** Adds a sender to an environment, or to its feature. */
+function report(registry: Registry, environment: string, ordinal = environmentOrdinal, sender = web): void {
+  const slot = Math.floor(registry.clock.now() / slotMs);
+  const number = numberOf(registry, environment);
+  putSpans(registry.usage, [{ environment: number, ordinal, sender, first: slot, last: slot }]);
+}
+
+/** Features with several verdicts: `old` and `imported` are silent, `two` is in use, and `next` was declared only. */
+async function openShop(): Promise<Registry> {
+  const registry = await openRegistry();
+  const { ask, see, clock } = registry;
+  await ask('POST', '/features', { name: 'next' });
+  see({ f: { old: { on: [1] } } });
+  report(registry, 'Production', 0);
+  see({ f: { imported: { on: [1] } } }, 'Staging');
+  clock.advance(10 * dayMs);
+  see({ f: { two: { on: [1], off: [1] } } });
+  clock.advance(29 * dayMs);
+  see({ f: { two: { on: [1], off: [1] } } });
+  report(registry, 'Production');
+  report(registry, 'Staging');
+  return registry;
+}
+
+test('the list has the verdict of each feature, and its basis', async () => {
+  const { ask } = await openShop();
+  const { items } = (await ask('GET', '/features')).json;
+  const shown = items.map((each: Record<string, unknown>) => [
+    each['name'],
+    each['verdict'],
+    each['verdictBasis'],
+    each['stale'],
+  ]);
+  expect(shown).toEqual([
+    ['imported', 'not_seen', 'silence', true],
+    ['next', 'not_seen', 'silence', true],
+    ['old', 'safe_to_remove', 'senders', true],
+    ['two', 'in_use', 'use', false],
+  ]);
+});
+
+test.each([
+  ['?verdict=safe_to_remove', ['old']],
+  ['?verdict=not_seen', ['imported', 'next']],
+  ['?verdict=in_use', ['two']],
+  ['?verdict=new', []],
+  ['?verdict=not_seen&declared=true', ['next']],
+  ['?verdict=not_seen&environment=Production', ['next']],
+  ['?verdict=safe_to_remove&environment=Production', ['old']],
+  ['?verdict=safe_to_remove&environment=Staging', []],
+  ['?environment=Staging', ['imported', 'next']],
+])('the list with %j has %j', async (query, expected) => {
+  const { names } = await openShop();
+  expect(await names(`/features${query}`)).toEqual(expected);
+});
+
+test('an unknown verdict is refused with the known ones', async () => {
+  const { ask } = await openRegistry();
+  const { status, json } = await ask('GET', '/features?verdict=safe');
+  expect([status, json.code]).toEqual([400, 'invalid_query']);
+  for (const kind of verdictKinds) expect(json.detail).toContain(kind);
+  expect((await ask('GET', '/features?environment=Test')).status).toBe(404);
+});
+
+test('CSV and NDJSON have the verdict in columns', async () => {
+  const { ask } = await openShop();
+  const { text } = await ask('GET', '/features?format=csv&verdict=safe_to_remove');
+  const [head = '', row = '', ...rest] = text.trim().split('\r\n');
+  expect(rest).toEqual([]);
+  expect(head.split(',').slice(-3)).toEqual(['verdict', 'verdictBasis', 'verdictSince']);
+  expect(row.split(',').slice(-3, -1)).toEqual(['safe_to_remove', 'senders']);
+  const lines = (await ask('GET', '/features?format=ndjson')).text.trim().split('\n');
+  expect(lines.map((line: string) => JSON.parse(line).verdict)).toEqual([
+    'not_seen',
+    'not_seen',
+    'safe_to_remove',
+    'in_use',
+  ]);
+});
+
+test('the list, the overview and the flag page have the same verdicts', async () => {
+  const registry = await openShop();
+  const { directory, application, usage, clock, ask } = registry;
+  await ask('PATCH', '/features/two', { archived: true });
+  clock.advance(60_000);
+  registry.see({ f: { two: { on: [1] } } });
+  const { environments } = directory.applications.get(application.id)!;
+  for (const days of [0, 1, 25, 35, 60]) {
+    clock.advance(days * dayMs);
+    const declared = [...directory.featuresOf(application.id).values()];
+    const task = { environments, declared, now: clock.now(), staleAfterMs: 30 * dayMs };
+    const only = { archived: undefined, declared: undefined, stale: undefined, verdict: undefined };
+    const all = { only: { ...only, owned: undefined }, owned: new Map() };
+    const page = { limit: 200, after: undefined };
+    const list = finish(featuresReport(usage, { ...task, ...all, page })).items;
+    const overview = finish(new Verdicts(usage).of(task)).kinds;
+    for (const { name, verdict } of list) {
+      expect([name, verdict]).toEqual([name, overview.get(name)]);
+      expect(finish(verdictReport(usage, { ...task, feature: name }))).toMatchObject({ kind: verdict });
+    }
+  }
+});

@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { queryReader } from '../../src/http/query-reader.ts';
+import {
+  compare,
+  daysOf,
+  overviewRange,
+  readOverviewRange,
+} from '../../src/reports/overview/overview-range.ts';
+import { daysText } from '../../src/reports/usage/report-range.ts';
+import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/retention.ts';
+
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const retention = { minutesMs: 48 * hourMs, hoursMs: 90 * dayMs, daysMs: 1825 * dayMs };
+const now = Date.UTC(2026, 2, 29, 14, 17, 30); // The day on which Europe changes its clocks.
+
+const readQuery = queryReader(overviewRange);
+const at = (minute: number) => new Date(minute * minuteMs).toISOString().slice(0, 16);
+const span = ({ from, to }: { from: number; to: number }) => `${at(from)} ${at(to)}`;
+
+function rangesOf(query: Record<string, string>) {
+  return readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
+}
+
+test.each([
+  ['end with today', '2026-03-20T10:00:00Z', '2026-04-20T00:00:00Z', ['2026-03-20', '2026-03-29']],
+  ['are one at least', '2026-03-29T14:00:00Z', '2026-03-29T14:10:00Z', ['2026-03-29', '2026-03-29']],
+  [
+    'are not today when all of them are to come',
+    '2030-01-01T00:00:00Z',
+    '2030-02-01T00:00:00Z',
+    ['2030-01-01', '2030-01-01'],
+  ],
+])('the days of users %s', (_, from, to, days) => {
+  const { range } = rangesOf({ from, to, step: 'day' });
+  expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
+});
+
+test.each([
+  ['2026-03-27T23:00:00Z', '2026-03-28T22:00:00Z', ['2026-03-28', '2026-03-28']],
+  ['2026-03-22T23:00:00Z', '2026-03-29T22:00:00Z', ['2026-03-23', '2026-03-29']],
+  ['2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z', ['2026-03-28', '2026-03-29']],
+])('the users from %s until %s in Berlin are those of the UTC days of the same dates', (from, to, days) => {
+  const { range } = rangesOf({ from, to, timeZone: 'Europe/Berlin', step: 'hour' });
+  expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
+});
+
+test.each(['Europe/Atlantis', '+01:00', 'Europe/Berlin\n'])(
+  'the unknown time zone %j is refused',
+  (timeZone) => {
+    expect(() => rangesOf({ timeZone })).toThrow(JSON.stringify(timeZone));
+  },
+);
+
+test.each([
+  ['without anything, it is seven days by hour', {}, 'hour', '2026-03-22T14:00 2026-03-29T14:18'],
+  [
+    'six hours are by minute',
+    { from: '2026-03-29T08:18:00Z' },
+    'minute',
+    '2026-03-29T08:18 2026-03-29T14:18',
+  ],
+  ['more are by hour', { from: '2026-03-29T08:17:00Z' }, 'hour', '2026-03-29T08:17 2026-03-29T14:18'],
+  ['a month is by day', { from: '2026-03-01T00:00:00Z' }, 'day', '2026-03-01T00:00 2026-03-29T14:18'],
+  [
+    'what is asked for holds, also over a change of clocks',
+    { from: '2026-03-28T23:00:00Z', to: '2026-03-29T22:00:00Z', step: 'day' },
+    'day',
+    '2026-03-28T23:00 2026-03-29T22:00',
+  ],
+  [
+    'old data is in whole hours and days',
+    { from: '2025-12-01T12:30:00Z', to: '2026-03-20T10:30:00Z' },
+    'day',
+    '2025-12-01T00:00 2026-03-20T11:00',
+  ],
+])('the range: %s', (_name, query, step, expected) => {
+  const { range } = rangesOf(query as Record<string, string>);
+  expect([range.step, span(range)]).toEqual([step, expected]);
+});
+
+describe('the range before', () => {
+  test.each([
+    [
+      'the last six hours are compared with the six before',
+      { from: '2026-03-29T08:18:00Z' },
+      '2026-03-29T08:18 2026-03-29T14:18',
+      '2026-03-29T02:18 2026-03-29T08:18',
+    ],
+    [
+      'of seven days the minutes of this hour are left out, since hours are kept of then',
+      {},
+      '2026-03-22T14:00 2026-03-29T14:00',
+      '2026-03-15T14:00 2026-03-22T14:00',
+    ],
+    [
+      'a day that is not over is compared as far as it went',
+      { from: '2026-03-29T00:00:00Z', to: '2026-03-30T00:00:00Z' },
+      '2026-03-29T00:00 2026-03-29T14:18',
+      '2026-03-28T00:00 2026-03-28T14:18',
+    ],
+    [
+      'a week that is not over is compared by whole hours',
+      { from: '2026-03-23T00:00:00Z', to: '2026-03-30T00:00:00Z' },
+      '2026-03-23T00:00 2026-03-29T14:00',
+      '2026-03-16T00:00 2026-03-22T14:00',
+    ],
+    [
+      'of ninety days as many hours are left out as the days that are kept of then ask for',
+      { from: '2025-12-29T14:18:00Z' },
+      '2025-12-29T14:00 2026-03-29T04:00',
+      '2025-10-01T00:00 2025-12-29T14:00',
+    ],
+  ])('%s', (_name, query, against, before) => {
+    const { comparison } = rangesOf(query as Record<string, string>);
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
+      against,
+      before,
+    ]);
+  });
+
+  test.each([
+    ['day', '2026-03-29T00:00:00Z', '2026-03-29T00:00 2026-03-29T14:18', '2026-03-28T00:00 2026-03-28T14:18'],
+    [
+      'week',
+      '2026-03-23T00:00:00Z',
+      '2026-03-23T00:00 2026-03-29T14:00',
+      '2026-03-16T00:00 2026-03-22T14:00',
+    ],
+    [
+      'month',
+      '2026-03-01T00:00:00Z',
+      '2026-03-01T00:00 2026-03-29T00:00',
+      '2026-02-01T00:00 2026-03-01T00:00',
+    ],
+    [
+      'year',
+      '2026-03-27T00:00:00Z',
+      '2026-03-27T00:00 2026-03-29T00:00',
+      '2025-03-28T00:00 2025-03-30T00:00',
+    ],
+  ])('of compare=%s since %s', (compare, from, against, before) => {
+    const { comparison } = rangesOf({ from, compare });
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
+      against,
+      before,
+    ]);
+  });
+
+  test.each([
+    // Clocks are put forward on 29 March in Berlin: the day has 23 hours, and begins at 23:00Z.
+    ['day', '2026-03-28T23:00:00Z', '2026-03-28T23:00 2026-03-29T14:18', '2026-03-27T23:00 2026-03-28T14:18'],
+    [
+      'week',
+      '2026-03-22T23:00:00Z',
+      '2026-03-22T23:00 2026-03-29T14:00',
+      '2026-03-15T23:00 2026-03-22T14:00',
+    ],
+    [
+      'month',
+      '2026-02-28T23:00:00Z',
+      '2026-02-28T23:00 2026-03-28T23:00',
+      '2026-01-31T23:00 2026-02-28T23:00',
+    ],
+    // Of then, only UTC days are kept: the days of the same dates.
+    [
+      'year',
+      '2026-03-26T23:00:00Z',
+      '2026-03-26T23:00 2026-03-28T23:00',
+      '2025-03-28T00:00 2025-03-30T00:00',
+    ],
+  ])('of compare=%s since %s in Berlin begins with a day there', (compare, from, against, before) => {
+    const { comparison } = rangesOf({ from, compare, timeZone: 'Europe/Berlin' });
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
+      against,
+      before,
+    ]);
+  });
+
+  test('is left out on request', () => {
+    expect(rangesOf({ compare: 'none' }).comparison).toBeUndefined();
+  });
+
+  test('does not exist where nothing is kept, or before the range has begun', () => {
+    expect(rangesOf({ from: '2022-01-01T00:00:00Z' }).comparison).toBeUndefined();
+    expect(rangesOf({ from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' }).comparison).toBeUndefined();
+  });
+
+  test('has the same length, in whole buckets, without overlap', () => {
+    const horizons = horizonsAt(now, retention);
+    const nowMinute = Math.floor(now / minuteMs);
+    const property = fc.property(
+      fc.nat({ max: 200_000 }),
+      fc.integer({ min: 1, max: 300_000 }),
+      (ago, length) => {
+        const from = floorToBucket(nowMinute - ago, horizons);
+        const range = { from, to: from + length };
+        const comparison = compare(range, now, horizons);
+        if (comparison === undefined) return;
+        const { against, before } = comparison;
+        expect(before.to - before.from).toBe(against.to - against.from);
+        expect(against.from).toBe(from);
+        expect(against.to).toBeLessThanOrEqual(Math.min(range.to, nowMinute + 1));
+        expect(before.to).toBeLessThanOrEqual(against.from);
+        for (const minute of [before.from, before.to, against.from, against.to]) {
+          expect(floorToBucket(minute, horizons)).toBe(minute);
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 500 });
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { SharedSights, type Sights } from '../../src/reports/shared-sights.ts';
+import type { Application } from '../../src/storage/lmdb/records.ts';
+
+interface Reading {
+  readonly features: readonly string[];
+  readonly environments: readonly number[];
+  /** Answers with one sight of each feature. */
+  succeed(): void;
+  fail(): void;
+}
+
+function open() {
+  const readings: Reading[] = [];
+  const make = (_teamId: string, _name: string, task: Pick<Reading, 'features' | 'environments'>) =>
+    new Promise<ReadonlyMap<string, Sights>>((resolve, reject) => {
+      const sight = { ordinal: 1, firstSeenAt: readings.length, lastSeenAt: null, variants: new Map() };
+      readings.push({
+        ...task,
+        succeed: () => resolve(new Map(task.features.map((feature) => [feature, new Map([[1, sight]])]))),
+        fail: () => reject(new Error('refused')),
+      });
+    });
+  return { readings, sights: new SharedSights({ make: make as never }) };
+}
+
+const application = (id: string, ...environments: number[]) =>
+  ({ id, teamId: 't', environments: environments.map((number) => ({ number })) }) as unknown as Application;
+
+const shop = application('shop', 1);
+const settled = () => new Promise(setImmediate);
+const readingOf = (sights: Sights) => sights.get(1)?.firstSeenAt;
+
+describe('sights of features', () => {
+  it('are read together for all callers that wait for a running reading', async () => {
+    const { readings, sights } = open();
+    const first = sights.of(shop, 'a');
+    await settled();
+    const more = [sights.of(shop, 'b'), sights.of(application('shop', 1, 2), 'c'), sights.of(shop, 'b')];
+    await settled();
+    expect(readings).toMatchObject([{ features: ['a'], environments: [1] }]);
+    readings[0]!.succeed();
+    expect(readingOf(await first)).toBe(0);
+    await settled();
+    expect(readings).toHaveLength(2);
+    expect(readings[1]).toMatchObject({ features: ['b', 'c'], environments: [1, 2] });
+    readings[1]!.succeed();
+    expect((await Promise.all(more)).map(readingOf)).toEqual([1, 1, 1]);
+  });
+
+  it('come from a reading that starts after the call', async () => {
+    const { readings, sights } = open();
+    void sights.of(shop, 'a');
+    await settled();
+    const later = sights.of(shop, 'a');
+    readings[0]!.succeed();
+    await settled();
+    readings[1]!.succeed();
+    expect(readingOf(await later)).toBe(1);
+  });
+
+  it('of another application do not wait', async () => {
+    const { readings, sights } = open();
+    void sights.of(shop, 'a');
+    void sights.of(application('app', 2), 'a');
+    await settled();
+    expect(readings).toHaveLength(2);
+  });
+
+  it('are read again after a failed reading', async () => {
+    const { readings, sights } = open();
+    const refused = expect(sights.of(shop, 'a')).rejects.toThrow('refused');
+    await settled();
+    const next = sights.of(shop, 'a');
+    readings[0]!.fail();
+    await refused;
+    await settled();
+    readings[1]!.succeed();
+    expect(readingOf(await next)).toBe(1);
+  });
+});

@@ -1,0 +1,82 @@
+import type { Variant } from '../../../src/reports/statistics/compare.ts';
+import type { Day } from '../../../src/reports/statistics/difference.ts';
+import type { Draws } from './draws.ts';
+
+/** A simulated experiment. */
+export interface Experiment {
+  readonly days: number;
+  /** People by variant. */
+  readonly people: readonly number[];
+  /** Events per check, by variant. */
+  readonly rates: readonly number[];
+  /** Correlation of the checks of one person: 0 if independent, 1 if a person always or never causes an event. */
+  readonly alike: number;
+  /** Spread of the activity of people: standard deviation of the logarithm. */
+  readonly spread: number;
+  /** Probability that a person comes on a day. */
+  readonly comes: number;
+  /** Spread of the days: standard deviation of the logit. */
+  readonly dayEffect: number;
+  /** Variants that reach their people gradually; the others do from the first day. */
+  readonly rollout?: readonly boolean[];
+}
+
+const checksADay = 4;
+
+/** One run of an experiment, as the counts of a flag show it. */
+export function run(experiment: Experiment, draws: Draws): SimulatedVariant[] {
+  const effects = Array.from({ length: experiment.days }, () => experiment.dayEffect * draws.normal());
+  return experiment.people.map((people, index) => {
+    const days = effects.map(() => ({ events: 0, checks: 0 }));
+    const arrivals = days.map(() => 0);
+    for (let person = 0; person < people; person++) {
+      const day = addPerson(experiment, index, effects, days, draws);
+      if (day !== undefined) arrivals[day]! += 1;
+    }
+    return { variant: `v${index}`, days, users: sum(arrivals), arrivals };
+  });
+}
+
+export interface SimulatedVariant extends Variant {
+  /** People by the day of their first check. */
+  readonly arrivals: readonly number[];
+}
+
+/** What is known after some days. */
+export function after({ days, arrivals, ...rest }: SimulatedVariant, count: number): Variant {
+  return { ...rest, days: days.slice(0, count), users: sum(arrivals.slice(0, count)) };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** @returns the day of the first check, if there is one */
+function addPerson(
+  { days: length, rates, alike, spread, comes, rollout }: Experiment,
+  variant: number,
+  effects: readonly number[],
+  days: { -readonly [Field in keyof Day]: Day[Field] }[],
+  draws: Draws,
+): number | undefined {
+  const rate = rates[variant]!;
+  const habit =
+    alike === 0 ? rate : draws.beta((rate * (1 - alike)) / alike, ((1 - rate) * (1 - alike)) / alike);
+  const activity = checksADay * Math.exp(spread * draws.normal() - spread ** 2 / 2);
+  const first = rollout?.[variant] ? Math.floor(draws.uniform() * length) : 0;
+  let came: number | undefined;
+  for (let day = first; day < length; day++) {
+    const checks = draws.uniform() < comes ? draws.poisson(activity) : 0;
+    if (checks === 0) continue;
+    came ??= day;
+    days[day]!.checks += checks;
+    days[day]!.events += draws.binomial(checks, shifted(habit, effects[day]!));
+  }
+  return came;
+}
+
+/** A probability shifted by an effect on its logit. */
+function shifted(probability: number, effect: number): number {
+  const odds = (probability / (1 - probability)) * Math.exp(effect);
+  return Number.isFinite(odds) ? odds / (1 + odds) : 1;
+}

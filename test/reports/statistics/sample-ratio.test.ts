@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { upperTail } from '../../../src/reports/statistics/distributions.ts';
+import { sampleRatioP } from '../../../src/reports/statistics/sample-ratio.ts';
+import { drawsOf } from './draws.ts';
+
+const share = fc.record({
+  users: fc.integer({ min: 1, max: 10_000 }),
+  weight: fc.integer({ min: 1, max: 9 }),
+});
+
+describe('a sample ratio', () => {
+  it('of exact counts is tested as by Pearson', () => {
+    fc.assert(
+      fc.property(fc.array(share, { minLength: 2, maxLength: 6 }), (shares) => {
+        const all = shares.reduce((sum, { users }) => sum + users, 0);
+        const weights = shares.reduce((sum, { weight }) => sum + weight, 0);
+        const statistic = shares.reduce((sum, { users, weight }) => {
+          const expected = (all * weight) / weights;
+          return sum + (users - expected) ** 2 / expected;
+        }, 0);
+        expect(sampleRatioP(shares, 0)).toBeCloseTo(upperTail(statistic, shares.length - 1), 9);
+      }),
+    );
+  });
+
+  it.each([
+    ['equal halves', 5000, 5000, false],
+    ['a little more on one side', 5100, 4900, false],
+    ['much more on one side', 5400, 4600, true],
+    ['what sketches may miss of a million', 504_000, 496_000, false],
+    ['more than sketches may miss', 520_000, 480_000, true],
+  ])('of %s is tested with the error of the sketches', (_, one, other, mismatch) => {
+    const shares = [one, other].map((users) => ({ users, weight: 1 }));
+    expect(sampleRatioP(shares, 0.006) < 0.001).toBe(mismatch);
+  });
+
+  it.each([10_000, 1_000_000])(
+    'of %i people assigned by the weights is almost never a mismatch, despite the sketches',
+    (people) => {
+      const draws = drawsOf(3);
+      const sketched = (users: number) => Math.round(users * (1 + 0.00575 * draws.normal()));
+      const judge = () => {
+        const first = draws.binomial(people, 0.25);
+        const second = draws.binomial(people - first, 1 / 3);
+        const [a, b, c] = [first, second, people - first - second].map(sketched);
+        return sampleRatioP(
+          [
+            { users: a!, weight: 1 },
+            { users: b!, weight: 1 },
+            { users: c!, weight: 2 },
+          ],
+          0.006,
+        );
+      };
+      const wrong = Array.from({ length: 5000 }, judge).filter((p) => p < 0.001).length;
+      expect(wrong).toBeLessThanOrEqual(12);
+    },
+  );
+});

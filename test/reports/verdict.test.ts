@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import { verdictKinds } from '../../src/contract/verdicts.ts';
+import { judge } from '../../src/reports/verdicts/verdict.ts';
+import { silenceCases } from '../management/support/silence-cases.ts';
+import {
+  ago,
+  api,
+  dayMs,
+  factsOf,
+  now,
+  onlyOn,
+  place,
+  sightOf,
+  silent,
+  used,
+  type VerdictCase,
+} from '../management/support/verdict-facts.ts';
+
+const cases: readonly VerdictCase[] = [
+  ['used', factsOf([place('P', { sight: used, reporters: [api] })]), 'in_use', 100, 'P'],
+  [
+    'used in one of two',
+    factsOf([place('P', { sight: used }), place('S', { sight: silent })]),
+    'in_use',
+    100,
+    'P',
+  ],
+  [
+    'used, though nothing is known of its senders',
+    factsOf([place('P', { sight: used })]),
+    'in_use',
+    100,
+    'P',
+  ],
+  ['without named variants', factsOf([place('P', { sight: sightOf([100, 0]) })]), 'in_use', 100, 'P'],
+  [
+    'first seen six days ago',
+    factsOf([place('P', { sight: sightOf([6, 0], { on: [6, 0] }) })]),
+    'new',
+    6,
+    'P',
+  ],
+  [
+    'first seen seven days ago',
+    factsOf([place('P', { sight: sightOf([7, 0], { on: [7, 0] }) })]),
+    'in_use',
+    7,
+    'P',
+  ],
+  [
+    'new in one of two',
+    factsOf([place('P', { sight: used }), place('S', { sight: sightOf([1, 0]) })]),
+    'in_use',
+    100,
+    'P S',
+  ],
+  [
+    'declared six days ago, not seen',
+    factsOf([place('P', { reporters: [api] })], { createdAt: ago(6) }),
+    'new',
+    6,
+    '',
+  ],
+  [
+    'one variant',
+    factsOf([place('P', { sight: onlyOn }), place('S', { sight: onlyOn })]),
+    'one_variant',
+    100,
+    'P S',
+  ],
+  [
+    'one variant after another one',
+    factsOf([place('P', { sight: sightOf([100, 0], { on: [50, 0], off: [100, 31] }) })]),
+    'one_variant',
+    31,
+    'P',
+  ],
+  [
+    'another variant not so long ago',
+    factsOf([place('P', { sight: sightOf([100, 0], { on: [50, 0], off: [100, 29] }) })]),
+    'in_use',
+    100,
+    'P',
+  ],
+  [
+    'another variant elsewhere',
+    factsOf([place('P', { sight: onlyOn }), place('S', { sight: sightOf([90, 0], { off: [90, 0] }) })]),
+    'in_use',
+    100,
+    'P S',
+  ],
+  [
+    'another variant elsewhere, long ago',
+    factsOf([place('P', { sight: onlyOn }), place('S', { sight: sightOf([90, 60], { off: [90, 60] }) })]),
+    'one_variant',
+    60,
+    'P',
+  ],
+  [
+    'one variant for twenty days',
+    factsOf([place('P', { sight: sightOf([20, 0], { on: [20, 0] }) })]),
+    'in_use',
+    20,
+    'P',
+  ],
+  [
+    'one variant since before times were kept',
+    factsOf([place('P', { sight: sightOf([null, 0], { on: [null, 0] }) })]),
+    'one_variant',
+    null,
+    'P',
+  ],
+  [
+    'variants over the limit only',
+    factsOf([place('P', { sight: sightOf([100, 0], { __other__: [100, 0] }) })]),
+    'in_use',
+    100,
+    'P',
+  ],
+  [
+    'one variant, archived but not asked for since',
+    factsOf([place('P', { sight: onlyOn })], { archived: true, archivedAt: ago(-1) }),
+    'in_use',
+    100,
+    'P',
+  ],
+  [
+    'archived and silent',
+    factsOf([place('P', { sight: silent, reporters: [api] })], { archived: true, archivedAt: ago(35) }),
+    'not_seen',
+    40,
+    'P',
+  ],
+  [
+    'archived but asked for',
+    factsOf([place('P', { sight: used }), place('S', { sight: silent })], {
+      archived: true,
+      archivedAt: ago(3),
+    }),
+    'archived_but_asked',
+    3,
+    'P',
+  ],
+  [
+    'archived, then asked for, then silent',
+    factsOf([place('P', { sight: silent, reporters: [api] })], { archived: true, archivedAt: ago(60) }),
+    'not_seen',
+    40,
+    'P',
+  ],
+  [
+    'archived at a time that was not kept',
+    factsOf([place('P', { sight: used })], { archived: true }),
+    'archived_but_asked',
+    null,
+    'P',
+  ],
+  ['permanent', factsOf([place('P', { sight: onlyOn })], { permanent: true }), 'permanent', null, 'P'],
+  [
+    'permanent, archived but asked for',
+    factsOf([place('P', { sight: used })], { permanent: true, archived: true, archivedAt: ago(3) }),
+    'archived_but_asked',
+    3,
+    'P',
+  ],
+  ['snoozed', factsOf([place('P', { sight: onlyOn })], { snoozedUntil: now + 1 }), 'snoozed', null, 'P'],
+  [
+    'snoozed, archived but asked for',
+    factsOf([place('P', { sight: used })], { snoozedUntil: now + 1, archived: true }),
+    'snoozed',
+    null,
+    'P',
+  ],
+  [
+    'snoozed until now',
+    factsOf([place('P', { sight: onlyOn })], { snoozedUntil: now }),
+    'one_variant',
+    100,
+    'P',
+  ],
+  ...silenceCases,
+];
+
+test.each(cases)('a feature that is %s', (_, facts, kind, since, environments) => {
+  const judged = judge(facts);
+  expect({ ...judged, since: judged.since === null ? null : (now - judged.since) / dayMs }).toMatchObject({
+    kind,
+    since,
+    environments: environments.split(' ').filter((name) => name !== ''),
+  });
+});
+
+test('every rule has a case', () => {
+  expect(new Set(cases.map(([, , kind]) => kind))).toEqual(new Set(verdictKinds));
+});

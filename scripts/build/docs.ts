@@ -10,10 +10,16 @@ import { type DocsEntry, docsPage, escaped } from './docs-page.ts';
 
 /** Documents outside `docs`, by the name of their page. */
 const others: Readonly<Record<string, string>> = {
+  benchmarks: 'bench/README.md',
   changelog: 'CHANGELOG.md',
+  chaos: 'chaos/README.md',
   contributing: 'CONTRIBUTING.md',
+  'lmdb-add-on': 'native/lmdb/README.md',
   'openfeature-package': 'clients/openfeature/README.md',
+  packaging: 'packaging/README.md',
   'security-policy': 'SECURITY.md',
+  'stored-data': 'src/storage/lmdb/README.md',
+  tests: 'test/README.md',
 };
 
 /** Folders whose files are served as they are, and whether they have a page that lists them. */

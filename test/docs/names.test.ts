@@ -11,7 +11,10 @@ import { healthKinds } from '../../src/contract/health.ts';
 
 const root = join(import.meta.dirname, '../..');
 const documents = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'native/lmdb/README.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...['bench', 'chaos', 'native/lmdb', 'packaging', 'src/storage/lmdb', 'test'].map(
+    (folder) => `${folder}/README.md`,
+  ),
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

@@ -75,6 +75,6 @@ describe('the latest of them', () => {
     await server.query(dumpOf(fixtures.at(-1)!.name), [], url);
     const empty = await emptyTables(server, url);
     await server.close();
-    expect(empty, 'make a fixture that fills these tables: see CONTRIBUTING.md').toEqual([]);
+    expect(empty, 'make a fixture that fills these tables: see src/storage/lmdb/README.md').toEqual([]);
   });
 });

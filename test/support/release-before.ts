@@ -18,8 +18,8 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * The commit of the previous release. Update it at each release: see
- * CONTRIBUTING.md. This one is the last without webhooks.
+ * The commit of the previous release. Update it at each release: see packaging/README.md. This one is the last without
+ * webhooks.
  */
 export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
 

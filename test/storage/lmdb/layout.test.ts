@@ -36,7 +36,7 @@ describe('a data directory of every past layout', () => {
   it('has records in every table of this version, in the latest of them', async () => {
     const data = `${freshDirectory()}/data`;
     unpack(fixtures.at(-1)!, data);
-    const hint = 'make a fixture that fills these tables: see CONTRIBUTING.md';
+    const hint = 'make a fixture that fills these tables: see src/storage/lmdb/README.md';
     expect(await emptyTables(data), hint).toEqual([]);
   });
 

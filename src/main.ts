@@ -1,98 +1,32 @@
 import { tmpdir } from 'node:os';
-import type { Context } from './cli/context.ts';
+import { runEntry, secondWords } from './cli/command.ts';
 import { exitCodes, Failure } from './cli/failure.ts';
 import { UsageError } from './cli/flags.ts';
-import type { ReportName } from './cli/reports.ts';
 import type { Terminal } from './cli/terminal.ts';
-import { commandNamed } from './commands/command-named.ts';
-import type { CommandName } from './commands/command-table.ts';
-import type { ResourceName } from './contract/resources/resources.ts';
+import { commandNamed, isOther, loadEntry, type OtherName } from './commands/command-files.ts';
 import { readTextFile } from './runtime/text-file.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
-/** Each command is loaded when it is used, so that help and version do not load the server, nor the server all texts of help. */
-const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
-  demo: async () => (await import('./demo/demo.ts')).demo,
-  serve: async () => (await import('./commands/serve.ts')).serve,
-  init: async () => (await import('./commands/init.ts')).init,
-  admin: async () => (await import('./commands/subcommands.ts')).admin,
-  'signing-keys': async () => (await import('./commands/subcommands.ts')).signingKeys,
-  backup: async () => (await import('./commands/backup.ts')).backup,
-  restore: async () => (await import('./commands/restore.ts')).restore,
-  verify: async () => (await import('./commands/verify.ts')).verify,
-  compact: async () => (await import('./commands/compact.ts')).compact,
-  bench: async () => (await import('./bench/bench.ts')).bench,
-  postgres: async () => (await import('./commands/subcommands.ts')).postgres,
-  login: () => client(async () => (await import('./cli/login.ts')).login),
-  logout: () => client(async () => (await import('./cli/logout.ts')).logout),
-  whoami: () => client(async () => (await import('./cli/whoami.ts')).whoami),
-  health: () => client(async () => (await import('./cli/health.ts')).health),
-  apps: () => onResource('apps'),
-  keys: async () => (await import('./commands/subcommands.ts')).keys,
-  envs: () => onResource('envs'),
-  features: () => client(async () => (await import('./cli/scan/run-scan.ts')).features),
-  experiments: () => onResource('experiments'),
-  metrics: () => onResource('metrics'),
-  views: () => onResource('views'),
-  usage: () => reporting('usage'),
-  measurements: () => reporting('measurements'),
-  ingest: () => reporting('ingest'),
-  import: () => client(async () => (await import('./cli/import/run-import.ts')).runImport),
-  people: () => client(async () => (await import('./cli/people.ts')).people),
-  users: () => onResource('users'),
-  teams: () => onResource('teams'),
-  members: () => onResource('members'),
-  'api-keys': () => onResource('api-keys'),
-  clients: () => onResource('clients'),
-  webhooks: () => onResource('webhooks'),
-  providers: () => onResource('providers'),
-  activity: () => onResource('activity'),
-  audit: () => onResource('audit'),
-  deletions: () => onResource('deletions'),
+const others: Readonly<Record<OtherName, () => Promise<Run>>> = {
   completion: async () => (await import('./commands/completion.ts')).completion,
   version: async () => (await import('./commands/help.ts')).version,
   help: async () => (await import('./commands/help.ts')).help,
 };
 
-/** A command that talks to a server. */
-async function client(
-  load: () => Promise<(argv: readonly string[], context: Context) => Promise<number>>,
-): Promise<Run> {
-  const { contextOf } = await import('./cli/context.ts');
-  const run = await load();
-  return (argv, terminal) => run(argv, contextOf(terminal));
-}
-
-function onResource(name: ResourceName): Promise<Run> {
-  return client(async () => {
-    const { runResource } = await import('./cli/resource-command.ts');
-    return (argv, context) => runResource(name, argv, context);
-  });
-}
-
-function reporting(name: ReportName): Promise<Run> {
-  return client(async () => {
-    const { runReport } = await import('./cli/report-command.ts');
-    return (argv, context) => runReport(name, argv, context);
-  });
-}
-
-/** The words that `--help` among the arguments of a command refers to. */
-async function helped(name: CommandName, [word = '']: readonly string[]): Promise<readonly string[]> {
-  const { secondWords } = await import('./commands/help.ts');
-  return secondWords(name).includes(word) ? [name, word] : [name];
-}
-
 async function run([word, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
   if (word === undefined) throw new UsageError((await import('./commands/help.ts')).helpText().trimEnd());
-  if (word === '--help' || word === '-h') return (await commands.help())(argv, terminal);
-  if (word === '--version' || word === '-v') return (await commands.version())(argv, terminal);
-  const name = commandNamed(commands, word);
+  if (word === '--help' || word === '-h') return (await others.help())(argv, terminal);
+  if (word === '--version' || word === '-v') return (await others.version())(argv, terminal);
+  const name = commandNamed(word);
   if (name === undefined) throw (await import('./commands/help.ts')).unknownCommand(word);
-  if (argv.includes('--help') || argv.includes('-h'))
-    return (await commands.help())(await helped(name, argv), terminal);
-  return (await commands[name]())(argv, terminal);
+  const wantsHelp = argv.includes('--help') || argv.includes('-h');
+  if (isOther(name))
+    return wantsHelp ? (await others.help())([name], terminal) : (await others[name]())(argv, terminal);
+  const entry = await loadEntry(name);
+  if (!wantsHelp) return runEntry(name, entry, argv, terminal);
+  const second = argv.slice(0, 1).filter((each) => secondWords(entry).includes(each));
+  return (await others.help())([name, ...second], terminal);
 }
 
 /** The message of an expected error explains itself; an error of the program is shown with its stack. */

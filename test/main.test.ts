@@ -53,7 +53,7 @@ describe('flagmeter', () => {
     [['version', '--x'], 'Unknown flag --x; this command takes no flags\n'],
     [['--version', '--x=secret'], 'Unknown flag --x; this command takes no flags\n'],
     [['version', 'x'], "Cannot use the argument 'x': this command takes no arguments\n"],
-    [['init'], 'Cannot prepare a store without --admin-email\n'],
+    [['init'], 'Cannot use init without --admin-email\n'],
     [['apps', 'lst'], 'Unknown command apps lst; the nearest known one is apps list\n'],
     [['login', '--stor'], 'Unknown flag --stor; the nearest known one is --store\n'],
   ])('%j is a usage error: exit code 2', (argv, err) => {

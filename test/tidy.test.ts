@@ -54,7 +54,7 @@ describe('dependencies', () => {
     ['src/main.ts', ['oauth4webapi', 'lmdb', '@grpc/grpc-js', 'jose', 'piscina']],
     ['src/commands/serve.ts', ['oauth4webapi']],
   ])('of %s leave out what another command needs', (entry, packages) => {
-    expect(loadedBy('src/cli/login.ts')).toContain('oauth4webapi');
+    expect(loadedBy('src/cli/token-host.ts')).toContain('oauth4webapi');
     const loaded = loadedBy(entry);
     expect(packages.filter((name) => loaded.has(name))).toEqual([]);
   });
@@ -160,16 +160,16 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 const most: Readonly<Record<string, number>> = {
   accounts: 6333,
   auth: 10948,
-  bench: 3185,
-  cli: 6057,
-  commands: 2225,
+  bench: 3183,
+  cli: 5902,
+  commands: 2393,
   console: 19958,
   contract: 7990,
-  demo: 1458,
+  demo: 1456,
   grpc: 1892,
   http: 5074,
   ingest: 9882,
-  'main.ts': 154,
+  'main.ts': 88,
   management: 6468,
   replication: 10761,
   reports: 7906,

@@ -1,9 +1,5 @@
-import {
-  type CommandName,
-  commandGroups,
-  commandTable,
-  isCommand,
-} from '../../src/commands/command-table.ts';
+import { type CommandName, commandGroups } from '../../src/commands/command-files.ts';
+import { commandTable } from '../../src/commands/command-table.ts';
 import { helpText } from '../../src/commands/help.ts';
 
 interface Edition {
@@ -20,7 +16,7 @@ export function manPages(edition: Edition): Readonly<Record<string, string>> {
 function overviewPage(edition: Edition): string {
   const { opening, exitCodes } = partsOfOverview();
   const groups = commandGroups.map(({ title, names }) => {
-    const commands = names.filter(isCommand).map(commandSection);
+    const commands = names.map(commandSection);
     return `.SH ${quoted(title.toUpperCase())}\n${commands.join('')}`;
   });
   return `${head('flagmeter', edition)}.SH NAME

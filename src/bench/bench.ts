@@ -6,12 +6,11 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { version } from '../../package.json' with { type: 'json' };
-import { type Given, readGiven } from '../cli/command.ts';
+import type { Given } from '../cli/command.ts';
 import { type Context, contextOf } from '../cli/context.ts';
 import { Failure } from '../cli/failure.ts';
 import { UsageError } from '../cli/flags.ts';
 import { interruptible } from '../cli/interruptible.ts';
-import { benchCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { usableCores } from '../runtime/cores.ts';
@@ -35,8 +34,7 @@ const usualReport = 'flagmeter-bench.html';
  * @throws {UsageError} for wrong flags, and for a server that is not on this machine
  * @throws {Failure} if a stage fails, or the command was interrupted
  */
-export async function bench(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const given = readGiven(benchCommand, argv);
+export async function bench(given: Given, terminal: Terminal): Promise<number> {
   if (process.versions['bun'] === undefined)
     throw new UsageError('Cannot use bench on Node: the load generator is part of the executable');
   const context = contextOf(terminal);

@@ -1,21 +1,32 @@
 import type { Cleanup } from '../contract/shapes/cleanup.ts';
+import { flag } from '../contract/shapes/option.ts';
 import { ownersText } from '../contract/shapes/owned.ts';
 import { verdictWord } from '../contract/verdicts.ts';
 import { connect, type Item } from './api.ts';
-import { cleanupCommand } from './client-commands.ts';
-import { readGiven } from './command.ts';
+import { clientCommand } from './client-command.ts';
+import type { Given } from './command.ts';
+import { appFlag, jsonFlag, urlFlag } from './common-flags.ts';
 import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
 import { printJson, printTable } from './print.ts';
 import { printable } from './show.ts';
+
+export const cleanup = clientCommand({
+  name: 'features cleanup',
+  summary: 'List the features that can go, with evidence, owners and places in the code',
+  flags: [
+    flag('markdown', 'Print the text of a pull request that removes them', { excludes: ['json'] }),
+    ...[appFlag, urlFlag, jsonFlag],
+  ],
+  run: listCleanup,
+});
 
 /**
  * Lists the features that can go, or prints the text of a pull request for them.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */
-export async function runCleanup(argv: readonly string[], context: Context): Promise<number> {
-  const given = readGiven(cleanupCommand, argv);
+async function listCleanup(given: Given, context: Context): Promise<number> {
   const api = connect(context, given);
   const { id } = await findApplication(api, given.value('app') ?? '');
   const answer = await api.read(['applications', String(id), 'cleanup'], {});

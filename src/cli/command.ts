@@ -1,12 +1,65 @@
 import type { Flag, Operand } from '../contract/shapes/option.ts';
-import { readArguments, UsageError } from './flags.ts';
+import { readArguments, UsageError, unknownWord } from './flags.ts';
+import type { Terminal } from './terminal.ts';
 
-export interface Command {
+/** The form of a command. */
+export interface Syntax {
   /** One word, or two: `login`, `apps create`. */
   readonly name: string;
   readonly summary: string;
   readonly operand?: Operand;
   readonly flags: readonly Flag[];
+}
+
+export interface Command extends Syntax {
+  /** More of the help text, in lines of at most 100 columns. */
+  readonly notes?: string;
+  /** Runs it with the arguments after its name. @returns exit code */
+  run(argv: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+/** Commands that begin with the same word after `flagmeter`. */
+export interface Entry<Each extends Syntax = Command> {
+  readonly summary: string;
+  readonly commands: readonly Each[];
+  readonly notes?: string;
+}
+
+type Run = (given: Given, terminal: Terminal) => number | Promise<number>;
+
+/** A command whose code is loaded when it runs, because help shows its declaration. */
+export function command({
+  load,
+  ...declared
+}: Omit<Command, 'run'> & { readonly load: () => Promise<Run> }): Command {
+  const run = async (argv: readonly string[], terminal: Terminal) => {
+    const given = readGiven(declared, argv);
+    return (await load())(given, terminal);
+  };
+  return { ...declared, run };
+}
+
+/**
+ * Runs the command that the arguments after the first word name.
+ * @throws {UsageError} for an unknown command, and wrong arguments
+ */
+export async function runEntry(
+  name: string,
+  entry: Entry,
+  argv: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const [first] = entry.commands;
+  if (first?.name === name) return first.run(argv, terminal);
+  const [word, ...rest] = argv;
+  const chosen = entry.commands.find((command) => command.name === `${name} ${word}`);
+  if (chosen === undefined) throw unknownWord(name, word, secondWords(entry));
+  return chosen.run(rest, terminal);
+}
+
+/** The second words of commands: `list` of `apps`. */
+export function secondWords({ commands }: Entry<Syntax>): readonly string[] {
+  return commands.flatMap(({ name }) => name.split(' ').slice(1));
 }
 
 /** The arguments of a command. */
@@ -24,7 +77,7 @@ export interface Given {
  * Parses the arguments of a command. After `--` an operand may begin with a dash.
  * @throws {UsageError} for an unknown flag, a value that is not allowed, and a missing or surplus argument
  */
-export function readGiven(command: Command, argv: readonly string[]): Given {
+export function readGiven(command: Syntax, argv: readonly string[]): Given {
   const operands: string[] = [];
   const flags = new Map<string, string[]>();
   for (const { name, value, dashed } of readArguments(argv, command.flags, command.name)) {
@@ -44,7 +97,7 @@ export function readGiven(command: Command, argv: readonly string[]): Given {
 
 const dashes = 'flags begin with two dashes, other arguments with none';
 
-function valuesOf({ flags }: Command, name: string): readonly string[] | undefined {
+function valuesOf({ flags }: Syntax, name: string): readonly string[] | undefined {
   return flags.find((flag) => flag.name === name)?.values;
 }
 
@@ -55,7 +108,7 @@ function asListed(value: string, values: readonly string[] = []): string {
 }
 
 function checkFlag(
-  command: Command,
+  command: Syntax,
   { name, values, required, excludes = [] }: Flag,
   flags: ReadonlyMap<string, readonly string[]>,
 ): void {
@@ -70,7 +123,7 @@ function checkFlag(
   if (wrong !== undefined) throw new UsageError(`Cannot use --${name} ${wrong}: must be ${either(values)}`);
 }
 
-function readOperand({ name, operand }: Command, given: readonly string[]): string {
+function readOperand({ name, operand }: Syntax, given: readonly string[]): string {
   const [typed = '', surplus] = operand === undefined ? ['', ...given] : given;
   const value = asListed(typed, operand?.values);
   if (surplus !== undefined) {

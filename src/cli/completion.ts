@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Entry, Syntax } from './command.ts';
 
 /** A word that may follow. */
 export interface Choice {
@@ -24,9 +24,7 @@ export interface FlagValue {
 }
 
 /** Every position of a command line. @param table the commands by their first word */
-export function placesOf(
-  table: Readonly<Record<string, { readonly summary: string; readonly commands: readonly Command[] }>>,
-): readonly Place[] {
+export function placesOf(table: Readonly<Record<string, Entry<Syntax>>>): readonly Place[] {
   const first = Object.entries(table).map(([word, { summary }]) => ({ word, description: summary }));
   const groups = Object.entries(table).flatMap(([word, { commands }]) =>
     commands.some(({ name }) => name !== word) ? [groupPlace(word, commands)] : [],
@@ -36,7 +34,7 @@ export function placesOf(
   return [{ words: [], isCommand: false, choices: first, flags: [] }, ...groups, ...commands, ...helped];
 }
 
-function groupPlace(word: string, commands: readonly Command[]): Place {
+function groupPlace(word: string, commands: readonly Syntax[]): Place {
   const choices = commands.map(({ name, summary }) => ({
     word: name.slice(word.length + 1),
     description: summary,
@@ -44,7 +42,7 @@ function groupPlace(word: string, commands: readonly Command[]): Place {
   return { words: [word], isCommand: false, choices, flags: [] };
 }
 
-function commandPlace({ name, operand, flags }: Command): Place {
+function commandPlace({ name, operand, flags }: Syntax): Place {
   const operands = (operand?.values ?? []).map((word) => ({ word, description: operand?.description ?? '' }));
   const choices = flags.map((flag) => ({ word: `--${flag.name}`, description: flag.description }));
   return {

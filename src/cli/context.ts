@@ -24,8 +24,9 @@ export interface Context extends Terminal {
   readonly openBrowser: (url: string) => boolean;
 }
 
-/** The context of this process. */
-export function contextOf(terminal: Terminal): Context {
+/** The context of this process. A terminal that has one keeps it. */
+export function contextOf(terminal: Terminal | Context): Context {
+  if ('clock' in terminal) return terminal;
   const { stdin, stdout } = process;
   return {
     ...terminal,

@@ -1,21 +1,37 @@
 import type { Health } from '../contract/shapes/health.ts';
 import type { Home } from '../contract/shapes/home.ts';
+import { flag } from '../contract/shapes/option.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
-import { healthCommand } from './client-commands.ts';
-import { type Given, readGiven } from './command.ts';
+import { clientCommand, tableNotes } from './client-command.ts';
+import type { Given } from './command.ts';
+import { jsonFlag, urlFlag } from './common-flags.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { environmentIn, findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printTable } from './print.ts';
 
+export const health = clientCommand({
+  name: 'health',
+  summary: 'List what needs attention, the most urgent first',
+  flags: [
+    flag('app APP', 'Application: id or name', { more: 'default: all applications' }),
+    flag('environment NAME', 'Environment name', { more: 'default: all environments' }),
+    ...[urlFlag, jsonFlag],
+  ],
+  notes: `
+The findings are those of Home and of the flags page in the console. Exit code 8: a finding is
+urgent. Otherwise 0, also if there are warnings.
+${tableNotes}`,
+  run: listFindings,
+});
+
 /**
  * Lists what needs attention, the most urgent first.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if a finding is urgent, or the server refuses or cannot be reached
  */
-export async function health(argv: readonly string[], context: Context): Promise<number> {
-  const given = readGiven(healthCommand, argv);
+async function listFindings(given: Given, context: Context): Promise<number> {
   if (given.has('environment') && !given.has('app'))
     throw new UsageError('Cannot use --environment without --app');
   const api = connect(context, given);

@@ -1,5 +1,5 @@
 import type { Flag, Operand } from '../contract/shapes/option.ts';
-import type { Command } from './command.ts';
+import type { Syntax } from './command.ts';
 
 /** The column where descriptions begin, and the longest line. */
 const descriptionColumn = 30;
@@ -7,7 +7,7 @@ const width = 100;
 const indent = '    ';
 
 /** The usage of a command, in lines that fit the terminal. */
-export function usageText({ name, operand, flags }: Command): string {
+export function usageText({ name, operand, flags }: Syntax): string {
   const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...flags.map(flagWord)];
   return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
 }
@@ -24,7 +24,7 @@ function filled(words: readonly string[], max: number): string[] {
 }
 
 /** The descriptions of the operands and flags of commands, each once. Those of several commands come last. */
-export function flagsText(commands: readonly Command[]): string {
+export function flagsText(commands: readonly Syntax[]): string {
   const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
   const flags = commands.flatMap((command) => command.flags.map((flag) => entryText(valued(flag), flag)));
   const isShared = (text: string) => flags.indexOf(text) !== flags.lastIndexOf(text);

@@ -6,6 +6,10 @@ import { fieldsOf } from './send.ts';
 export const ingest: Report = {
   name: 'ingest',
   summary: 'Report accepted and refused packets and reports, with reasons and senders',
+  notes: `
+Lists refused packets and reports by reason and status, noted ones (accepted, but partly dropped) by
+reason, and then all senders.
+`,
   of: 'any environment',
   fields: [],
   headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,

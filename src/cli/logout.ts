@@ -1,19 +1,26 @@
-import { logoutCommand } from './client-commands.ts';
-import { readGiven } from './command.ts';
+import { clientCommand } from './client-command.ts';
+import type { Given } from './command.ts';
+import { urlFlag } from './common-flags.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { notUnderstood, send } from './send.ts';
 import { serverUrlOf } from './session.ts';
-import { revoke } from './token-host.ts';
 import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
+
+export const logout = clientCommand({
+  name: 'logout',
+  summary: 'Sign out: delete the tokens, and invalidate them on the server',
+  flags: [urlFlag],
+  run: signOut,
+});
 
 /**
  * Ends the session at a server and deletes its tokens here.
  * @throws {UsageError} for wrong flags
  * @throws {Failure} if the server cannot be reached; the tokens are deleted all the same
  */
-export async function logout(argv: readonly string[], context: Context): Promise<number> {
-  const url = serverUrlOf(context, readGiven(logoutCommand, argv).value('url'));
+async function signOut(given: Given, context: Context): Promise<number> {
+  const url = serverUrlOf(context, given.value('url'));
   const store = openTokenStore(context);
   const session = await store.exclusively(async () => {
     const stored = store.read();
@@ -39,6 +46,7 @@ export async function logout(argv: readonly string[], context: Context): Promise
  */
 export async function endSession(context: Context, url: string, session: StoredSession): Promise<void> {
   if (session.refreshToken !== undefined) {
+    const { revoke } = await import('./token-host.ts');
     await revoke(context, session, session.refreshToken);
   } else if (session.expiresAt > context.clock.now()) {
     const target = `${url}/api/account/invalidate-token`;

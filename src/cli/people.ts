@@ -1,22 +1,37 @@
 import { nothingStored } from '../contract/notes.ts';
 import { connect } from './api.ts';
-import { forgetCommand } from './client-commands.ts';
-import { readGiven } from './command.ts';
+import { clientCommand } from './client-command.ts';
+import type { Entry, Given } from './command.ts';
+import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
 import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
-import { UsageError, unknownWord } from './flags.ts';
+import { UsageError } from './flags.ts';
 import { printJson } from './print.ts';
 import { confirm } from './prompt.ts';
 import { printable, show } from './show.ts';
+
+const forget = clientCommand({
+  name: 'people forget',
+  summary: 'Forget an identity: its instance ids and exposures, in every environment',
+  operand: { name: 'IDENTITY', description: 'Identity, as minted or asserted' },
+  flags: [yesFlag, appFlag, urlFlag, jsonFlag],
+  run: forgetIdentity,
+});
+
+export const people: Entry = {
+  summary: 'Forget a person whose identity was in packets or mint requests',
+  commands: [forget],
+  notes: `
+Totals and counts of unique users do not change. Earlier backups still contain the identity.
+`,
+};
 
 /**
  * Forgets an identity of an application. The request names it in the query, as a path cannot have every identity.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the person declines, or the server refuses or cannot be reached
  */
-export async function people([word, ...argv]: readonly string[], context: Context): Promise<number> {
-  if (word !== 'forget') throw unknownWord('people', word, ['forget']);
-  const given = readGiven(forgetCommand, argv);
+async function forgetIdentity(given: Given, context: Context): Promise<number> {
   const { person, err } = context;
   if (person === undefined && !given.has('yes'))
     throw new UsageError('Cannot forget an identity without --yes: standard input is not a terminal');

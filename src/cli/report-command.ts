@@ -2,15 +2,14 @@ import { type CalendarRange, calendarRanges, dayAt, startOfDay } from '../contra
 import { resources } from '../contract/resources/resources.ts';
 import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
-import { type Given, readGiven } from './command.ts';
+import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { queryOf, Reader } from './fields.ts';
 import { environmentIn, find, findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
-import { commandOf, itemsOf, type Report, type Sheet, times } from './report.ts';
-import { type ReportName, reports } from './reports.ts';
+import { itemsOf, type Report, type Sheet, times } from './report.ts';
 import { printable, show } from './show.ts';
 
 /**
@@ -18,13 +17,7 @@ import { printable, show } from './show.ts';
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */
-export async function runReport(
-  name: ReportName,
-  argv: readonly string[],
-  context: Context,
-): Promise<number> {
-  const report: Report = reports[name];
-  const given = readGiven(commandOf(report), argv);
+export async function runReport(report: Report, given: Given, context: Context): Promise<number> {
   const api = connect(context, given);
   const fields = queryOf(await new Reader(context, api).fields([...report.fields, ...times], given));
   const application = await findApplication(api, given.value('app') ?? '');
@@ -33,7 +26,7 @@ export async function runReport(
     ...namedRange(given, context.clock.now()),
     ...environmentOf(report, application, given),
   };
-  const path = ['applications', String(application['id']), name];
+  const path = ['applications', String(application['id']), report.name];
   const format = given.value('format');
   if (format !== undefined) {
     await printRows(context, await api.rows(path, query, format));

@@ -2,7 +2,7 @@ import { calendarRanges } from '../contract/calendar.ts';
 import type { AnyColumns } from '../contract/resources/column.ts';
 import { type Field, flag, rangeFlags } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
-import type { Command } from './command.ts';
+import type { Syntax } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag } from './common-flags.ts';
 
 /** A report of the management API on an application. */
@@ -20,6 +20,8 @@ export interface Report {
   readonly more?: { readonly path: readonly string[]; table(answer: Item): Sheet };
   /** Its tables. Those without rows are not printed. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
+  /** More of the help text. */
+  readonly notes?: string;
   /** The message when no table has rows. */
   readonly empty: string;
 }
@@ -40,7 +42,7 @@ const named = [
 ] as const;
 
 /** The command of a report. */
-export function commandOf({ name, summary, of, fields }: Report): Command {
+export function commandOf({ name, summary, of, fields }: Report): Syntax {
   const environment = flag('environment NAME', 'Environment name', {
     more: of === 'one environment' ? 'default: the only environment' : 'default: all environments',
   });

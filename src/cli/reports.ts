@@ -1,8 +1,10 @@
 import type { AnyColumns } from '../contract/resources/column.ts';
 import { flag } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
+import { clientCommand, tableNotes } from './client-command.ts';
+import type { Command } from './command.ts';
 import { ingest } from './ingest-report.ts';
-import { itemsOf, type Report, type Sheet } from './report.ts';
+import { commandOf, itemsOf, type Report, type Sheet } from './report.ts';
 
 /** Sums are made of days, which are the fewest buckets. */
 const step = flag('step STEP', 'Print a line per minute, hour or day instead of sums', {
@@ -106,3 +108,13 @@ function byTime<T extends { readonly at: number | undefined }>(items: readonly T
 export const reports = { usage, measurements, ingest } as const satisfies Readonly<Record<string, Report>>;
 
 export type ReportName = keyof typeof reports;
+
+/** The command of a report. */
+export function reportCommand(name: ReportName): Command {
+  const report: Report = reports[name];
+  return clientCommand({
+    ...commandOf(report),
+    notes: `${report.notes ?? ''}${tableNotes}`,
+    run: async (given, context) => (await import('./report-command.ts')).runReport(report, given, context),
+  });
+}

@@ -1,6 +1,6 @@
 import type { Action, Resource } from '../contract/resources/resource.ts';
 import { type Flag, flag, teamFlag } from '../contract/shapes/option.ts';
-import type { Command } from './command.ts';
+import type { Syntax } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
 import { capital } from './show.ts';
 
@@ -11,7 +11,7 @@ export interface VerbCommand {
   readonly verb: Verb;
   /** The second word of the command; empty for a log, which can only be listed. */
   readonly word: string;
-  readonly command: Command;
+  readonly command: Syntax;
   /** Of `act`. */
   readonly action?: Action;
 }
@@ -22,7 +22,7 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
   const isLog = create === undefined;
   const where = [...(within ? [{ app: appFlag, team: teamFlag }[within]] : []), urlFlag];
   const operand = { name: one.split(' ').at(-1)!.toUpperCase(), description: handlesOf(resource) };
-  const make = (verb: Verb, word: string, summary: string, more: Omit<Command, 'name' | 'summary'>) => {
+  const make = (verb: Verb, word: string, summary: string, more: Omit<Syntax, 'name' | 'summary'>) => {
     const flags = [...more.flags, ...where, jsonFlag];
     return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, flags } };
   };

@@ -4,11 +4,13 @@ import { Failure } from './failure.ts';
 import { UsageError } from './flags.ts';
 import { readSecret } from './secret-file.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
-import { renewSession, signInAsClient, signInAsWorkload } from './token-host.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
 /** An access token with less lifetime left is renewed before use, ms. */
 const minLifeMs = 30_000;
+
+/** Loaded when a token is requested: most commands use a stored one. */
+const tokenHost = () => import('./token-host.ts');
 
 /** The right to use a server. */
 export interface Access {
@@ -45,14 +47,14 @@ export function openAccess(context: Context, url: string): Access {
   const clientSecret = env[clientVariables.clientSecret];
   const tokenFile = env[clientVariables.workloadTokenFile];
   if (clientId && clientSecret)
-    return clientAccess(context, url, (authUrl) =>
-      signInAsClient(context, authUrl, { clientId, clientSecret }),
+    return clientAccess(context, url, async (authUrl) =>
+      (await tokenHost()).signInAsClient(context, authUrl, { clientId, clientSecret }),
     );
   if (clientId && tokenFile)
-    return clientAccess(context, url, (authUrl) => {
+    return clientAccess(context, url, async (authUrl) => {
       // Read each time: the platform replaces the token before it expires.
       const token = readSecret(clientVariables.workloadTokenFile, tokenFile, context);
-      return signInAsWorkload(context, authUrl, clientId, token);
+      return (await tokenHost()).signInAsWorkload(context, authUrl, clientId, token);
     });
   if (clientId) throw halfOfKey(clientVariables.clientId, clientVariables.clientSecret);
   if (tokenFile) throw halfOfKey(clientVariables.workloadTokenFile, clientVariables.clientId);
@@ -109,7 +111,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
     store.exclusively(async () => {
       const session = find();
       if (isGood(session)) return session.accessToken; // Another process has renewed it.
-      const next = await renewSession(context, session);
+      const next = await (await tokenHost()).renewSession(context, session);
       store.write(withSession(store.read(), url, next));
       if (next === undefined) throw signInFirst(url, `The session at ${url} has ended`);
       return next.accessToken;

@@ -1,5 +1,6 @@
 import { commonPassword, isCommonPassword, passwordFault } from '../accounts/password-rules.ts';
 import type { FirstCredentials, Preparation } from '../accounts/prepare.ts';
+import type { Given } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import { readSecretFile } from '../cli/secret-file.ts';
 import type { Terminal } from '../cli/terminal.ts';
@@ -10,17 +11,16 @@ import { isEmail } from '../contract/emails.ts';
  * @throws {UsageError} for an e-mail address or a password that cannot be used
  */
 export async function readAdministrator(
-  flags: ReadonlyMap<string, string>,
+  given: Given,
   terminal: Terminal,
 ): Promise<Pick<Preparation, 'adminEmail' | 'adminPassword'>> {
-  const adminEmail = readEmail(flags.get('admin-email'));
-  const adminPassword = await readPassword('admin-password-file', flags, adminEmail, terminal);
+  const adminEmail = readEmail(given.value('admin-email')!);
+  const adminPassword = await readPassword('admin-password-file', given, adminEmail, terminal);
   return { adminEmail, ...(adminPassword !== undefined && { adminPassword }) };
 }
 
 /** Detects typing errors only: which addresses exist is known to the mail system alone. */
-function readEmail(email: string | undefined): string {
-  if (email === undefined) throw new UsageError('Cannot prepare a store without --admin-email');
+function readEmail(email: string): string {
   if (email.length > 254 || !isEmail(email) || /[<>,;"]/.test(email)) {
     throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
   }
@@ -34,11 +34,11 @@ function readEmail(email: string | undefined): string {
  */
 export async function readPassword(
   flag: string,
-  flags: ReadonlyMap<string, string>,
+  given: Given,
   email: string,
   terminal: Terminal,
 ): Promise<string | undefined> {
-  const path = flags.get(flag);
+  const path = given.value(flag);
   if (path === undefined) return undefined;
   const password = readSecretFile(flag, path, terminal);
   const fault = await faultOf(password, email);

@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path';
 import { checkPrepared } from '../accounts/prepare.ts';
-import { readGiven } from '../cli/command.ts';
+import type { Given } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
-import { backupCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { isPresent } from '../runtime/presence.ts';
@@ -25,8 +24,7 @@ const standardOutput = '-';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when there is nothing to back up, or the backup cannot be written; the previous file is unchanged
  */
-export async function backup(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const given = readGiven(backupCommand, argv);
+export async function backup(given: Given, terminal: Terminal): Promise<number> {
   const config = configOf(given, terminal);
   const { data } = config;
   const to = given.value('to')!;

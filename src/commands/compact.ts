@@ -1,6 +1,5 @@
 import { checkPrepared } from '../accounts/prepare.ts';
-import { readGiven } from '../cli/command.ts';
-import { compactCommand } from '../cli/server-commands.ts';
+import type { Given } from '../cli/command.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type Compacted, compact as compactStores } from '../storage/backup/compact.ts';
 import { foldJournals, removeJournals } from '../storage/commit/fold-journals.ts';
@@ -13,8 +12,7 @@ import { configOf } from './server-flags.ts';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory is in use, not prepared, or has no room
  */
-export async function compact(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const given = readGiven(compactCommand, argv);
+export async function compact(given: Given, terminal: Terminal): Promise<number> {
   const { data, maxIdentities } = configOf(given, terminal);
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop it first');

@@ -1,11 +1,10 @@
-import { completionCommand } from '../cli/client-commands.ts';
 import { readGiven } from '../cli/command.ts';
 import { placesOf } from '../cli/completion.ts';
 import { bashScript } from '../cli/completion-bash.ts';
 import { fishScript } from '../cli/completion-fish.ts';
 import { zshScript } from '../cli/completion-zsh.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import { commandTable } from './command-table.ts';
+import { commandTable, completionCommand } from './command-table.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 

@@ -1,13 +1,13 @@
 import { version as number } from '../../package.json' with { type: 'json' };
-import type { Command } from '../cli/command.ts';
+import { type Syntax, secondWords } from '../cli/command.ts';
 import { readFlags, UsageError, unknownWord } from '../cli/flags.ts';
 import { entryText, flagsText, usageText } from '../cli/help-text.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
 import { showSize } from '../runtime/size.ts';
-import { commandNamed } from './command-named.ts';
-import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
+import { type CommandName, commandGroups, commandNamed } from './command-files.ts';
+import { commandTable } from './command-table.ts';
 
 export function unknownCommand(name: string): UsageError {
   const near = nearestKnown(name, Object.keys(commandTable));
@@ -22,7 +22,7 @@ export function help(argv: readonly string[], terminal: Terminal): number {
   const [first, word, ...surplus] = argv;
   if (surplus.length > 0)
     throw new UsageError(`Cannot use the argument '${surplus[0]}': help takes one command`);
-  const name = first === undefined ? undefined : commandNamed(commandTable, first);
+  const name = first === undefined ? undefined : commandNamed(first);
   if (first !== undefined && name === undefined) throw unknownCommand(first);
   if (name === undefined || word === undefined) terminal.out(helpText(name));
   else terminal.out(textOf([findCommand(name, word)]));
@@ -42,19 +42,14 @@ export function version(argv: readonly string[], terminal: Terminal): number {
 }
 
 /** @throws {UsageError} if the first word has no such second one */
-function findCommand(name: CommandName, word: string): Command {
-  const { commands } = commandTable[name];
-  const found = commands.find((command) => command.name === `${name} ${word}`);
+function findCommand(name: CommandName, word: string): Syntax {
+  const entry = commandTable[name];
+  const found = entry.commands.find((command) => command.name === `${name} ${word}`);
   if (found !== undefined) return found;
-  const words = secondWords(name);
+  const words = secondWords(entry);
   if (words.length === 0)
     throw new UsageError(`Cannot use the argument '${word}': ${name} has no commands below it`);
   throw unknownWord(name, word, words);
-}
-
-/** The second words of commands: `list` of `apps`. */
-export function secondWords(name: CommandName): readonly string[] {
-  return commandTable[name].commands.flatMap((command) => command.name.split(' ').slice(1));
 }
 
 /** The overview, or the text of one command; at most 100 columns wide. */
@@ -65,16 +60,14 @@ export function helpText(name?: CommandName): string {
   return textOf(commands, summary, notes);
 }
 
-function textOf(commands: readonly Command[], summary = commands[0]?.summary, notes = ''): string {
+function textOf(commands: readonly Syntax[], summary = commands[0]?.summary, notes = ''): string {
   const flags = flagsText(commands);
   return `${commands.map(usageText).join('')}\n${summary}.\n${notes}${flags && `\n${flags}`}`;
 }
 
 function overview(): string {
   const parts = commandGroups.map(({ title, names }) => {
-    const lines = names
-      .filter(isCommand)
-      .map((name) => `  ${name.padEnd(14)}${commandTable[name].summary}\n`);
+    const lines = names.map((name) => `  ${name.padEnd(14)}${commandTable[name].summary}\n`);
     return `${title}\n${lines.join('')}`;
   });
   return `flagmeter: OAuth tokens and durable usage telemetry for teams that run feature flags

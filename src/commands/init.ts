@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
-import { readFlags } from '../cli/flags.ts';
-import { initCommand } from '../cli/server-commands.ts';
+import type { Given } from '../cli/command.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
@@ -13,12 +12,11 @@ import { configOf } from './server-flags.ts';
  * @throws {UsageError} for wrong flags, e-mail address or password
  * @throws {Error} when the directory is in use, cannot be written or is already prepared; nothing has changed then
  */
-export async function init(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, initCommand.flags);
-  const administrator = await readAdministrator(flags, terminal);
-  const { data, signingAlg } = configOf(flags, terminal);
+export async function init(given: Given, terminal: Terminal): Promise<number> {
+  const administrator = await readAdministrator(given, terminal);
+  const { data, signingAlg } = configOf(given, terminal);
   const made = await prepare(data, { ...administrator, signingAlg, clock: systemClock, randomBytes });
-  terminal.out(flags.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made, data));
+  terminal.out(given.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made, data));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
+import type { Given } from '../cli/command.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type Adopted, AdoptionRefused, adoptReplica } from '../replication/adoption/fill.ts';
 import type { Holding } from '../replication/adoption/holding.ts';
@@ -21,51 +22,49 @@ import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
 import { postgresSettings } from './server-flags.ts';
 
-type Flags = ReadonlyMap<string, string>;
-
 /**
  * Fills an empty PostgreSQL from the directory of a node. After an interruption, the next run resumes.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
  */
-export async function adoptFromReplica(flags: Flags, terminal: Terminal): Promise<number> {
-  if (flags.has('dry-run')) return list(flags, terminal);
-  const wanted = postgresSettings(flags, terminal);
+export async function adoptFromReplica(given: Given, terminal: Terminal): Promise<number> {
+  if (given.has('dry-run')) return list(given, terminal);
+  const wanted = postgresSettings(given, terminal);
   const { data } = wanted.config;
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop that node first');
   try {
-    const [adopted, { name }] = await inStores(data, (stores) => restore(stores, wanted, flags, terminal));
+    const [adopted, { name }] = await inStores(data, (stores) => restore(stores, wanted, given, terminal));
     const kept = name === 'replica' ? undefined : join(data, setAsideFolder, name);
-    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, kept));
+    terminal.out(given.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, kept));
     return 0;
   } finally {
     lock.release();
   }
 }
 
-async function list(flags: Flags, terminal: Terminal): Promise<number> {
-  const given = ['data', 'config'].filter((name) => flags.has(name));
-  const { data } = loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
+async function list(given: Given, terminal: Terminal): Promise<number> {
+  const flags = ['data', 'config'].filter((name) => given.has(name));
+  const { data } = loadConfig({ ...terminal, argv: flags.map((name) => `--${name}=${given.value(name)}`) });
   checkPrepared(data);
   await waitUntilSharable(data);
   const all = await inStores(data, async (stores) => sourcesIn(stores));
-  const name = flags.get('set-aside');
+  const name = given.value('set-aside');
   const sources = name === undefined ? all : [chosen(all, name, data)];
   const listed = sources.map(listing);
-  terminal.out(flags.has('json') ? `${JSON.stringify(listed)}\n` : listed.map(textOf).join(''));
+  terminal.out(given.has('json') ? `${JSON.stringify(listed)}\n` : listed.map(textOf).join(''));
   return 0;
 }
 
 async function restore(
   stores: NodeStores,
   { config, address }: ReturnType<typeof postgresSettings>,
-  flags: Flags,
+  given: Given,
   terminal: Terminal,
 ): Promise<[Adopted, Source]> {
   const key = postgresKeyOf(config);
   const sources = sourcesIn(stores);
-  const source = chosen(sources, flags.get('set-aside'), stores.data);
+  const source = chosen(sources, given.value('set-aside'), stores.data);
   const secret = stores.spool.store.meta.get('secret');
   if (secret === undefined) throw notOfANode(stores.data);
   const stored = stores.spool.store.meta.get('stored secret');
@@ -79,7 +78,7 @@ async function restore(
       key,
       secret: Buffer.from(secret, 'base64'),
       directory: stores.spool.directory,
-      allowAsynchronous: flags.has('allow-asynchronous'),
+      allowAsynchronous: given.has('allow-asynchronous'),
       onPart: uploadProgress(terminal),
     }),
   );

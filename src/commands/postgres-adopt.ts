@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
-import { readFlags, UsageError } from '../cli/flags.ts';
-import { postgresAdoptCommand } from '../cli/server-commands.ts';
+import type { Given } from '../cli/command.ts';
+import { UsageError } from '../cli/flags.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { adopt } from '../replication/adoption/adopt.ts';
 import type { Adopted } from '../replication/adoption/fill.ts';
@@ -21,21 +21,20 @@ import { newDatabaseKey, postgresSettings } from './server-flags.ts';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory or PostgreSQL cannot be used; nothing has changed then
  */
-export async function postgresAdopt(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, postgresAdoptCommand.flags);
-  if (flags.has('from-replica')) return adoptFromReplica(flags, terminal);
-  const misplaced = ['set-aside', 'dry-run'].find((name) => flags.has(name));
+export async function postgresAdopt(given: Given, terminal: Terminal): Promise<number> {
+  if (given.has('from-replica')) return adoptFromReplica(given, terminal);
+  const misplaced = ['set-aside', 'dry-run'].find((name) => given.has(name));
   if (misplaced !== undefined) throw new UsageError(`Cannot use --${misplaced} without --from-replica`);
-  const wanted = postgresSettings(flags, terminal);
+  const wanted = postgresSettings(given, terminal);
   const { data } = wanted.config;
-  const key = newDatabaseKey(flags, wanted.config);
+  const key = newDatabaseKey(given, wanted.config);
   checkPrepared(data);
   const lock = lockDataDirectory(data);
   try {
     for (const end of await foldJournals(data, wanted.config.maxIdentities)) terminal.err(`${end}\n`);
     terminal.err(`moving ${data} to ${showPostgres(wanted.address)}\n`);
-    const adopted = await move(wanted, key, flags.has('allow-asynchronous'), uploadProgress(terminal));
-    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
+    const adopted = await move(wanted, key, given.has('allow-asynchronous'), uploadProgress(terminal));
+    terminal.out(given.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
     return 0;
   } finally {
     lock.release();

@@ -1,8 +1,7 @@
-import { type Given, readGiven } from '../cli/command.ts';
+import type { Given } from '../cli/command.ts';
 import { contextOf } from '../cli/context.ts';
 import { UsageError } from '../cli/flags.ts';
 import { confirm, type Person } from '../cli/prompt.ts';
-import { postgresForgetNodeCommand } from '../cli/server-commands.ts';
 import { show } from '../cli/show.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';
@@ -17,12 +16,8 @@ import { postgresSettings } from './server-flags.ts';
  * @throws {PostgresUnfit} when the node is unknown, or may be running; nothing has changed then
  * @throws {Failure} without confirmation
  */
-export async function postgresForgetNode(
-  argv: readonly string[],
-  terminal: Terminal,
-  person = contextOf(terminal).person,
-): Promise<number> {
-  const given = readGiven(postgresForgetNodeCommand, argv);
+export async function postgresForgetNode(given: Given, terminal: Terminal): Promise<number> {
+  const { person } = contextOf(terminal);
   if (person === undefined && !given.has('yes'))
     throw new UsageError(
       'Cannot forget a node without --yes: reports lack its unshipped data until it is started again',

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { readFlags, UsageError } from '../cli/flags.ts';
-import {
-  postgresEncryptKeysCommand,
-  postgresInitCommand,
-  postgresKeyCommand,
-  postgresMigrateCommand,
-} from '../cli/server-commands.ts';
+import type { Given } from '../cli/command.ts';
+import { UsageError } from '../cli/flags.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { encryptPostgres } from '../replication/accounts/encrypt-postgres.ts';
 import { initPostgres } from '../replication/accounts/init-postgres.ts';
@@ -23,19 +18,18 @@ import { newDatabaseKey, postgresSettings } from './server-flags.ts';
  * @throws {PostgresUnfit} when it is initialised, or the role lacks a privilege; nothing has changed then
  * @throws {PostgresError} when it cannot be reached, or the outcome is unknown
  */
-export async function postgresInit(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, postgresInitCommand.flags);
-  const administrator = await readAdministrator(flags, terminal);
-  const { config, address } = postgresSettings(flags, terminal);
+export async function postgresInit(given: Given, terminal: Terminal): Promise<number> {
+  const administrator = await readAdministrator(given, terminal);
+  const { config, address } = postgresSettings(given, terminal);
   const { signingAlg } = config;
   const wanted = { ...administrator, signingAlg, clock: systemClock, randomBytes };
   const init = {
-    key: newDatabaseKey(flags, config),
+    key: newDatabaseKey(given, config),
     wanted,
-    allowAsynchronous: flags.has('allow-asynchronous'),
+    allowAsynchronous: given.has('allow-asynchronous'),
   };
   const { credentials } = await withPostgres(address, (connection) => initPostgres(connection, init));
-  terminal.out(flags.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));
+  terminal.out(given.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));
   return 0;
 }
 
@@ -44,26 +38,23 @@ export async function postgresInit(argv: readonly string[], terminal: Terminal):
  * @throws {UsageError} for wrong flags or URL
  * @throws {PostgresUnfit} when it is not initialised, is newer, or a running node cannot follow; nothing has changed then
  */
-export async function postgresMigrate(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, postgresMigrateCommand.flags);
-  const { address } = postgresSettings(flags, terminal);
+export async function postgresMigrate(given: Given, terminal: Terminal): Promise<number> {
+  const { address } = postgresSettings(given, terminal);
   const { from, to } = await withPostgres(address, migrate);
   const text =
     from === to
       ? `PostgreSQL already has layout ${to}; nothing was changed.\n`
       : `PostgreSQL had layout ${from}, and now has layout ${to}.\n`;
-  terminal.out(flags.has('json') ? `${JSON.stringify({ from, to })}\n` : text);
+  terminal.out(given.has('json') ? `${JSON.stringify({ from, to })}\n` : text);
   return 0;
 }
 
 /**
  * Creates a key file that only its owner can read.
- * @throws {UsageError} without `--out`
  * @throws {Error} when the file exists
  */
-export function postgresKey(argv: readonly string[], terminal: Terminal): number {
-  const file = readFlags(argv, postgresKeyCommand.flags).get('out');
-  if (file === undefined) throw new UsageError('Cannot create a key file without --out');
+export function postgresKey(given: Given, terminal: Terminal): number {
+  const file = given.value('out')!;
   try {
     writeFileSync(file, newPostgresKey(), { flag: 'wx', mode: 0o600 });
   } catch (error) {
@@ -82,9 +73,8 @@ and keep a copy apart from the backups of PostgreSQL: without it, encrypted secr
  * @throws {UsageError} for wrong flags or URL, and without a key file
  * @throws {PostgresUnfit} when a node runs, or the database has another key file; nothing has changed then
  */
-export async function postgresEncryptKeys(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, postgresEncryptKeysCommand.flags);
-  const { config, address } = postgresSettings(flags, terminal);
+export async function postgresEncryptKeys(given: Given, terminal: Terminal): Promise<number> {
+  const { config, address } = postgresSettings(given, terminal);
   const key = postgresKeyOf(config);
   if (key === undefined)
     throw new UsageError(
@@ -97,6 +87,6 @@ export async function postgresEncryptKeys(argv: readonly string[], terminal: Ter
       : `Encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'record' : 'records'}. Start each node with --postgres-key-file ${config.postgresKeyFile}.
 Earlier backups of PostgreSQL contain them in clear text: delete these backups, or replace the secrets.
 `;
-  terminal.out(flags.has('json') ? `${JSON.stringify({ encrypted: encrypted ?? 0 })}\n` : text);
+  terminal.out(given.has('json') ? `${JSON.stringify({ encrypted: encrypted ?? 0 })}\n` : text);
   return 0;
 }

@@ -1,6 +1,5 @@
+import type { Given } from '../cli/command.ts';
 import { contextOf } from '../cli/context.ts';
-import { readFlags } from '../cli/flags.ts';
-import { postgresStatusCommand } from '../cli/server-commands.ts';
 import { show } from '../cli/show.ts';
 import { makeTable, recordText, type Screen } from '../cli/table.ts';
 import type { Terminal } from '../cli/terminal.ts';
@@ -24,9 +23,8 @@ import { postgresSettings } from './server-flags.ts';
  * @throws {PostgresUnfit} when it is not initialised, or another key file is given
  * @throws {PostgresError} when it cannot be reached
  */
-export async function postgresStatus(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, postgresStatusCommand.flags);
-  const { config, address } = postgresSettings(flags, terminal);
+export async function postgresStatus(given: Given, terminal: Terminal): Promise<number> {
+  const { config, address } = postgresSettings(given, terminal);
   return withPostgres(address, async (connection) => {
     if (config.postgresKeyFile !== undefined) await checkKey(connection, config.postgresKeyFile);
     const asked = systemClock.now();
@@ -35,7 +33,7 @@ export async function postgresStatus(argv: readonly string[], terminal: Terminal
     const host = connection.host ?? '';
     const warnings = postgresWarnings(report, skewMs);
     terminal.out(
-      flags.has('json')
+      given.has('json')
         ? `${JSON.stringify({ host, ...report, warnings })}\n`
         : statusText(report, host, warnings, contextOf(terminal)),
     );

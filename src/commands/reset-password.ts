@@ -4,9 +4,8 @@ import { openDirectory } from '../accounts/directory.ts';
 import { hashPassword, newPassword } from '../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../accounts/prepare.ts';
 import { EmbeddedAccountStore } from '../accounts/store/embedded.ts';
+import type { Given } from '../cli/command.ts';
 import { Failure } from '../cli/failure.ts';
-import { readFlags, UsageError } from '../cli/flags.ts';
-import { resetPasswordCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../serve/config/config.ts';
@@ -24,20 +23,18 @@ import { configOf } from './server-flags.ts';
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared or has no such user, or the server that uses it does not answer
  */
-export async function resetPassword(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, resetPasswordCommand.flags);
-  const email = flags.get('email');
-  if (email === undefined) throw new UsageError('Cannot reset a password without --email');
-  const given = await readPassword('password-file', flags, email, terminal);
-  const config = configOf(flags, terminal);
-  const password = given ?? newPassword(randomBytes);
+export async function resetPassword(given: Given, terminal: Terminal): Promise<number> {
+  const email = given.value('email')!;
+  const chosen = await readPassword('password-file', given, email, terminal);
+  const config = configOf(given, terminal);
+  const password = chosen ?? newPassword(randomBytes);
   const passwordHash = await hashPassword(password, randomBytes);
-  const removeFactors = flags.has('remove-second-factors');
-  const request = { email, passwordHash, isTemporary: given === undefined, removeFactors };
+  const removeFactors = given.has('remove-second-factors');
+  const request = { email, passwordHash, isTemporary: chosen === undefined, removeFactors };
   if (config.postgres === undefined) await resetOn(config.data, request);
   else await resetIn(config, request);
-  const shown = given === undefined ? { email, password } : { email };
-  terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
+  const shown = chosen === undefined ? { email, password } : { email };
+  terminal.out(given.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
   return 0;
 }
 

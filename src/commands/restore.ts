@@ -1,5 +1,4 @@
-import { readGiven } from '../cli/command.ts';
-import { restoreCommand } from '../cli/server-commands.ts';
+import type { Given } from '../cli/command.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import type { Pace } from '../storage/backup/pace.ts';
@@ -13,8 +12,7 @@ import { configOf } from './server-flags.ts';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the backup is incomplete, or the directory has data; nothing has changed then
  */
-export async function restore(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const given = readGiven(restoreCommand, argv);
+export async function restore(given: Given, terminal: Terminal): Promise<number> {
   const { data, backupKeyFile } = configOf(given, terminal);
   const from = given.value('from')!;
   const mayBeUnchecked = given.has('skip-mac-check');

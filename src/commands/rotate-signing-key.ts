@@ -7,10 +7,9 @@ import {
   signingKeyOf,
   storedKeys,
 } from '../accounts/signing-keys.ts';
+import type { Given } from '../cli/command.ts';
 import { contextOf } from '../cli/context.ts';
-import { readFlags } from '../cli/flags.ts';
 import { confirm } from '../cli/prompt.ts';
-import { rotateSigningKeyCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../serve/config/config.ts';
@@ -27,16 +26,12 @@ import { configOf } from './server-flags.ts';
  * @throws {Failure} without confirmation
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
-export async function rotateSigningKeyNow(
-  argv: readonly string[],
-  terminal: Terminal,
-  person = contextOf(terminal).person,
-): Promise<number> {
-  const flags = readFlags(argv, rotateSigningKeyCommand.flags);
-  const config = configOf(flags, terminal);
-  if (person !== undefined && !flags.has('yes')) await confirm(person, question, 'Nothing was rotated');
+export async function rotateSigningKeyNow(given: Given, terminal: Terminal): Promise<number> {
+  const { person } = contextOf(terminal);
+  const config = configOf(given, terminal);
+  if (person !== undefined && !given.has('yes')) await confirm(person, question, 'Nothing was rotated');
   const rotation = config.postgres === undefined ? await rotateOn(config.data) : await rotateIn(config);
-  terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
+  terminal.out(given.has('json') ? asJson(rotation) : asText(rotation));
   return 0;
 }
 

@@ -7,21 +7,18 @@ import type { PostgresAddress } from '../replication/postgres/postgres-url.ts';
 import { type Config, loadConfig } from '../serve/config/config.ts';
 import { postgresAddress, postgresKeyOf } from '../serve/postgres-connection.ts';
 
-type Flags = ReadonlyMap<string, string> | Given;
-
 /** The settings, of which a command takes some as flags. */
-export function configOf(flags: Flags, terminal: Terminal): Config {
-  const given = settings.filter(({ flag }) => flags.has(flag));
-  const value = (flag: string) => ('get' in flags ? flags.get(flag) : flags.value(flag));
-  return loadConfig({ ...terminal, argv: given.map(({ flag }) => `--${flag}=${value(flag)}`) });
+export function configOf(given: Given, terminal: Terminal): Config {
+  const flags = settings.map(({ flag }) => flag).filter((flag) => given.has(flag));
+  return loadConfig({ ...terminal, argv: flags.map((flag) => `--${flag}=${given.value(flag)}`) });
 }
 
 /**
  * The key that encrypts the secrets of a new database, or `undefined` with `--without-key-file`.
  * @throws {UsageError} without either
  */
-export function newDatabaseKey(flags: Flags, config: Config): PostgresKey | undefined {
-  const isPlain = flags.has('without-key-file');
+export function newDatabaseKey(given: Given, config: Config): PostgresKey | undefined {
+  const isPlain = given.has('without-key-file');
   if (config.postgresKeyFile !== undefined && isPlain)
     throw new UsageError('Cannot use --without-key-file with --postgres-key-file');
   if (config.postgresKeyFile === undefined && !isPlain)
@@ -33,10 +30,10 @@ export function newDatabaseKey(flags: Flags, config: Config): PostgresKey | unde
 
 /** @throws {UsageError} for wrong settings, or without the URL of PostgreSQL */
 export function postgresSettings(
-  flags: Flags,
+  given: Given,
   terminal: Terminal,
 ): { readonly config: Config; readonly address: PostgresAddress } {
-  const config = configOf(flags, terminal);
+  const config = configOf(given, terminal);
   if (config.postgres === undefined)
     throw new UsageError(
       'Cannot find PostgreSQL: give its URL with --postgres-file, --postgres or FLAGMETER_POSTGRES',

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readGiven } from '../cli/command.ts';
+import type { Given } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
-import { verifyCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { checkDirectory, type Finding } from '../storage/backup/check-directory.ts';
@@ -21,8 +20,7 @@ import { configOf } from './server-flags.ts';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory is not prepared or in use, or the backup is incomplete
  */
-export async function verify(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const given = readGiven(verifyCommand, argv);
+export async function verify(given: Given, terminal: Terminal): Promise<number> {
   const { operand } = given;
   if (operand !== '' && given.has('data'))
     throw new UsageError(`Cannot verify ${operand} with --data: give only one of them`);

@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newPassword } from '../accounts/passwords.ts';
 import { type FirstCredentials, prepareData } from '../accounts/prepare.ts';
-import { type Given, readGiven } from '../cli/command.ts';
+import type { Given } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
-import { demoCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
@@ -62,9 +61,8 @@ export interface ReadyDemo extends FirstCredentials {
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the temp directory or an address cannot be used
  */
-export async function demo(argv: readonly string[], terminal: Terminal): Promise<number> {
+export async function demo(given: Given, terminal: Terminal): Promise<number> {
   const startedAt = systemClock.monotonic();
-  const given = readGiven(demoCommand, argv);
   const seed = readSeed(given.value('seed'));
   const format = terminal.interactive ? 'text' : 'json';
   shareLogFormat(format);

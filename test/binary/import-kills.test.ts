@@ -60,12 +60,12 @@ test('an import is counted once, although the server is killed before and after 
     },
   };
   const target = ['--app', shop.application, '--environment', 'Production', '--format', 'csv'];
-  expect(await runImport([path, ...target], context)).toBe(0);
+  expect(await runImport.run([path, ...target], context)).toBe(0);
   expect(requests).toBeGreaterThan(15);
   const checks = await readChecks(http, shop);
   expect([...checks.values()]).toEqual(Array(features).fill(counts / features));
 
-  expect(await runImport([path, ...target], { ...testContext({ env }) })).toBe(0);
+  expect(await runImport.run([path, ...target], { ...testContext({ env }) })).toBe(0);
   expect(await readChecks(http, shop)).toEqual(checks);
   service.kill('SIGTERM');
   expect((await service.exit).code).toBe(0);

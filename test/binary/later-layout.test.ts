@@ -1,7 +1,6 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rotateSigningKeyCommand } from '../../src/cli/server-commands.ts';
 import { commandTable } from '../../src/commands/command-table.ts';
 import { newPostgresKey } from '../../src/replication/postgres/postgres-key.ts';
 import { spoolLayout, usageLayout } from '../../src/storage/lmdb/layout.ts';
@@ -31,7 +30,7 @@ const onData: Readonly<Record<string, readonly string[]>> = {
   serve: freePorts,
   init: ['--admin-email', 'a@example.com'],
   'admin reset-password': ['--email', 'bench@localhost'],
-  [rotateSigningKeyCommand.name]: [],
+  'signing-keys rotate': [],
   verify: [],
   backup: ['--to', 'file'],
   compact: [],
@@ -106,7 +105,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
   const onPostgres: Readonly<Record<string, () => readonly string[]>> = {
     serve: () => ['--data', join(freshDirectory(), 'new'), ...freePorts],
     'admin reset-password': () => ['--email', 'ada@example.com'],
-    [rotateSigningKeyCommand.name]: () => [],
+    'signing-keys rotate': () => [],
     'postgres init': () => ['--admin-email', 'a@example.com', '--without-key-file'],
     'postgres status': () => [],
     'postgres migrate': () => [],

@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, expect } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
-import { runResource } from '../../src/cli/resource-command.ts';
-import type { ResourceName } from '../../src/contract/resources/resources.ts';
 import { createApplication, manage, token } from '../support/binary.ts';
+import { runCommand } from '../support/run-command.ts';
 import { type ContextOptions, testContext } from './fixture.ts';
 import { type RunningService, runService } from './running-service.ts';
 
@@ -48,10 +47,10 @@ export function administrator(...args: string[]): Administrator {
       return application;
     },
     async run(command, options = {}, others = {}) {
-      const [name, ...argv] = command.split(' ').map((word) => word.replaceAll('+', ' '));
+      const words = command.split(' ').map((word) => word.replaceAll('+', ' '));
       const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: access, ...options.env };
       const context = testContext({ clock: running.clock, ...options, env });
-      const code = await runResource(name as ResourceName, argv, { ...context, ...others });
+      const code = await runCommand(words, { ...context, ...others });
       expect(code).toBe(0);
       return { ...context.output, questions: context.questions };
     },

@@ -8,7 +8,7 @@ const admin = administrator();
 async function run(command: string, input: string) {
   const env = { FLAGMETER_URL: admin.running.url, FLAGMETER_TOKEN: admin.access };
   const context = testContext({ clock: admin.running.clock, env, files: { '-': input } });
-  const code = await adoptKey(command.split(' '), context);
+  const code = await adoptKey.run(command.split(' '), context);
   return { code, ...context.output };
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Command, readGiven } from '../../src/cli/command.ts';
+import { readGiven, type Syntax } from '../../src/cli/command.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 
-const simple: Command = {
+const simple: Syntax = {
   name: 'apps list',
   summary: '',
   flags: [
@@ -11,7 +11,7 @@ const simple: Command = {
   ],
 };
 
-const rich: Command = {
+const rich: Syntax = {
   name: 'users create',
   summary: '',
   operand: { name: 'TYPE', description: '', values: ['Frontend', 'Backend', '-odd'] },
@@ -40,7 +40,7 @@ describe('the arguments of a command', () => {
     expect(readGiven(rich, ['--name', 'n', '--', '-odd']).operand).toBe('-odd');
   });
 
-  it.each<[Command, string[], string]>([
+  it.each<[Syntax, string[], string]>([
     [simple, ['x'], "Cannot use the argument 'x': apps list takes flags only"],
     [simple, ['--jason'], 'Unknown flag --jason; the nearest known one is --json'],
     [simple, ['--json=yes'], '--json does not take a value'],

@@ -44,7 +44,7 @@ async function enterCode({ output }: TestContext, action: string): Promise<void>
 }
 
 function attempt({ context }: Machine, ...argv: string[]): Promise<number> {
-  return login(['--url', running.url, '--device', ...argv], context);
+  return login.run(['--url', running.url, '--device', ...argv], context);
 }
 
 describe('login --device', () => {
@@ -110,7 +110,7 @@ describe('login --device', () => {
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await expect(login(['--url', urlOf(), '--device'], machine().context)).rejects.toThrow(
+    await expect(login.run(['--url', urlOf(), '--device'], machine().context)).rejects.toThrow(
       `${urlOf()} does not support signing in with a browser on another machine`,
     );
   });
@@ -129,7 +129,7 @@ describe('login --device', () => {
       return Response.json(metadata);
     };
     const { context } = machine({}, { fetch: answer });
-    await expect(login(['--url', address, '--device'], context)).rejects.toThrow(
+    await expect(login.run(['--url', address, '--device'], context)).rejects.toThrow(
       `${address} does not support signing in with a browser on another machine`,
     );
     expect(asked).toEqual([`${address}/.well-known/openid-configuration`]);
@@ -150,7 +150,7 @@ it('login without a browser suggests login --device', async () => {
   const err = (text: string) => {
     if (text.includes('--device')) throw new Error(text);
   };
-  await expect(login(['--url', running.url], { ...one.context, err })).rejects.toThrow(
+  await expect(login.run(['--url', running.url], { ...one.context, err })).rejects.toThrow(
     'No browser found. To sign in with one on another machine: flagmeter login --device',
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { health } from '../../src/cli/health.ts';
+import { runCommand } from '../support/run-command.ts';
 import { administrator } from './administrator.ts';
 import { testContext } from './fixture.ts';
 
@@ -9,7 +9,8 @@ const { api, running } = admin;
 async function run(command: string) {
   const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
   const context = testContext({ clock: running.clock, env });
-  const result = health(command.replace('Here', admin.application).split(' ').filter(Boolean), context);
+  const argv = command.replace('Here', admin.application).split(' ').filter(Boolean);
+  const result = runCommand(['health', ...argv], context);
   const failure = await result.then(
     () => undefined,
     ({ message, exitCode }) => ({ message, exitCode }),

@@ -49,7 +49,7 @@ describe('login as an API key', () => {
     const { clientId, clientSecret } = running.service.credentials;
     const [argv, options] = given(clientId, clientSecret);
     const context = around(options);
-    expect(await login([...argv, '--url', `${running.url}/`], context)).toBe(0);
+    expect(await login.run([...argv, '--url', `${running.url}/`], context)).toBe(0);
     expect(context.output).toEqual({ out: '', err: `Signed in to ${running.url} as First API key\n` });
     const session = sessionOf(context) as StoredSession;
     expect(session).toEqual({
@@ -65,16 +65,16 @@ describe('login as an API key', () => {
   it('stores the secret with --store', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
-    await login(['--url', running.url, '--client-id', clientId, '--store'], context);
+    await login.run(['--url', running.url, '--client-id', clientId, '--store'], context);
     expect(sessionOf(context)?.clientSecret).toBe(clientSecret);
   });
 
   it('with a wrong secret fails with 3, and keeps the previous session', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, 'wrong'] });
-    await login(['--url', running.url, '--client-id', clientId], context);
+    await login.run(['--url', running.url, '--client-id', clientId], context);
     const before = sessionOf(context) as StoredSession;
-    await expect(login(['--url', running.url, '--client-id', clientId], context)).rejects.toMatchObject({
+    await expect(login.run(['--url', running.url, '--client-id', clientId], context)).rejects.toMatchObject({
       exitCode: 3,
       message: 'The client is unknown or its secret is wrong (invalid_client)',
     });
@@ -85,9 +85,9 @@ describe('login as an API key', () => {
   it('ends the session that it replaces', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, clientSecret] });
-    await login(['--url', running.url, '--client-id', clientId], context);
+    await login.run(['--url', running.url, '--client-id', clientId], context);
     const before = sessionOf(context) as StoredSession;
-    await login(['--url', running.url, '--client-id', clientId], context);
+    await login.run(['--url', running.url, '--client-id', clientId], context);
     expect(await statusOf(before)).toBe(401);
     expect(await statusOf(sessionOf(context) as StoredSession)).toBe(200);
   });
@@ -108,14 +108,14 @@ describe('login as an API key', () => {
     [['--url', 'http://me:secret@flags.example'], 'Cannot use --url http://…@flags.example: must be'],
     [['--auth-url', 'x'], 'Cannot use --auth-url x: must be an address'],
   ])('of %j is refused', async (argv, message) => {
-    const attempt = login(argv, around());
+    const attempt = login.run(argv, around());
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(message);
   });
 
   it('warns about an address without encryption', async () => {
     const context = around({ answers: ['x'] });
-    const attempt = login(['--url', 'http://flags.invalid', '--client-id', 'x'], context);
+    const attempt = login.run(['--url', 'http://flags.invalid', '--client-id', 'x'], context);
     await expect(attempt).rejects.toMatchObject({ exitCode: 7 });
     expect(context.output.err).toBe(
       'Warning: this address is not encrypted; others on the network can read the tokens\n',
@@ -126,7 +126,7 @@ describe('login as an API key', () => {
 describe('login with a browser', () => {
   it('stores a session that can be renewed', async () => {
     const context = withBrowser();
-    expect(await login(['--url', running.url], context)).toBe(0);
+    expect(await login.run(['--url', running.url], context)).toBe(0);
     expect(context.output.err).toMatch(
       new RegExp(
         `^Open this address .*\n\n  ${running.url}/connect/authorize\\?.*\n\nSigned in to ${running.url} as admin@localhost\n$`,
@@ -141,7 +141,7 @@ describe('login with a browser', () => {
 
   it('does not print the code, the verifier or a token', async () => {
     const context = withBrowser();
-    await login(['--url', running.url], context);
+    await login.run(['--url', running.url], context);
     const { accessToken, refreshToken } = sessionOf(context) as StoredSession;
     for (const secret of [accessToken, refreshToken, 'code=', 'code_verifier'])
       expect(context.output.err).not.toContain(secret);
@@ -167,7 +167,7 @@ describe('login with a browser', () => {
       pages.push(fetch(`${asked.get('redirect_uri')}?${back}`).then((response) => response.text()));
     };
     const context = around({ openBrowser });
-    await expect(login(['--url', running.url], context)).rejects.toMatchObject({
+    await expect(login.run(['--url', running.url], context)).rejects.toMatchObject({
       exitCode,
       message: expect.stringMatching(message),
     });
@@ -177,7 +177,7 @@ describe('login with a browser', () => {
 
   it('does not use a token host with another issuer', async () => {
     const { port } = new URL(running.url);
-    const attempt = login(['--url', `http://localhost:${port}`], withBrowser());
+    const attempt = login.run(['--url', `http://localhost:${port}`], withBrowser());
     await expect(attempt).rejects.toMatchObject({
       exitCode: 1,
       message: `The token host at http://localhost:${port} has the address ${running.url}: use that one, with --url or --auth-url`,
@@ -201,7 +201,7 @@ describe('login at a server that is not flagmeter', () => {
     [500, '{}', /does not answer like a flagmeter server \(status 500\)$/],
   ])('reports an answer of %i %s', async (status, body, message) => {
     const address = await start((_, response) => void response.writeHead(status).end(body));
-    const attempt = login(['--url', address], around());
+    const attempt = login.run(['--url', address], around());
     await expect(attempt).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(message) });
   });
 
@@ -235,7 +235,7 @@ describe('login at a server that is not flagmeter', () => {
       response.end(JSON.stringify(isToken ? body : metadata));
     });
     const context = around({ answers: ['s'] });
-    const attempt = login(['--url', address, '--client-id', 'x'], context);
+    const attempt = login.run(['--url', address, '--client-id', 'x'], context);
     await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
     await expect(attempt).rejects.not.toThrow('secret');
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
@@ -253,7 +253,8 @@ describe('login at a server that is not flagmeter', () => {
         } as StoredSession;
       return response;
     };
-    const attempt = login(['--url', address, '--auth-url', running.url], { ...context, fetch: watched });
+    const watching = { ...context, fetch: watched };
+    const attempt = login.run(['--url', address, '--auth-url', running.url], watching);
     await expect(attempt).rejects.toThrow(`${address} does not answer like a flagmeter server (status 404)`);
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
     expect(await statusOf(got as StoredSession)).toBe(401);
@@ -266,17 +267,17 @@ describe('logout', () => {
     async (by) => {
       const { clientId, clientSecret } = running.service.credentials;
       const context = withBrowser({ answers: [clientSecret] });
-      await login(
+      await login.run(
         by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
         context,
       );
       const session = sessionOf(context) as StoredSession;
       context.output.err = '';
-      expect(await logout([], context)).toBe(0);
+      expect(await logout.run([], context)).toBe(0);
       expect(context.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
       expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
       expect(await statusOf(session)).toBe(401);
-      expect(await logout(['--url', running.url], context)).toBe(0);
+      expect(await logout.run(['--url', running.url], context)).toBe(0);
       expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
     },
   );
@@ -284,9 +285,9 @@ describe('logout', () => {
   it('deletes the tokens even if the server cannot be reached', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
-    await login(['--url', running.url, '--client-id', clientId], context);
+    await login.run(['--url', running.url, '--client-id', clientId], context);
     const offline = { ...context, fetch: () => Promise.reject(new Error('no network')) };
-    await expect(logout([], offline)).rejects.toMatchObject({
+    await expect(logout.run([], offline)).rejects.toMatchObject({
       exitCode: 1,
       message: `The tokens were deleted here, but may still be valid: Cannot reach ${running.url}: no network`,
     });

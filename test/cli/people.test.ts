@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { people } from '../../src/cli/people.ts';
+import { runCommand } from '../support/run-command.ts';
 import { administrator } from './administrator.ts';
 import { type ContextOptions, testContext } from './fixture.ts';
 
@@ -9,7 +9,7 @@ const { api } = admin;
 async function run(command: string, options: ContextOptions = {}) {
   const env = { FLAGMETER_URL: admin.running.url, FLAGMETER_TOKEN: admin.access };
   const context = testContext({ clock: admin.running.clock, ...options, env });
-  const code = await people(command.split(' '), context);
+  const code = await runCommand(['people', ...command.split(' ')], context);
   return { code, ...context.output, questions: context.questions };
 }
 

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { runReport } from '../../src/cli/report-command.ts';
-import type { ReportName } from '../../src/cli/reports.ts';
 import { whoami } from '../../src/cli/whoami.ts';
 import { createKey } from '../support/binary.ts';
+import { runCommand } from '../support/run-command.ts';
 import { administrator } from './administrator.ts';
 import { testContext } from './fixture.ts';
 
@@ -26,10 +25,10 @@ async function send(packet: object, headers: Record<string, string> = { origin: 
 }
 
 async function run(command: string): Promise<{ out: string; err: string }> {
-  const [name, ...argv] = command.replace('Here', admin.application).split(' ');
+  const words = command.replace('Here', admin.application).split(' ');
   const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
   const context = testContext({ clock: running.clock, env });
-  expect(await runReport(name as ReportName, argv, context)).toBe(0);
+  expect(await runCommand(words, context)).toBe(0);
   return context.output;
 }
 
@@ -63,7 +62,7 @@ describe('rows', () => {
         url.includes('format=') ? new Response(broken) : fetch(url, init),
     };
     const argv = ['--app', admin.application, '--environment', 'Production', '--format', 'csv'];
-    await expect(runReport('usage', argv, cut)).rejects.toThrow(/rows are missing/);
+    await expect(runCommand(['usage', ...argv], cut)).rejects.toThrow(/rows are missing/);
   });
 });
 
@@ -72,13 +71,13 @@ describe('a range of the calendar', () => {
   async function query(command: string): Promise<Record<string, string>> {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const clock = { ...running.clock, now: () => Date.parse('2026-11-01T23:30:00Z') };
-    const context = testContext({ clock, env });
-    const recording = (url: string, init: RequestInit) => {
+    const record = (url: string, init: RequestInit) => {
       asked.push(new URL(url));
       return fetch(url, init);
     };
-    const [name, ...argv] = command.replace('Here', admin.application).split(' ');
-    expect(await runReport(name as ReportName, argv, { ...context, fetch: recording })).toBe(0);
+    const words = command.replace('Here', admin.application).split(' ');
+    const recording = { ...testContext({ clock, env }), fetch: record };
+    expect(await runCommand(words, recording)).toBe(0);
     const { environment: _, step: __, ...rest } = Object.fromEntries(asked.at(-1)!.searchParams);
     return rest;
   }
@@ -207,7 +206,7 @@ describe('whoami', () => {
   it('shows the server, and the user that commands act as', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
-    expect(await whoami([], context)).toBe(0);
+    expect(await whoami.run([], context)).toBe(0);
     expect(context.output.out).toMatch(/^ {2}Server +http:.*\n {2}By +the token in FLAGMETER_TOKEN\n/);
     expect(context.output.out).toMatch(/^ {2}Teams +Default \(primary\)$/m);
   });
@@ -215,12 +214,12 @@ describe('whoami', () => {
   it('prints the JSON of the API for scripts', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
-    await whoami(['--json'], context);
+    await whoami.run(['--json'], context);
     expect(JSON.parse(context.output.out)).toEqual(await api('GET', '/users/me', 200));
   });
 
   it('without a login fails with 3', async () => {
     const context = testContext({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
-    await expect(whoami([], context)).rejects.toMatchObject({ exitCode: 3 });
+    await expect(whoami.run([], context)).rejects.toMatchObject({ exitCode: 3 });
   });
 });

@@ -21,7 +21,7 @@ async function signedIn(
 ): Promise<TestContext & { grants: string[] }> {
   const openBrowser = (address: string) => void signInAt(address, running.service.credentials);
   const context = testContext({ clock, openBrowser, ...options });
-  await login(['--url', running.url, ...argv], context);
+  await login.run(['--url', running.url, ...argv], context);
   const grants: string[] = [];
   return {
     ...context,
@@ -56,7 +56,7 @@ describe('half of an API key in the environment', () => {
 
   it('does not begin a sign-in by browser', async () => {
     const context = testContext({ env: { [secret]: 'x' } });
-    await expect(login(['--url', running.url], context)).rejects.toThrow(
+    await expect(login.run(['--url', running.url], context)).rejects.toThrow(
       `Cannot use ${secret} without ${id}`,
     );
   });

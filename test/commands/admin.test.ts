@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { admin } from '../../src/commands/subcommands.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { refresh, type StoredStore } from '../fixtures/stores/fill.ts';
 import { unpack } from '../fixtures/stores/unpack.ts';
 import { cleanUp, freshDirectory, manage, token } from '../support/binary.ts';
+import { runCommand } from '../support/run-command.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
 afterAll(cleanUp);
@@ -18,7 +18,7 @@ async function reset(argv: readonly string[], text = ''): Promise<string> {
   const write = (more: string) => {
     out += more;
   };
-  const code = await admin(['reset-password', ...argv], {
+  const code = await runCommand(['admin', 'reset-password', ...argv], {
     out: write,
     err: () => {},
     interactive: false,
@@ -132,7 +132,7 @@ describe('admin reset-password', () => {
   });
 
   it.each([
-    [['reset-password'], 'Cannot reset a password without --email'],
+    [['reset-password'], 'Cannot use admin reset-password without --email'],
     [
       ['reset-password', '--email', 'a@b', '--password-file', 'p'],
       'the password in its first line must have at least 12',
@@ -141,7 +141,7 @@ describe('admin reset-password', () => {
     [['reset-pasword'], 'Unknown command admin reset-pasword; the nearest known one is admin reset-password'],
   ])('refuses %j', async (argv, message) => {
     const terminal = { out: () => {}, err: () => {}, interactive: false, env: {}, readFile: () => 'short\n' };
-    const attempt = async () => admin(argv, terminal);
+    const attempt = async () => runCommand(['admin', ...argv], terminal);
     await expect(attempt()).rejects.toThrow(UsageError);
     await expect(attempt()).rejects.toThrow(message);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { secondWords } from '../../src/cli/command.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
-import { commandTable, isCommand } from '../../src/commands/command-table.ts';
-import { help, helpText, secondWords } from '../../src/commands/help.ts';
+import { commandNames as commands } from '../../src/commands/command-files.ts';
+import { commandTable } from '../../src/commands/command-table.ts';
+import { help, helpText } from '../../src/commands/help.ts';
 import { settings } from '../../src/contract/config-schema.ts';
-
-const commands = Object.keys(commandTable).filter(isCommand);
 
 function run(...argv: string[]): { code: number; out: string } {
   let out = '';
@@ -49,7 +49,7 @@ describe('the help text', () => {
     }
   });
 
-  it.each(commands.flatMap((name) => secondWords(name).map((word) => [name, word])))(
+  it.each(commands.flatMap((name) => secondWords(commandTable[name]).map((word) => [name, word])))(
     'of %s %s is about that alone',
     (name = '', word = '') => {
       const { code, out } = run(name, word);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { init } from '../../src/commands/init.ts';
+import { init } from '../../src/commands/entries/init.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 
@@ -24,7 +24,7 @@ interface Outcome {
 /** Runs `init`; `files` are the texts of the files that it may read. */
 async function run(argv: string[], files: Record<string, string> = {}, env = {}): Promise<Outcome> {
   let out = '';
-  const code = await init(argv, {
+  const code = await init.run(argv, {
     out: (text) => {
       out += text;
     },
@@ -123,7 +123,7 @@ describe('init', () => {
   });
 
   it.each<[string[], Record<string, string>, string]>([
-    [[], {}, 'Cannot prepare a store without --admin-email'],
+    [[], {}, 'Cannot use init without --admin-email'],
     [['--admin-email', 'admin'], {}, 'Cannot use --admin-email admin: must be one address'],
     [['--admin-email', 'a@b, c@d'], {}, 'must be one address'],
     [['--admin-email', 'a@b\nc'], {}, 'must be one address'],

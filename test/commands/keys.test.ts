@@ -4,20 +4,20 @@ import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { rotateSigningKeyNow } from '../../src/commands/rotate-signing-key.ts';
-import { keys, signingKeys } from '../../src/commands/subcommands.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';
+import { testContext } from '../cli/fixture.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
+import { runCommand } from '../support/run-command.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-async function run(argv: readonly string[], env = {}, command = signingKeys): Promise<string> {
+async function run(argv: readonly string[], env = {}, command = 'signing-keys'): Promise<string> {
   let out = '';
   const readFile = () => {
     throw new Error('ENOENT: no such file');
   };
-  const code = await command(argv, {
+  const code = await runCommand([command, ...argv], {
     out: (text) => {
       out += text;
     },
@@ -90,8 +90,8 @@ test.each<[string[], string | RegExp]>([
   [['rotate', '--engine', 'postgres://localhost/flagmeter', '--engine-key-file', 'key'], bothCommands],
   [['rotate', 'Web'], 'without --app'],
 ])('keys refuses %j', async (argv, message) => {
-  await expect(async () => run(argv, {}, keys)).rejects.toThrow(UsageError);
-  await expect(async () => run(argv, {}, keys)).rejects.toThrow(message);
+  await expect(async () => run(argv, {}, 'keys')).rejects.toThrow(UsageError);
+  await expect(async () => run(argv, {}, 'keys')).rejects.toThrow(message);
 });
 
 test.each<[string[], string]>([
@@ -107,16 +107,11 @@ test.each<[string[], string]>([
 test('signing-keys rotate asks a person for confirmation, and states its effect', async () => {
   const data = await prepared('ES256');
   const asked: string[] = [];
-  const answering = (answer: string) => ({
-    ask: async (question: string) => {
-      asked.push(question);
-      return answer;
-    },
-    askSecret: async () => '',
-  });
-  const terminal = { out: () => {}, err: () => {}, interactive: true, env: {}, readFile: () => '' };
-  const rotate = (answer: string, ...more: string[]) =>
-    rotateSigningKeyNow(['--data', data, ...more], terminal, answering(answer));
+  const rotate = async (answer: string, ...more: string[]) => {
+    const context = testContext({ answers: [answer] });
+    const argv = ['signing-keys', 'rotate', '--data', data, ...more];
+    return runCommand(argv, context).finally(() => asked.push(...context.questions));
+  };
   await expect(rotate('n')).rejects.toThrow('Nothing was rotated');
   expect(asked).toEqual([expect.stringMatching(/signs all tokens\? Tokens of the current key stay valid/)]);
   expect(await keysOf(data)).toHaveLength(1);

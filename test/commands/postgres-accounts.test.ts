@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
-import { admin, signingKeys } from '../../src/commands/subcommands.ts';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -18,6 +16,7 @@ import {
 } from '../accounts/store/postgres-fixture.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { needing } from '../support/needing.ts';
+import { runCommand } from '../support/run-command.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const { describe, test } = needing('postgresql');
@@ -36,12 +35,9 @@ async function running(): Promise<{ url: string; node: TestNode }> {
   return { url, node: openNode(url, { store }) };
 }
 
-async function run(
-  command: (argv: readonly string[], terminal: Terminal) => Promise<number>,
-  argv: readonly string[],
-): Promise<Record<string, unknown>> {
+async function run(command: string, argv: readonly string[]): Promise<Record<string, unknown>> {
   let out = '';
-  const code = await command([...argv, '--json'], {
+  const code = await runCommand([command, ...argv, '--json'], {
     out: (text) => {
       out += text;
     },
@@ -58,7 +54,7 @@ describe('beside running nodes', () => {
   test('signing-keys rotate creates a signing key for all nodes', async () => {
     const { url, node } = await running();
     const [before] = storedKeys(node.store);
-    const { kid, retired } = await run(signingKeys, ['rotate', '--postgres', url]);
+    const { kid, retired } = await run('signing-keys', ['rotate', '--postgres', url]);
     expect(retired).toEqual([before!.kid]);
     await node.accountStore.current();
     expect(storedKeys(node.store).map((key) => key.kid)).toEqual([kid, before!.kid]);
@@ -70,7 +66,7 @@ describe('beside running nodes', () => {
     await accountStore.throttles.change(['pair.x'], (draft) =>
       draft.put('pair.x', { failures: 9, lastAt: 1 }),
     );
-    const { password } = await run(admin, ['reset-password', '--postgres', url, '--email', email]);
+    const { password } = await run('admin', ['reset-password', '--postgres', url, '--email', email]);
     await accountStore.current();
     const [user] = accountStore.records('users').values();
     expect(await verifyPassword(password as string, user!.passwordHash)).toBe(true);
@@ -79,7 +75,7 @@ describe('beside running nodes', () => {
 
   test('neither command is listed as a node', async () => {
     const { url } = await running();
-    await run(signingKeys, ['rotate', '--postgres', url]);
+    await run('signing-keys', ['rotate', '--postgres', url]);
     const rows = await (await sharedServer()).query('SELECT directory FROM fm_node', [], url);
     expect(rows).toEqual([]);
   });
@@ -87,7 +83,7 @@ describe('beside running nodes', () => {
 
 test('names a database without accounts, and a PostgreSQL that does not answer', async () => {
   const url = await newDatabase(await sharedServer());
-  await expect(run(signingKeys, ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
+  await expect(run('signing-keys', ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
   const away = url.replace(/:\d+\//, ':1/');
-  await expect(run(signingKeys, ['rotate', '--postgres', away])).rejects.toThrow('127.0.0.1:1');
+  await expect(run('signing-keys', ['rotate', '--postgres', away])).rejects.toThrow('127.0.0.1:1');
 });

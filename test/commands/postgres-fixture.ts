@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { postgres } from '../../src/commands/subcommands.ts';
+import { runCommand } from '../support/run-command.ts';
 
 export interface Outcome {
   readonly code: number;
@@ -15,7 +15,7 @@ export async function runPostgres(
 ): Promise<Outcome> {
   let out = '';
   let err = '';
-  const code = await postgres(argv, {
+  const code = await runCommand(['postgres', ...argv], {
     out: (text) => {
       out += text;
     },

@@ -1,9 +1,10 @@
 import { beforeEach, expect } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { postgresForgetNode } from '../../src/commands/postgres-forget-node.ts';
 import { postgresLayout } from '../../src/replication/postgres/schema.ts';
+import { testContext } from '../cli/fixture.ts';
 import { needing } from '../support/needing.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
+import { runCommand } from '../support/run-command.ts';
 import { runPostgres } from './postgres-fixture.ts';
 import { statusDatabases, through } from './postgres-nodes.ts';
 
@@ -197,15 +198,9 @@ describe('postgres forget-node', () => {
     await expect(run('forget-node', 'lost')).rejects.toThrow(UsageError);
     const asked: string[] = [];
     const answering = (answer: string) => {
-      const person = {
-        ask: async (question: string) => {
-          asked.push(question);
-          return answer;
-        },
-        askSecret: async () => '',
-      };
-      const terminal = { out: () => {}, err: () => {}, interactive: true, env: {}, readFile: () => '' };
-      return postgresForgetNode(['lost', '--postgres', current().url], terminal, person);
+      const context = testContext({ answers: [answer] });
+      const argv = ['postgres', 'forget-node', 'lost', '--postgres', current().url];
+      return runCommand(argv, context).finally(() => asked.push(...context.questions));
     };
     await expect(answering('no')).rejects.toThrow('Nothing was changed');
     expect((await status()).streams.open).toHaveLength(1);

@@ -43,7 +43,7 @@ describe.runIf(canMount())('on a full disk', () => {
       },
     };
     const target = ['--app', shop.application, '--environment', 'Production', '--format', 'csv', '--json'];
-    expect(await runImport([path, ...target], context)).toBe(0);
+    expect(await runImport.run([path, ...target], context)).toBe(0);
     expect(waits).toBeGreaterThan(0);
     const { imported, repeated } = JSON.parse(context.output.out);
     expect(imported + repeated).toBe(counts);

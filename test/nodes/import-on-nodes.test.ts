@@ -61,7 +61,7 @@ async function importOn(
     },
   };
   const target = ['--app', shop.application, '--environment', environment, '--format', 'csv', '--json'];
-  expect(await runImport([path, ...target], context)).toBe(0);
+  expect(await runImport.run([path, ...target], context)).toBe(0);
   return JSON.parse(context.output.out);
 }
 

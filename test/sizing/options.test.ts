@@ -3,9 +3,9 @@ import { sweepOptions } from '../../src/bench/options.ts';
 import { planSweep } from '../../src/bench/sweep.ts';
 import { readGiven } from '../../src/cli/command.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { benchCommand } from '../../src/cli/server-commands.ts';
+import { bench } from '../../src/commands/entries/bench.ts';
 
-const read = (argv: readonly string[], own = true) => sweepOptions(readGiven(benchCommand, argv), own);
+const read = (argv: readonly string[], own = true) => sweepOptions(readGiven(bench, argv), own);
 
 describe('the options of a sweep', () => {
   it('begin each list with the default of the server, and fit into four minutes', () => {

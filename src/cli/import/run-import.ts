@@ -1,6 +1,8 @@
+import { flag } from '../../contract/shapes/option.ts';
 import { type Api, connect, type Item } from '../api.ts';
-import { importCommand } from '../client-commands.ts';
-import { type Given, readGiven } from '../command.ts';
+import { clientCommand } from '../client-command.ts';
+import type { Given } from '../command.ts';
+import { appFlag, jsonFlag, urlFlag } from '../common-flags.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication, missing } from '../find.ts';
@@ -14,16 +16,44 @@ import { BadLines } from './bad-lines.ts';
 import { importOf, partsOf } from './parts.ts';
 import { beforeOf, type Selection } from './selection.ts';
 import { howToResume, type Sent, sendParts } from './send-parts.ts';
-import { Source } from './source.ts';
+import { importFormats, Source } from './source.ts';
 import { type Survey, surveyOf } from './survey.ts';
+
+export const runImport = clientCommand({
+  name: 'import',
+  summary: 'Import data of the past from a file: an export, or tables of Unleash',
+  operand: { name: 'FILE', description: 'File with the counts' },
+  flags: [
+    flag('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
+    flag('environment NAME', 'Environment that gets the counts', { required: true }),
+    flag('from-environment NAME', 'Environment in the file; rows of others are left out', {
+      more: 'default: the only one in the file',
+    }),
+    flag('before TIME', 'Time from which on rows are left out: that of a switch-over to flagmeter'),
+    flag('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
+    flag('bad-lines FILE', 'New file for the bad lines, to be corrected and imported', {
+      file: true,
+      excludes: ['variants'],
+    }),
+    flag('dry-run', 'Only check the file, and report what would be imported'),
+    ...[appFlag, urlFlag, jsonFlag],
+  ],
+  notes: `
+Imports exports of usage and of measurements (CSV or NDJSON), and client_metrics_env of Unleash as
+psql \\copy writes it, up to the time of a switch-over with --before.
+The same file counts once: run an interrupted import again to continue. A changed file is another
+file, so correct bad lines in the file that --bad-lines writes. Exit code 8: there are bad lines;
+the others are imported.
+`,
+  run: importFile,
+});
 
 /**
  * Imports a file with counts of the past.
  * @throws {UsageError} for wrong arguments, and for a file with rows of several environments if none of them is named
  * @throws {Failure} if a file cannot be read, or the server refuses or is unavailable; `found` if there were bad lines
  */
-export async function runImport(argv: readonly string[], context: Context): Promise<number> {
-  const given = readGiven(importCommand, argv);
+async function importFile(given: Given, context: Context): Promise<number> {
   const wanted = { environment: given.value('from-environment'), before: beforeOf(given.value('before')) };
   const api = connect(context, given);
   const application = await findApplication(api, given.value('app') ?? '');

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { ImportFormat } from '../client-commands.ts';
 import type { Given } from '../command.ts';
 import { UsageError } from '../flags.ts';
 import { csvReader, ndjsonReader } from './export-readers.ts';
@@ -21,6 +20,9 @@ interface SourceFile {
   /** The reader of its rows. @param header the first line, of a format that has one */
   readerOf(header: string): RowReader;
 }
+
+export const importFormats = ['csv', 'ndjson', 'unleash'] as const;
+type ImportFormat = (typeof importFormats)[number];
 
 /** The files of an import. Each reading gives the same rows in the same order. */
 export class Source {

@@ -1,40 +1,50 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { flag } from '../../contract/shapes/option.ts';
 import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.ts';
 import { connect, type Item } from '../api.ts';
-import { runCleanup } from '../cleanup.ts';
-import { scanCommand } from '../client-commands.ts';
-import { readGiven } from '../command.ts';
+import { clientCommand } from '../client-command.ts';
+import type { Given } from '../command.ts';
+import { appFlag, jsonFlag, urlFlag } from '../common-flags.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication } from '../find.ts';
 import { UsageError } from '../flags.ts';
 import { printJson, printTable } from '../print.ts';
-import { runResource } from '../resource-command.ts';
 import { usualCalls } from './names-in-text.ts';
 import { sarifOf } from './sarif.ts';
 import { type Finding, type KnownFeature, type Scanned, scan } from './scan.ts';
 import { type FileCounts, sourceFiles } from './source-files.ts';
 import { repositoryTop, uploadScan } from './upload-scan.ts';
 
-/**
- * Scans a source tree, lists the features that can go, or runs a command on the features of an application.
- * @throws {UsageError | Failure} as the command does
- */
-export function features(argv: readonly string[], context: Context): Promise<number> {
-  const [word, ...rest] = argv;
-  if (word === 'scan') return runScan(rest, context);
-  if (word === 'cleanup') return runCleanup(rest, context);
-  return runResource('features', argv, context, ['scan', 'cleanup']);
-}
+export const scanCode = clientCommand({
+  name: 'features scan',
+  summary: 'Compare the names in a source tree with the features that were seen',
+  operand: { name: 'DIR', description: 'Directory with the code' },
+  flags: [
+    flag('call NAME', 'Function whose first argument is a feature name; repeatable', {
+      many: true,
+      more: 'default: those of common SDKs, which are always included',
+    }),
+    flag('fail-if-any', 'Exit with 8 if anything is found'),
+    flag('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
+    flag('repository NAME', 'Name of the repository in the upload', {
+      more: 'default: that of its directory',
+    }),
+    flag('revision SHA', 'Scanned commit in the upload'),
+    flag('link URL', 'Address of a line at the code host, with {revision}, {path} and {line}'),
+    flag('sarif', 'Print SARIF 2.1.0, for code hosts and editors', { excludes: ['json'] }),
+    ...[appFlag, urlFlag, jsonFlag],
+  ],
+  run: runScan,
+});
 
 /**
  * Scans a source tree.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or with `--fail-if-any` if anything is found
  */
-export async function runScan(argv: readonly string[], context: Context): Promise<number> {
-  const given = readGiven(scanCommand, argv);
+async function runScan(given: Given, context: Context): Promise<number> {
   checkDirectory(given.operand);
   const api = connect(context, given);
   const { id } = await findApplication(api, given.value('app') ?? '');

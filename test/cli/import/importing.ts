@@ -40,7 +40,7 @@ export function importing() {
     };
     const target = ['--app', app, '--environment', 'Production', '--json'];
     let failure: unknown;
-    await runImport([path, ...target, ...more.split(' ')], context).catch((error) => {
+    await runImport.run([path, ...target, ...more.split(' ')], context).catch((error) => {
       failure = error;
     });
     return { summary: JSON.parse(context.output.out || '{}'), context, failure };

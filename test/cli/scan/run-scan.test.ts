@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Ajv from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/cli/flags.ts';
-import { runScan } from '../../../src/cli/scan/run-scan.ts';
+import { scanCode } from '../../../src/cli/scan/run-scan.ts';
 import { createKey, manage } from '../../support/binary.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { administrator } from '../administrator.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 async function run(...argv: string[]): Promise<{ out: string; err: string }> {
   const env = { FLAGMETER_URL: admin.running.url, FLAGMETER_TOKEN: admin.access };
   const context = testContext({ clock: admin.running.clock, env });
-  expect(await runScan([directory, '--app', admin.application, ...argv], context)).toBe(0);
+  expect(await scanCode.run([directory, '--app', admin.application, ...argv], context)).toBe(0);
   return context.output;
 }
 

@@ -1,0 +1,23 @@
+import { type ResourceName, resources } from '../contract/resources/resources.ts';
+import { clientCommand, tableNotes } from './client-command.ts';
+import type { Entry } from './command.ts';
+import { commandsOf } from './resource.ts';
+import { capital } from './show.ts';
+
+/** The commands on a resource. */
+export function resourceEntry(name: ResourceName): Entry {
+  const resource = resources[name];
+  const commands = commandsOf(resource);
+  const words = commands.filter(({ verb }) => verb !== 'show').map(({ word, verb }) => word || verb);
+  return {
+    summary: `${capital(new Intl.ListFormat('en-GB').format(words))} ${resource.many}`,
+    commands: commands.map((each) =>
+      clientCommand({
+        ...each.command,
+        run: async (given, context) =>
+          (await import('./resource-command.ts')).runResource(resource, each, given, context),
+      }),
+    ),
+    notes: tableNotes,
+  };
+}

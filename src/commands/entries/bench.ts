@@ -1,0 +1,46 @@
+import { command } from '../../cli/command.ts';
+import { jsonFlag } from '../../cli/common-flags.ts';
+import { flag } from '../../contract/shapes/option.ts';
+
+/** Values of a setting that `bench` measures. */
+const sweepFlag = (name: string, what: string) =>
+  flag(`${name} LIST`, `${what} to measure, such as 1,2,4; the first is the base`);
+
+export const bench = command({
+  name: 'bench',
+  summary: 'Measure what this machine sustains, and recommend settings',
+  flags: [
+    flag('time SECONDS', 'Total time', { more: 'default: 240, or more if the stages need it' }),
+    flag('data DIR', 'New folder for temporary stores, on the disk to measure', {
+      file: true,
+      more: 'default: in the current directory; removed afterwards',
+    }),
+    sweepFlag('threads', 'Numbers of front-end threads'),
+    sweepFlag('workers', 'Numbers of counting threads'),
+    sweepFlag('batch-packets', 'Maximum packets in a commit'),
+    sweepFlag('commit-delay', 'Delays of a commit in ms'),
+    flag('connections LIST', 'Numbers of connections to measure', { more: 'default: 16,64,256' }),
+    flag('small', 'Measure the defaults of the server only, in short stages'),
+    flag('url URL', 'Drive a running server, with your login or API key, in place of a temporary one', {
+      excludes: ['data', 'threads', 'workers', 'batch-packets', 'commit-delay'],
+    }),
+    flag('grpc HOST:PORT', 'gRPC address of that server, to drive it as well'),
+    flag('i-own-this-host', 'Allow a --url or --grpc that is not a loopback address'),
+    flag('report FILE', 'HTML report; an existing file is replaced', {
+      file: true,
+      more: 'default: flagmeter-bench.html',
+    }),
+    jsonFlag,
+  ],
+  notes: `
+Starts temporary servers on this machine with one setting changed at a time, and drives each with
+packets, the base also with reports over gRPC: first as fast as it answers, then in an open loop at
+50 % and 80 % of that. An open loop sends at a fixed rate, so latencies include the time that a
+packet waited to be sent. The load generator shares the machine. The best settings are measured
+again before they are recommended.
+
+With --url, drives a running server in an application that is created and deleted. Only use a server
+that may become unavailable. Exit code 1: a usage report differs from the acknowledged packets.
+`,
+  load: async () => (await import('../../bench/bench.ts')).bench,
+});

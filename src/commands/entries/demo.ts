@@ -1,0 +1,25 @@
+import { command } from '../../cli/command.ts';
+import { jsonFlag } from '../../cli/common-flags.ts';
+import { flag } from '../../contract/shapes/option.ts';
+
+const address = (name: string, what: string, usual: string) =>
+  flag(`${name} HOST:PORT`, what, { more: `default: ${usual}, or a free port if that one is in use` });
+
+export const demo = command({
+  name: 'demo',
+  summary: 'Run a throwaway server with sample data and live traffic',
+  flags: [
+    address('listen', 'HTTP address', '127.0.0.1:8080'),
+    address('grpc-listen', 'gRPC address', '127.0.0.1:8081'),
+    flag('auth-url URL', 'Public URL; required if --listen is on all addresses', {
+      more: 'default: the address of the HTTP listener',
+    }),
+    flag('seed N', 'Seed of the sample data', { more: 'default: 1' }),
+    jsonFlag,
+  ],
+  notes: `
+The data directory is in the temp directory, and is removed when the demo stops (Ctrl-C). Settings
+from the environment and from files are ignored.
+`,
+  load: async () => (await import('../../demo/demo.ts')).demo,
+});

@@ -1,0 +1,35 @@
+import { adoptKey } from '../../cli/adopt-key.ts';
+import type { Command, Entry } from '../../cli/command.ts';
+import { readArguments, UsageError } from '../../cli/flags.ts';
+import { resourceEntry } from '../../cli/resource-entry.ts';
+import { signingKeys } from './signing-keys.ts';
+
+const { summary, commands } = resourceEntry('keys');
+
+export const keys: Entry = {
+  summary: `${summary}; adopt tokens`,
+  commands: [...commands.map((each) => (each.name === 'keys rotate' ? rotateNamed(each) : each)), adoptKey],
+  notes: `
+keys adopt reads a token that services already send to Unleash. Only its hash is stored:
+
+  flagmeter keys adopt --app shop --environment Production --type Backend < token
+
+keys rotate prints a new key of the same type, name and environment. If the previous one has leaked,
+delete it too.
+`,
+};
+
+/** Earlier, `keys rotate` without a key rotated the signing key. */
+function rotateNamed(rotate: Command): Command {
+  const known = [...signingKeys.flags, ...commands.flatMap(({ flags }) => flags)];
+  return {
+    ...rotate,
+    async run(argv, terminal) {
+      if ([...readArguments(argv, known, rotate.name)].some(({ name }) => name === undefined))
+        return rotate.run(argv, terminal);
+      throw new UsageError(
+        'Cannot use keys rotate without KEY, an application key: flagmeter keys rotate KEY --app APP replaces it; flagmeter signing-keys rotate rotates the key that signs tokens',
+      );
+    },
+  };
+}

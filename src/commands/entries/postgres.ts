@@ -1,0 +1,117 @@
+import { command, type Entry } from '../../cli/command.ts';
+import { jsonFlag, yesFlag } from '../../cli/common-flags.ts';
+import { flag } from '../../contract/shapes/option.ts';
+import { adminEmailFlag, passwordFile, postgresFlags, postgresKeyFileFlag } from './shared-flags.ts';
+
+const allowAsynchronousFlag = flag(
+  'allow-asynchronous',
+  'Accept that a failover may lose counts and revocations',
+);
+
+const withoutKeyFileFlag = flag('without-key-file', 'Store signing keys and other secrets in clear text', {
+  excludes: ['postgres-key-file'],
+});
+
+const init = command({
+  name: 'postgres init',
+  summary: 'Initialise PostgreSQL for several nodes; print its first administrator and API key once',
+  flags: [
+    adminEmailFlag,
+    ...postgresFlags,
+    postgresKeyFileFlag,
+    withoutKeyFileFlag,
+    passwordFile('admin-password-file'),
+    allowAsynchronousFlag,
+    jsonFlag,
+  ],
+  load: async () => (await import('../postgres-setup.ts')).postgresInit,
+});
+
+const status = command({
+  name: 'postgres status',
+  summary: 'Show nodes, unshipped data and warnings',
+  flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
+  load: async () => (await import('../postgres-status.ts')).postgresStatus,
+});
+
+const migrate = command({
+  name: 'postgres migrate',
+  summary: 'Migrate the tables to the layout of this program, while nodes run',
+  flags: [...postgresFlags, jsonFlag],
+  load: async () => (await import('../postgres-setup.ts')).postgresMigrate,
+});
+
+const forgetNode = command({
+  name: 'postgres forget-node',
+  summary: 'Forget a permanently lost node; print the size of its unshipped data',
+  operand: { name: 'NODE', description: 'Node name, or id of its data directory' },
+  flags: [
+    ...postgresFlags,
+    flag('force', 'Forget the node even after a heartbeat within the last ten minutes'),
+    yesFlag,
+    jsonFlag,
+  ],
+  load: async () => (await import('../postgres-forget-node.ts')).postgresForgetNode,
+});
+
+const adopt = command({
+  name: 'postgres adopt',
+  summary: 'Fill an empty PostgreSQL from the data directory of a single machine or a node',
+  flags: [
+    flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
+    flag('from-replica', 'Restore a lost PostgreSQL from the replica of a node'),
+    flag(
+      'set-aside NAME',
+      'Restore these set-aside data of the node, instead of the data with the latest accounts',
+    ),
+    flag('dry-run', 'List the data of the node, also while it runs, without a change'),
+    ...postgresFlags,
+    postgresKeyFileFlag,
+    withoutKeyFileFlag,
+    allowAsynchronousFlag,
+    jsonFlag,
+  ],
+  load: async () => (await import('../postgres-adopt.ts')).postgresAdopt,
+});
+
+const key = command({
+  name: 'postgres key',
+  summary: 'Create a key file that encrypts the secrets in PostgreSQL',
+  flags: [flag('out FILE', 'New file', { file: true, required: true })],
+  load: async () => (await import('../postgres-setup.ts')).postgresKey,
+});
+
+const encryptKeys = command({
+  name: 'postgres encrypt-keys',
+  summary: 'Encrypt the secrets in a PostgreSQL without a key file, while all nodes are stopped',
+  flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
+  load: async () => (await import('../postgres-setup.ts')).postgresEncryptKeys,
+});
+
+export const postgres: Entry = {
+  summary: 'Initialise and monitor the PostgreSQL that several nodes share',
+  commands: [init, status, migrate, forgetNode, adopt, key, encryptKeys],
+  notes: `
+Other users of the machine can read a password in an argument: put the URL into a file. An
+initialised database is left unchanged by postgres init (exit code 1).
+
+The key file encrypts signing keys and other secrets. postgres init and postgres adopt need it, or
+--without-key-file. postgres encrypt-keys encrypts them later: stop all nodes, run it, and start
+each node with the key file.
+
+postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
+with asynchronous standbys. With --allow-asynchronous, a failover may lose counts and revocations.
+
+postgres migrate may run while nodes do. It refuses a step that the program of a node cannot follow.
+postgres forget-node is for a node whose data directory is lost. A node that can be started again
+ships its data by itself.
+
+postgres adopt fills an empty database from the data directory of a stopped server. Give it the
+server's --config or variables too, to keep its retention. If it is interrupted, run it again to
+continue. Afterwards, the directory belongs to a node.
+
+postgres adopt --from-replica restores a lost or outdated PostgreSQL into an empty database,
+from the directory of a stopped node. Give it the --postgres-key-file of the nodes. --dry-run lists
+the data of a node: use the node with the latest data.
+`,
+};

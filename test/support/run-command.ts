@@ -1,0 +1,13 @@
+import { runEntry } from '../../src/cli/command.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { commandNamed, isOther, loadEntry } from '../../src/commands/command-files.ts';
+
+/** Runs the command that the words name, in this process. */
+export async function runCommand(
+  [word = '', ...argv]: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const name = commandNamed(word);
+  if (name === undefined || isOther(name)) throw new Error(`Cannot run ${word} in this process`);
+  return runEntry(name, await loadEntry(name), argv, terminal);
+}

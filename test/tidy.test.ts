@@ -174,7 +174,7 @@ const most: Readonly<Record<string, number>> = {
   replication: 10761,
   reports: 7906,
   runtime: 1461,
-  serve: 4670,
+  serve: 4721,
   storage: 14525,
   webhooks: 2302,
 };

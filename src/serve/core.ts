@@ -1,10 +1,10 @@
 import { version } from '../../package.json' with { type: 'json' };
 import type { AuditExport } from '../accounts/audit-export.ts';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
-import { startPasswordPool } from '../accounts/password-pool.ts';
+import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { ClientRates } from '../auth/clients/client-limits.ts';
-import { openKeyRing } from '../auth/keys/key-ring.ts';
+import { type KeyRing, openKeyRing } from '../auth/keys/key-ring.ts';
 import { Issuers } from '../auth/sso/issuers.ts';
 import { ProviderClient } from '../auth/sso/provider-client.ts';
 import { Providers } from '../auth/sso/providers.ts';
@@ -20,8 +20,8 @@ import type { CountingDeps } from '../ingest/count-once.ts';
 import { Instances } from '../ingest/identities/instances.ts';
 import type { InstanceThreads } from '../ingest/identities/known-instances.ts';
 import { Ledger } from '../ingest/ledger/ledger.ts';
-import { startDecodePool } from '../ingest/reports/decode-pool.ts';
-import { openReportKinds } from '../ingest/reports/kinds.ts';
+import { type DecodePool, startDecodePool } from '../ingest/reports/decode-pool.ts';
+import { openReportKinds, type ReportKinds } from '../ingest/reports/kinds.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { Senders } from '../ingest/senders.ts';
 import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
@@ -40,6 +40,7 @@ import { explainDamage } from '../storage/lmdb/data-file.ts';
 import type { LmdbEnvironment } from '../storage/lmdb/lmdb.ts';
 import { messageLifeMs, messagesSince } from '../storage/lmdb/messages.ts';
 import { ReaderWatch } from '../storage/lmdb/reader-watch.ts';
+import type { Retention } from '../storage/lmdb/retention.ts';
 import { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/event-payloads.ts';
@@ -66,10 +67,48 @@ interface CoreDeps extends ServiceDeps {
 }
 
 /** The parts that all listeners share: the stores, the threads, and their state in memory. */
-export type Core = Awaited<ReturnType<typeof openCore>>;
+export interface Core extends CoreDeps {
+  readonly accountStore: AccountStore;
+  readonly directory: Directory;
+  readonly signingKeys: KeyRing;
+  readonly usageStore: UsageStore;
+  /** The store that reports read. */
+  readonly usage: UsageStore['store'];
+  readonly health: StoreHealth;
+  /** The LMDB environments of the stores, by name. */
+  readonly environments: Readonly<Record<string, LmdbEnvironment>>;
+  /** The watches of the readers of these environments. */
+  readonly readers: readonly ReaderWatch[];
+  /** The delays of due tasks in the main thread, seconds. */
+  readonly mainDelays: Histogram;
+  /** The threads that others wait for. */
+  readonly threads: readonly { readonly name: string; readonly delays: Histogram }[];
+  /** The limits of tokens of the management API. */
+  readonly apiRates: KeyedLimits;
+  /** The limits of OAuth clients. */
+  readonly clientRates: ClientRates;
+  readonly intake: Intake;
+  readonly counting: CountingDeps;
+  readonly retention: Retention;
+  readonly instances: Instances;
+  readonly decoder: DecodePool;
+  readonly reportKinds: ReportKinds;
+  readonly reports: ReportPool;
+  readonly passwords: PasswordPool;
+  readonly deliverer: Deliverer;
+  /** Fetches from issuers that administrators have entered. */
+  readonly fetchFromIssuer: OutboundFetch;
+  readonly issuers: Issuers;
+  readonly providers: Providers;
+  readonly providerClient: ProviderClient;
+  /** True if the service is about to stop, so that load balancers should use another. */
+  readonly shutdown: { isNear: boolean };
+  readonly backups: Schedule | undefined;
+  readonly disks: DiskWatch;
+}
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
-export async function openCore(given: CoreDeps) {
+export async function openCore(given: CoreDeps): Promise<Core> {
   const parts = { ...given, producers: given.front.count };
   const { config, log, fatal, clock, front, storage = embeddedStorage() } = parts;
   const changed = () => front.publishAdmission();
@@ -98,16 +137,12 @@ export async function openCore(given: CoreDeps) {
     ...parts,
     ...accounts,
     usageStore,
-    /** The store that reports read. */
     usage: usageStore.store,
     health,
-    /** The LMDB environments of the stores by name, and the watches of their readers. */
     environments,
     readers,
-    /** The threads that others wait for, each with its delays of due tasks, seconds. */
     mainDelays,
     threads: [{ name: 'main', delays: mainDelays }, ...front.delays, ...threadsOf(usageStore, reports)],
-    /** The limits of tokens of the management API, and of OAuth clients. */
     apiRates: new KeyedLimits(config.apiRate, 2 * config.apiRate),
     clientRates: new ClientRates(config.tokenRate),
     intake,
@@ -120,7 +155,6 @@ export async function openCore(given: CoreDeps) {
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
     deliverer: openDeliverer(parts, accounts),
     ...issuerParts(config, clock, accounts.directory),
-    /** Whether the service is about to stop, so that load balancers should use another. */
     shutdown: { isNear: false },
     backups: scheduleOf(parts),
     disks: new DiskWatch(parts),
@@ -289,7 +323,6 @@ function issuerParts({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock,
   });
   const issuers = new Issuers(fetch, clock);
   return {
-    /** Fetches from issuers that administrators have entered. */
     fetchFromIssuer: fetch,
     issuers,
     providers: new Providers(directory),

@@ -3,7 +3,7 @@ import { resetLinkMs } from '../accounts/invitations.ts';
 import { accountEndpoints, authDescription, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
 import { ClientFailures } from '../auth/clients/client-limits.ts';
 import { clientOrigins } from '../auth/clients/client-origins.ts';
-import { createConsoleCallers } from '../auth/console/caller.ts';
+import { type ConsoleCallers, createConsoleCallers } from '../auth/console/caller.ts';
 import { DeviceCodes } from '../auth/devices/device-codes.ts';
 import { limitGuesses } from '../auth/devices/device-page.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
@@ -15,7 +15,7 @@ import { tokenInvalidation } from '../auth/tokens/invalidate-token.ts';
 import { forgetInvalidated } from '../auth/tokens/invalidation.ts';
 import { IssuerKeys } from '../auth/tokens/issuer-keys.ts';
 import type { TokenTotals } from '../auth/tokens/token-totals.ts';
-import { createValidation, isStillValid } from '../auth/tokens/validate-token.ts';
+import { createValidation, isStillValid, type ValidateToken } from '../auth/tokens/validate-token.ts';
 import { VerifiedTokens } from '../auth/tokens/verified-tokens.ts';
 import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
 import { consolePages, missingPage } from '../console/host/pages.ts';
@@ -71,7 +71,27 @@ export function routesOf(
 }
 
 /** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */
-function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals) {
+interface TokenDeps
+  extends Pick<
+    Core,
+    'accountStore' | 'directory' | 'clock' | 'randomBytes' | 'providers' | 'issuers' | 'providerClient'
+  > {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly verified: VerifiedTokens;
+  readonly totals: TokenTotals;
+  readonly rejections: TokenTotals['rejections'];
+  readonly keys: Core['signingKeys'];
+  readonly serviceScope: string;
+  readonly failures: ClientFailures;
+  readonly rates: Core['clientRates'];
+  readonly issuerKeys: IssuerKeys;
+  readonly devices: DeviceCodes;
+  readonly validate: ValidateToken;
+  readonly console: ConsoleCallers;
+}
+
+function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals): TokenDeps {
   const { accountStore, directory, clock, randomBytes, signingKeys, config } = parts;
   const { providers, issuers, providerClient } = parts;
   const verified = new VerifiedTokens();
@@ -98,8 +118,6 @@ function tokenParts(parts: Core, issuer: string, audience: string, totals: Token
   };
   return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
 }
-
-type TokenDeps = ReturnType<typeof tokenParts>;
 
 function authRoutes({ accountStore, passwords }: Core, tokens: TokenDeps): readonly Route[] {
   const parts = { ...tokens, passwords, guesses: limitGuesses() };

@@ -163,7 +163,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 3183,
   cli: 5902,
   commands: 2393,
-  console: 19958,
+  console: 19951,
   contract: 7990,
   demo: 1456,
   grpc: 1892,

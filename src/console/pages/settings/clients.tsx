@@ -3,8 +3,8 @@ import type { SignInClient, SignInClientShownOnce } from '../../../contract/shap
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import type { Shown } from '../../parts/form/create.tsx';
-import { Field, SelectField } from '../../parts/form/form.tsx';
-import { linesOf, Part } from '../../parts/resource/part.tsx';
+import { Field, linesOf, SelectField } from '../../parts/form/form.tsx';
+import { Part } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
 

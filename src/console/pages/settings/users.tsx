@@ -12,15 +12,8 @@ import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { CreateButton } from '../../parts/form/create.tsx';
 import { OptionList } from '../../parts/form/filters.tsx';
-import { Field, Form, SelectField } from '../../parts/form/form.tsx';
-import {
-  changedFields,
-  isAdmin,
-  Part,
-  ReadOnlyNote,
-  RoleField,
-  TeamField,
-} from '../../parts/resource/part.tsx';
+import { changedFields, Field, Form, SelectField } from '../../parts/form/form.tsx';
+import { isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from '../../parts/resource/part.tsx';
 import { type Removal, ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { ConflictDialog } from '../../parts/resource/thing.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';

@@ -232,6 +232,23 @@ export function Choices({ type, choices, checked, framed, ...group }: ChoicesPro
   );
 }
 
+/** The non-empty lines of a field. */
+export function linesOf(data: FormData, name: string): readonly string[] {
+  const lines = String(data.get(name) ?? '').split('\n');
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+/** The fields of a form that differ from those of a resource. */
+export function changedFields(
+  thing: object,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const known = new Map(Object.entries(thing));
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== (known.get(name) ?? '')),
+  );
+}
+
 function namesOf(form: HTMLFormElement | null): string[] {
   return form === null ? [] : Array.from(form.elements, (control) => control.getAttribute('name') ?? '');
 }

@@ -117,20 +117,3 @@ export function TeamField({ teams, value, name = 'teamId', label = 'Team' }: Tea
   const options = teams.map(({ id, name }) => [id, name] as const);
   return <SelectField name={name} label={label} options={options} value={value} />;
 }
-
-/** The non-empty lines of a field. */
-export function linesOf(data: FormData, name: string): readonly string[] {
-  const lines = String(data.get(name) ?? '').split('\n');
-  return lines.map((line) => line.trim()).filter((line) => line !== '');
-}
-
-/** The fields of a form that differ from those of a resource. */
-export function changedFields(
-  thing: object,
-  fields: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const known = new Map(Object.entries(thing));
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => value !== (known.get(name) ?? '')),
-  );
-}

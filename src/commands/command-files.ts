@@ -24,9 +24,9 @@ const server = {
 
 /** Commands that talk to a server. */
 const client = {
-  login: async () => (await import('../cli/login.ts')).login,
-  logout: async () => (await import('../cli/logout.ts')).logout,
-  whoami: async () => (await import('../cli/whoami.ts')).whoami,
+  login: async () => (await import('../cli/sign-in/login.ts')).login,
+  logout: async () => (await import('../cli/sign-in/logout.ts')).logout,
+  whoami: async () => (await import('../cli/sign-in/whoami.ts')).whoami,
   health: async () => (await import('../cli/health.ts')).health,
   apps: () => resource('apps'),
   keys: async () => (await import('./entries/keys.ts')).keys,

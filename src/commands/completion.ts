@@ -1,8 +1,8 @@
 import { readGiven } from '../cli/command.ts';
-import { placesOf } from '../cli/completion.ts';
-import { bashScript } from '../cli/completion-bash.ts';
-import { fishScript } from '../cli/completion-fish.ts';
-import { zshScript } from '../cli/completion-zsh.ts';
+import { bashScript } from '../cli/completion/bash.ts';
+import { fishScript } from '../cli/completion/fish.ts';
+import { placesOf } from '../cli/completion/places.ts';
+import { zshScript } from '../cli/completion/zsh.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { commandTable, completionCommand } from './command-table.ts';
 

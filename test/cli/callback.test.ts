@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openCallback } from '../../src/cli/callback.ts';
+import { openCallback } from '../../src/cli/sign-in/callback.ts';
 
 async function open(patienceMs = 10_000) {
   const callback = await openCallback('the state', patienceMs);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { whoami } from '../../src/cli/whoami.ts';
+import { whoami } from '../../src/cli/sign-in/whoami.ts';
 import { createKey } from '../support/binary.ts';
 import { runCommand } from '../support/run-command.ts';
 import { administrator } from './administrator.ts';

@@ -1,4 +1,4 @@
-import type { FlagValue, Place } from './completion.ts';
+import type { FlagValue, Place } from './places.ts';
 
 /** The completion script for fish. */
 export function fishScript(places: readonly Place[]): string {

@@ -1,4 +1,4 @@
-import { type FlagValue, groupPattern, type Place, quoted, valueArms } from './completion.ts';
+import { type FlagValue, groupPattern, type Place, quoted, valueArms } from './places.ts';
 
 /** The completion script for zsh; it can also be a file of `fpath`. */
 export function zshScript(places: readonly Place[]): string {

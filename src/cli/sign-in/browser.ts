@@ -7,13 +7,13 @@ import {
   processAuthorizationCodeResponse,
   validateAuthResponse,
 } from 'oauth4webapi';
-import { maxSignInAge } from '../contract/step-up.ts';
+import { maxSignInAge } from '../../contract/step-up.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { printable } from '../show.ts';
+import { discover, requestTokens, type TokenHost } from '../token-host.ts';
+import type { StoredSession } from '../token-store.ts';
 import { type Arrival, openCallback } from './callback.ts';
-import type { Context } from './context.ts';
-import { Failure } from './failure.ts';
-import { printable } from './show.ts';
-import { discover, requestTokens, type TokenHost } from './token-host.ts';
-import type { StoredSession } from './token-store.ts';
 
 /** The client id of this program, a public client, at every token host. */
 export const cliClientId = 'flagmeter-cli';

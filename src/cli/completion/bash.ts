@@ -1,4 +1,4 @@
-import { type FlagValue, groupPattern, type Place, quoted, valueArms } from './completion.ts';
+import { type FlagValue, groupPattern, type Place, quoted, valueArms } from './places.ts';
 
 /** The completion script for bash 3.2 and later. */
 export function bashScript(places: readonly Place[]): string {

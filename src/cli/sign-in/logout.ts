@@ -1,11 +1,11 @@
-import { clientCommand } from './client-command.ts';
-import type { Given } from './command.ts';
-import { urlFlag } from './common-flags.ts';
-import type { Context } from './context.ts';
-import { Failure } from './failure.ts';
-import { notUnderstood, send } from './send.ts';
-import { serverUrlOf } from './session.ts';
-import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
+import { clientCommand } from '../client-command.ts';
+import type { Given } from '../command.ts';
+import { urlFlag } from '../common-flags.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { notUnderstood, send } from '../send.ts';
+import { serverUrlOf } from '../session.ts';
+import { openTokenStore, type StoredSession, withSession } from '../token-store.ts';
 
 export const logout = clientCommand({
   name: 'logout',
@@ -46,7 +46,7 @@ async function signOut(given: Given, context: Context): Promise<number> {
  */
 export async function endSession(context: Context, url: string, session: StoredSession): Promise<void> {
   if (session.refreshToken !== undefined) {
-    const { revoke } = await import('./token-host.ts');
+    const { revoke } = await import('../token-host.ts');
     await revoke(context, session, session.refreshToken);
   } else if (session.expiresAt > context.clock.now()) {
     const target = `${url}/api/account/invalidate-token`;

@@ -1,11 +1,11 @@
-import { connect } from './api.ts';
-import { clientCommand } from './client-command.ts';
-import type { Given } from './command.ts';
-import { jsonFlag, urlFlag } from './common-flags.ts';
-import type { Context } from './context.ts';
-import { printJson, printRecord } from './print.ts';
-import { fieldsOf } from './send.ts';
-import { sourceOf } from './session.ts';
+import { connect } from '../api.ts';
+import { clientCommand } from '../client-command.ts';
+import type { Given } from '../command.ts';
+import { jsonFlag, urlFlag } from '../common-flags.ts';
+import type { Context } from '../context.ts';
+import { printJson, printRecord } from '../print.ts';
+import { fieldsOf } from '../send.ts';
+import { sourceOf } from '../session.ts';
 
 export const whoami = clientCommand({
   name: 'whoami',

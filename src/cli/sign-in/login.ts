@@ -1,17 +1,17 @@
-import { clientVariables } from '../contract/client-variables.ts';
-import { flag } from '../contract/shapes/option.ts';
-import { openApi } from './api.ts';
-import { clientCommand } from './client-command.ts';
-import type { Given } from './command.ts';
-import { urlFlag } from './common-flags.ts';
-import type { Context } from './context.ts';
-import { UsageError } from './flags.ts';
+import { clientVariables } from '../../contract/client-variables.ts';
+import { flag } from '../../contract/shapes/option.ts';
+import { openApi } from '../api.ts';
+import { clientCommand } from '../client-command.ts';
+import type { Given } from '../command.ts';
+import { urlFlag } from '../common-flags.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../flags.ts';
+import { readSecretFile } from '../secret-file.ts';
+import { textOf } from '../send.ts';
+import { isReadable } from '../server-url.ts';
+import { authUrlOf, halfOfKey, serverUrlOf } from '../session.ts';
+import { openTokenStore, type StoredSession, withSession } from '../token-store.ts';
 import { endSession } from './logout.ts';
-import { readSecretFile } from './secret-file.ts';
-import { textOf } from './send.ts';
-import { isReadable } from './server-url.ts';
-import { authUrlOf, halfOfKey, serverUrlOf } from './session.ts';
-import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
 
 /** For flags of a sign-in that is not by device. */
 const notByDevice = { excludes: ['device'] };
@@ -80,18 +80,18 @@ async function signInAndStore(given: Given, context: Context): Promise<number> {
 }
 
 async function signIn(given: Given, context: Context, authUrl: string): Promise<StoredSession> {
-  if (given.has('device')) return (await import('./device-sign-in.ts')).signInByDevice(context, authUrl);
+  if (given.has('device')) return (await import('./device.ts')).signInByDevice(context, authUrl);
   const clientId = given.value('client-id') ?? context.env[clientVariables.clientId];
   if (!clientId) {
     for (const flag of ['client-secret-file', 'store'])
       if (given.has(flag)) throw new UsageError(`Cannot use --${flag} without --client-id`);
     if (context.env[clientVariables.clientSecret])
       throw halfOfKey(clientVariables.clientSecret, clientVariables.clientId);
-    const { signInWithBrowser } = await import('./browser-sign-in.ts');
+    const { signInWithBrowser } = await import('./browser.ts');
     return signInWithBrowser(context, authUrl, !given.has('no-browser'));
   }
   const clientSecret = await readSecret(given, context);
-  const { signInAsClient } = await import('./token-host.ts');
+  const { signInAsClient } = await import('../token-host.ts');
   const session = await signInAsClient(context, authUrl, { clientId, clientSecret });
   return given.has('store') ? { ...session, clientSecret } : session;
 }

@@ -1,4 +1,4 @@
-import type { Entry, Syntax } from './command.ts';
+import type { Entry, Syntax } from '../command.ts';
 
 /** A word that may follow. */
 export interface Choice {

@@ -7,12 +7,12 @@ import {
   processDeviceAuthorizationResponse,
   processDeviceCodeResponse,
 } from 'oauth4webapi';
-import { checkIssuer, cliClientId } from './browser-sign-in.ts';
-import type { Context } from './context.ts';
-import { Failure } from './failure.ts';
-import { printable } from './show.ts';
-import { discover, exchange, GrantRefused, requestTokens, type TokenHost } from './token-host.ts';
-import type { StoredSession } from './token-store.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { printable } from '../show.ts';
+import { discover, exchange, GrantRefused, requestTokens, type TokenHost } from '../token-host.ts';
+import type { StoredSession } from '../token-store.ts';
+import { checkIssuer, cliClientId } from './browser.ts';
 
 /** Increase of the interval after `slow_down`, and the default interval (RFC 8628 §3.5, §3.2), s. */
 const step = 5;

@@ -5,7 +5,7 @@ import { needing } from '../support/needing.ts';
 import { type SecurePostgres, securePostgres } from '../support/postgres-certificates.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-const { it } = needing('postgresql');
+const { it } = needing('openssl', 'postgresql');
 
 let server: SecurePostgres;
 beforeAll(async () => {

@@ -6,7 +6,15 @@ import { needing } from '../support/needing.ts';
 import { packagesOf, root } from './fixture.ts';
 import { saidIn } from './said.ts';
 
-const { describe, test } = needing('binutils', 'cpio', 'dpkg', 'e2fsprogs', 'mmdebstrap', 'qemu-system-arm');
+const { describe, test } = needing(
+  'binutils',
+  'cpio',
+  'dpkg',
+  'e2fsprogs',
+  'kmod',
+  'mmdebstrap',
+  'qemu-system-arm',
+);
 
 afterAll(cleanUp);
 

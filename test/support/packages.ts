@@ -31,6 +31,7 @@ const packages = {
   'g++-aarch64-linux-gnu': hasProgram('aarch64-linux-gnu-g++'),
   haproxy: hasProgram('haproxy'),
   iproute2: hasProgram('ip'),
+  kmod: hasProgram('depmod'),
   lintian: hasProgram('lintian'),
   'man-db': hasProgram('man'),
   mmdebstrap: hasProgram('mmdebstrap'),

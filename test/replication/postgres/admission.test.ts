@@ -5,7 +5,7 @@ import { Postgres } from '../../support/postgres.ts';
 import { type SecurePostgres, securePostgres } from '../../support/postgres-certificates.ts';
 import { connect } from './fixture.ts';
 
-const { describe, it } = needing('postgresql');
+const { describe, it } = needing('openssl', 'postgresql');
 
 let secure: SecurePostgres;
 let postgres: Postgres;

@@ -158,8 +158,8 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6333,
-  auth: 10948,
+  accounts: 6343,
+  auth: 10945,
   bench: 3183,
   cli: 5902,
   commands: 2393,

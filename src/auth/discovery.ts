@@ -3,8 +3,8 @@ import { flag, listOf, type Shown } from '../contract/shapes/fields.ts';
 import { PublicHeaders } from '../http/declared-headers.ts';
 import { type Endpoint, jsonAnswer } from '../http/endpoint.ts';
 import type { Handler, Route } from '../http/types.ts';
-import type { SigningKeys } from './keys/signing-keys.ts';
-import { grantTypes } from './tokens/token-endpoint.ts';
+import { grantTypes } from './oauth/grants/token-endpoint.ts';
+import type { SigningKeys } from './oauth/keys/signing-keys.ts';
 
 interface DiscoverySettings {
   /** The public URL of the auth host. */

@@ -2,6 +2,7 @@ import { revokeKey } from '../accounts/application-keys.ts';
 import { removeIdentity } from '../accounts/linked-identities.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
+  keyAt,
   runSweepSteps,
   type Sweep,
   type SweepStep,
@@ -11,11 +12,10 @@ import {
 } from '../accounts/store/sweep.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
-import { clockLeeway } from './clients/client-assertion.ts';
-import { isDeviceOver } from './devices/device-codes.ts';
-import { endsAt, removeSession } from './sessions.ts';
-import { sweepThrottles } from './sign-in/login-throttle.ts';
-import { keyAt } from './tokens/invalidation.ts';
+import { sweepThrottles } from './factors/login-throttle.ts';
+import { clockLeeway } from './oauth/clients/client-assertion.ts';
+import { isDeviceOver } from './oauth/codes/device-codes.ts';
+import { endsAt, removeSession } from './oauth/sessions/sessions.ts';
 
 interface SweepDeps extends SweepTurns {
   readonly accounts: AccountTables;

@@ -1,4 +1,4 @@
-import { type Html, html } from '../auth/pages/html.ts';
+import { type Html, html } from '../auth/browser/pages/html.ts';
 import { findingsOf } from './findings.ts';
 import { countOf, type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AuditExport } from '../accounts/audit-export.ts';
+import { TokenTotals } from '../auth/oauth/tokens/token-totals.ts';
 import type { ConfiguredProviders } from '../auth/sso/providers.ts';
-import { TokenTotals } from '../auth/tokens/token-totals.ts';
 import { RequestTotals } from '../http/request-totals.ts';
 import { startWork } from './background.ts';
 import type { BoundListeners } from './bound-listeners.ts';

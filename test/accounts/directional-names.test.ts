@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkName, checkPathName, checkSentName } from '../../src/accounts/checks.ts';
 import { patchTeam } from '../../src/accounts/teams.ts';
-import { html } from '../../src/auth/pages/html.ts';
+import { html } from '../../src/auth/browser/pages/html.ts';
 import { openFixture } from './fixture.ts';
 
 const directional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f', '\u061c'].map((one) => [

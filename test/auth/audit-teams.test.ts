@@ -3,8 +3,8 @@ import { auditEntries } from '../../src/accounts/audit-log.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import { noteEnd, noteReuse } from '../../src/auth/sessions.ts';
-import { signIn } from '../../src/auth/sign-in/sign-in.ts';
+import { signIn } from '../../src/auth/factors/sign-in.ts';
+import { noteEnd, noteReuse } from '../../src/auth/oauth/sessions/sessions.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { openAuthFixture } from './fixture.ts';
 

@@ -1,8 +1,8 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
 import { discoveryEndpoints, discoveryOfPath } from '../../src/auth/discovery.ts';
-import { jwksEndpoint } from '../../src/auth/keys/jwks.ts';
-import { openSigningKeys } from '../../src/auth/keys/signing-keys.ts';
+import { jwksEndpoint } from '../../src/auth/oauth/keys/jwks.ts';
+import { openSigningKeys } from '../../src/auth/oauth/keys/signing-keys.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { bind } from './bind.ts';
 import { send } from './fixture.ts';

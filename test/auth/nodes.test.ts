@@ -9,15 +9,15 @@ import { acceptCode, addTotp } from '../../src/accounts/second-factors.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { loadTotps } from '../../src/accounts/totp.ts';
 import { planAfterLoss } from '../../src/auth/after-loss.ts';
-import { assertionType } from '../../src/auth/clients/client-assertion.ts';
-import { DeviceCodes } from '../../src/auth/devices/device-codes.ts';
-import { openKeyRing } from '../../src/auth/keys/key-ring.ts';
 import {
   countAttempt,
   forgetFailures,
   forgiveAttempt,
   sweepThrottles,
-} from '../../src/auth/sign-in/login-throttle.ts';
+} from '../../src/auth/factors/login-throttle.ts';
+import { assertionType } from '../../src/auth/oauth/clients/client-assertion.ts';
+import { DeviceCodes } from '../../src/auth/oauth/codes/device-codes.ts';
+import { openKeyRing } from '../../src/auth/oauth/keys/key-ring.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { Jwk } from '../../src/storage/lmdb/auth-records.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hasPassword } from '../../src/accounts/passwords.ts';
-import { startSession } from '../../src/auth/sessions.ts';
-import { renewBrowser } from '../../src/auth/sign-in/browser.ts';
-import { currentSignIn, startSignIn } from '../../src/auth/sign-in/sign-ins.ts';
+import { renewBrowser } from '../../src/auth/cookies/browser.ts';
+import { startSession } from '../../src/auth/oauth/sessions/sessions.ts';
+import { currentSignIn, startSignIn } from '../../src/auth/oauth/sessions/sign-ins.ts';
 import { dayMs } from './fixture.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
 

@@ -1,6 +1,16 @@
 import type { AccountRecords, AccountTable, AccountTables, TableName } from '../../storage/lmdb/accounts.ts';
 import type { AccountStore, Draft, Reader } from './account-store.ts';
 
+/** A key for something that expires, in seconds. Keys start with the expiry, so expired ones come first. */
+export function sortedKey(seconds: number, id: string): string {
+  return `${keyAt(seconds)}${id}`;
+}
+
+/** The first key of what expires at or after a time, in seconds. */
+export function keyAt(seconds: number): string {
+  return `${String(Math.max(0, Math.floor(seconds))).padStart(12, '0')}.`;
+}
+
 /** A table, and which of its records to remove. */
 export interface Sweep<Name extends TableName> {
   readonly table: Name;

@@ -1,10 +1,10 @@
 import { cookiesOf } from '../../http/cookies.ts';
 import type { Request } from '../../http/types.ts';
-import type { SessionDeps } from '../sessions.ts';
-import { lifetimeSeconds } from '../sign-in/sign-ins.ts';
-import type { AccessClaims, TokenSettings } from '../tokens/access-token.ts';
-import { Unauthorized } from '../tokens/bearer.ts';
-import { hostCookie } from './host-cookie.ts';
+import { hostCookie } from '../cookies/host-cookie.ts';
+import type { SessionDeps } from '../oauth/sessions/sessions.ts';
+import { lifetimeSeconds } from '../oauth/sessions/sign-ins.ts';
+import type { AccessClaims, TokenSettings } from '../oauth/tokens/access-token.ts';
+import { Unauthorized } from '../oauth/tokens/bearer.ts';
 import { type ConsoleSession, findConsoleSession, SessionUses } from './session.ts';
 
 export type ConsoleCallerDeps = SessionDeps &

@@ -1,17 +1,13 @@
-/*
- * src/auth/factors: what proves a user besides a password. second-factor.ts completes a sign-in, authenticator-page.ts sets up an
- * authenticator app (qr draws its key), and passkeys speaks WebAuthn.
- */
 import { acceptCode, addTotp, type Enrolment } from '../../accounts/second-factors.ts';
 import { loadTotps } from '../../accounts/totp.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
-import type { Browser } from '../sign-in/browser.ts';
-import { type DraftedSignIn, draftFurtherFactor, noteSignIn } from '../sign-in/draft-sign-in.ts';
-import { countAttempt, forgiveAttempt, verifyCounted } from '../sign-in/login-throttle.ts';
-import { missingStep } from '../sign-in/missing-step.ts';
-import type { SignInSettings } from '../sign-in/sign-in.ts';
-import { type CurrentSignIn, currentSignIn, isOf } from '../sign-in/sign-ins.ts';
+import type { Browser } from '../cookies/browser.ts';
+import { type DraftedSignIn, draftFurtherFactor, noteSignIn } from '../oauth/sessions/draft-sign-in.ts';
+import { missingStep } from '../oauth/sessions/missing-step.ts';
+import { type CurrentSignIn, currentSignIn, isOf } from '../oauth/sessions/sign-ins.ts';
+import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
+import type { SignInSettings } from './sign-in.ts';
 
 /** The browser of a user who has proven the first factor. */
 interface SecondStep {

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import type { RandomBytes } from '../../accounts/secrets.ts';
-import type { MacKeys } from '../keys/mac.ts';
-import { RoundTripCookie } from './round-trip-cookie.ts';
+import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import { RoundTripCookie } from '../cookies/round-trip-cookie.ts';
+import type { MacKeys } from '../oauth/keys/mac.ts';
 
 /** The pages that a sign-in can continue. */
 export const pages = [
@@ -32,6 +33,11 @@ const Attempt = Type.Object({
 });
 export type Attempt = Static<typeof Attempt>;
 export type AttemptPage = Attempt['page'];
+
+/** The address that starts a sign-in with a provider, relative to the pages of the auth host. */
+export function startLink({ id }: Pick<IdentityProvider, 'id'>, page: AttemptPage, query: string): string {
+  return `providers/${encodeURIComponent(id)}/start?${new URLSearchParams({ page, query })}`;
+}
 
 /** Random values for a new attempt. */
 export function newBinding(randomBytes: RandomBytes): Pick<Attempt, 'state' | 'nonce' | 'verifier'> {

@@ -4,6 +4,7 @@ import { Value } from 'typebox/value';
 import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
 import type { OutboundFetch } from '../../http/outbound/fetch.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { clockTolerance, isLater } from '../oauth/keys/jwt.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 
 const url = Type.String({ pattern: '^https?://[^\\s]+$', maxLength: 2048 });
@@ -40,14 +41,6 @@ const failedMs = 5_000;
 const betweenKeysMs = 10_000;
 /** Maximum number of issuers in memory. */
 const most = 64;
-
-/** Accepted difference between the clocks of a provider and of this service, seconds. */
-export const clockTolerance = 60;
-
-/** True if a time of a provider, seconds, is in the future, beyond the tolerance for the clocks. @param now Unix ms */
-export function isLater(time: number | undefined, now: number): boolean {
-  return time !== undefined && time > now / 1000 + clockTolerance;
-}
 
 interface Fetched<Document> {
   readonly at: number;

@@ -1,10 +1,10 @@
 import type { Configuration, IDToken } from 'openid-client';
 import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
-import type { OutboundFetch } from '../../http/outbound/fetch.ts';
-import { OutboundError } from '../../http/outbound/fetch.ts';
+import { OutboundError, type OutboundFetch } from '../../http/outbound/fetch.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
-import { clockTolerance, type Issuers, isLater, tokenAlgorithms } from './issuers.ts';
+import { clockTolerance, isLater } from '../oauth/keys/jwt.ts';
+import { type Issuers, tokenAlgorithms } from './issuers.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 
 interface ProviderClientDeps {

@@ -1,8 +1,7 @@
 /*
- * src/auth/sso signs users in with identity providers (OpenID Connect Core 1.0). providers.ts lists them, and issuers.ts reads what their
- * issuers publish. start.ts sends a browser to a provider, with the attempt (attempt.ts) in a cookie (round-trip-cookie.ts). callback.ts
- * takes it back: provider-client.ts exchanges the code, claims.ts reads the claims, and enter.ts finds or creates the user. memberships.ts applies
- * the rules for claims. link-page.ts links accounts to signed-in users. logout.ts and back-channel-logout.ts end sign-ins there and here.
+ * src/auth/sso: identity providers (OpenID Connect Core 1.0), without pages. providers.ts lists them, and issuers.ts reads what their
+ * issuers publish. attempt.ts is the cookie of a sign-in under way. provider-client.ts exchanges the code, claims.ts reads the claims, and
+ * enter.ts finds or creates the user. memberships.ts applies the rules for claims.
  */
 
 import type { Accounts } from '../../accounts/accounts.ts';

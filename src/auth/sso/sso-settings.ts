@@ -1,8 +1,8 @@
-import type { RequestChecks } from '../authorize/authorization-request.ts';
-import type { MacKeys } from '../keys/mac.ts';
-import type { SessionDeps } from '../sessions.ts';
-import type { ThrottleDeps } from '../sign-in/login-throttle.ts';
-import type { SignInDeps } from '../sign-in/sign-ins.ts';
+import type { ThrottleDeps } from '../factors/login-throttle.ts';
+import type { RequestChecks } from '../oauth/codes/authorization-request.ts';
+import type { MacKeys } from '../oauth/keys/mac.ts';
+import type { SessionDeps } from '../oauth/sessions/sessions.ts';
+import type { SignInDeps } from '../oauth/sessions/sign-ins.ts';
 import type { Issuers } from './issuers.ts';
 import type { ProviderClient } from './provider-client.ts';
 import type { Providers } from './providers.ts';

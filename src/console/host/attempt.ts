@@ -1,6 +1,6 @@
 import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
-import { type HostCookie, hostCookie } from '../../auth/console/host-cookie.ts';
-import { isMacOf, type MacKeys, macOf } from '../../auth/keys/mac.ts';
+import { type HostCookie, hostCookie } from '../../auth/cookies/host-cookie.ts';
+import { isMacOf, type MacKeys, macOf } from '../../auth/oauth/keys/mac.ts';
 import { cookiesOf } from '../../http/cookies.ts';
 import type { Request } from '../../http/types.ts';
 

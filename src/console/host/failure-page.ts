@@ -1,7 +1,7 @@
-import { OAuthError } from '../../auth/clients/oauth-error.ts';
-import { laterPage } from '../../auth/pages/failure-page.ts';
-import { html } from '../../auth/pages/html.ts';
-import { pageReply } from '../../auth/pages/page.ts';
+import { laterPage } from '../../auth/browser/pages/failure-page.ts';
+import { html } from '../../auth/browser/pages/html.ts';
+import { pageReply } from '../../auth/browser/pages/page.ts';
+import { OAuthError } from '../../auth/oauth/clients/oauth-error.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Reply } from '../../http/types.ts';
 

@@ -3,8 +3,8 @@
  * browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1). console-session.ts has the session of the
  * signed-in user.
  */
-import { Html, html } from '../../auth/pages/html.ts';
-import { icon } from '../../auth/pages/icon.ts';
+import { Html, html } from '../../auth/browser/pages/html.ts';
+import { icon } from '../../auth/browser/pages/icon.ts';
 import type { ConsoleSettings } from '../../contract/shapes/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { typeFor } from '../../http/negotiation.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { redeemCode } from '../../auth/authorize/codes.ts';
-import { consoleClientId } from '../../auth/clients/clients.ts';
-import { type Form, parseForm } from '../../auth/clients/form.ts';
+import type { LogoutDeps } from '../../auth/browser/sso/logout.ts';
 import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/caller.ts';
 import { beginConsoleSession } from '../../auth/console/session.ts';
-import { endSession } from '../../auth/sessions.ts';
-import type { LogoutDeps } from '../../auth/sso/logout.ts';
+import { consoleClientId } from '../../auth/oauth/clients/clients.ts';
+import { type Form, parseForm } from '../../auth/oauth/clients/form.ts';
+import { redeemCode } from '../../auth/oauth/codes/codes.ts';
+import { endSession } from '../../auth/oauth/sessions/sessions.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, expect, vi } from 'vitest';
+import { keyAt } from '../../../src/accounts/store/sweep.ts';
 import { sweepRound } from '../../../src/auth/sweep.ts';
-import { keyAt } from '../../../src/auth/tokens/invalidation.ts';
 import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { needing } from '../../support/needing.ts';

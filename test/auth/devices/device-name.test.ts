@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deviceName } from '../../../src/auth/devices/device-name.ts';
+import { deviceName } from '../../../src/auth/factors/passkeys/device-name.ts';
 
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
+import { type Browser, renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import { acceptPasskey } from '../../../src/auth/factors/passkeys/accept-passkey.ts';
 import { registerPasskey } from '../../../src/auth/factors/passkeys/add-passkey.ts';
 import { type PasskeyOptions, passkeyPages } from '../../../src/auth/factors/passkeys/options.ts';
 import { readAssertion, readAttestation } from '../../../src/auth/factors/passkeys/web-authn.ts';
-import { type Browser, renewBrowser } from '../../../src/auth/sign-in/browser.ts';
-import { startSignIn } from '../../../src/auth/sign-in/sign-ins.ts';
+import { startSignIn } from '../../../src/auth/oauth/sessions/sign-ins.ts';
 import { fixtureOn } from '../../accounts/fixture.ts';
 import {
   closeSharedServer,

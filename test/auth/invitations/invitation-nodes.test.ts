@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { draftLink, newLink, withdrawLink } from '../../../src/accounts/invitations.ts';
-import { acceptInvitation } from '../../../src/auth/invitations/accept-invitation.ts';
-import { renewBrowser } from '../../../src/auth/sign-in/browser.ts';
+import { acceptInvitation } from '../../../src/auth/browser/accept-invitation.ts';
+import { renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
 import { fixtureOn } from '../../accounts/fixture.ts';
 import {

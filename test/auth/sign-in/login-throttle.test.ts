@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { AccountStore } from '../../../src/accounts/store/account-store.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
-import { renewBrowser } from '../../../src/auth/sign-in/browser.ts';
+import { renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import {
   type Attempt,
   type Counted,
@@ -10,7 +10,7 @@ import {
   forgiveAttempt,
   isThrottleOver,
   type ThrottleDeps,
-} from '../../../src/auth/sign-in/login-throttle.ts';
+} from '../../../src/auth/factors/login-throttle.ts';
 import type { AccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../../accounts/fixture.ts';
 import { cleanUp } from '../../support/binary.ts';

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type PasswordPool, startPasswordPool } from '../../../src/accounts/password-pool.ts';
 import { noPasswordHash } from '../../../src/accounts/passwords.ts';
 import { createUser } from '../../../src/accounts/users.ts';
-import { authorizeEndpoints } from '../../../src/auth/authorize/authorize.ts';
+import { authorizeEndpoints } from '../../../src/auth/browser/authorize.ts';
 import { Providers } from '../../../src/auth/sso/providers.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import type { Reply } from '../../../src/http/types.ts';

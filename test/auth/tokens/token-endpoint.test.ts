@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { jwksEndpoint } from '../../../src/auth/keys/jwks.ts';
-import { tokenEndpoint } from '../../../src/auth/tokens/token-endpoint.ts';
+import { tokenEndpoint } from '../../../src/auth/oauth/grants/token-endpoint.ts';
+import { jwksEndpoint } from '../../../src/auth/oauth/keys/jwks.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import type { Dispatch } from '../../../src/http/types.ts';
 import { bind } from '../bind.ts';

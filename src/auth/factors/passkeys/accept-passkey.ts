@@ -3,10 +3,10 @@ import { notePasskey, passkeyId, passkeyKey } from '../../../accounts/passkeys.t
 import { relyingPartyId } from '../../../contract/passkeys.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
-import type { Browser } from '../../sign-in/browser.ts';
-import { noteSignIn } from '../../sign-in/draft-sign-in.ts';
-import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../../sign-in/login-throttle.ts';
-import type { SignInSettings } from '../../sign-in/sign-in.ts';
+import type { Browser } from '../../cookies/browser.ts';
+import { noteSignIn } from '../../oauth/sessions/draft-sign-in.ts';
+import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../login-throttle.ts';
+import type { SignInSettings } from '../sign-in.ts';
 import { type ChallengeDeps, challengeExpiry } from './challenge.ts';
 import { answeredChallenge, isFramed, loadWebAuthn, responseJson, type SentAssertion } from './web-authn.ts';
 

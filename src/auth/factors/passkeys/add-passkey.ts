@@ -6,26 +6,23 @@ import { isName } from '../../../contract/names.ts';
 import { relyingPartyId } from '../../../contract/passkeys.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
-import { platformOf } from '../../devices/device-name.ts';
-import type { Browser } from '../../sign-in/browser.ts';
-import { userAgentOf } from '../../sign-in/draft-sign-in.ts';
-import { missingStep } from '../../sign-in/missing-step.ts';
-import type { PostedForm } from '../../sign-in/posted-form.ts';
-import type { CurrentSignIn } from '../../sign-in/sign-ins.ts';
+import type { Browser } from '../../cookies/browser.ts';
+import { missingStep } from '../../oauth/sessions/missing-step.ts';
+import type { CurrentSignIn } from '../../oauth/sessions/sign-ins.ts';
 import type { PasskeySettings } from './accept-passkey.ts';
 import { challengeExpiry } from './challenge.ts';
+import { platformOf } from './device-name.ts';
 import { algorithms } from './options.ts';
 import {
   answeredChallenge,
   isFramed,
   loadWebAuthn,
-  readAttestation,
   responseJson,
   type SentAttestation,
 } from './web-authn.ts';
 
 /** A new credential of an authenticator. */
-interface NewPasskey {
+export interface NewPasskey {
   readonly attestation: SentAttestation;
   /** As typed; empty for a suggested one. */
   readonly name: string;
@@ -39,24 +36,6 @@ type AddedPasskey<Drafted> =
   | { readonly outcome: 'added'; readonly drafted: Drafted }
   /** `fault` is for the user. */
   | { readonly outcome: 'refused'; readonly fault: string };
-
-/**
- * Reads the form of a page.
- * @throws {OAuthError} `invalid_request` if it is malformed
- */
-export function readNewPasskey({
-  request,
-  form,
-  browser,
-}: Pick<PostedForm, 'request' | 'form' | 'browser'>): NewPasskey {
-  return {
-    attestation: readAttestation(form),
-    name: (form.get('name') ?? '').trim(),
-    address: request.remoteAddress,
-    browser,
-    userAgent: userAgentOf(request),
-  };
-}
 
 /**
  * Adds a passkey to the signed-in user of a browser; resolves when it is on disk.

@@ -2,7 +2,7 @@ import { passkeysOf } from '../../../accounts/passkeys.ts';
 import type { Reader } from '../../../accounts/store/account-store.ts';
 import { relyingPartyId } from '../../../contract/passkeys.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
-import type { Browser } from '../../sign-in/browser.ts';
+import type { Browser } from '../../cookies/browser.ts';
 import { type ChallengeDeps, challengeLifetimeMs, newChallenge } from './challenge.ts';
 
 /** The algorithms of passkeys: EdDSA, ES256 and RS256 (RFC 8152 §8, RFC 8812 §2). Windows Hello has only the last. */

@@ -1,0 +1,321 @@
+/*
+ * src/auth/browser: the pages of the auth host. authorize.ts decides the next page of an authorization request, or issues a code. pages has
+ * their HTML, forms reads what they send, account has the pages that change how a user signs in, and sso leads to providers and back.
+ */
+import type { Directory } from '../../accounts/directory.ts';
+import { isOfKnownReceiver } from '../../accounts/redirect-uris.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import { BrowserCookie } from '../cookies/browser.ts';
+import { hasJustEnrolled } from '../factors/second-factor.ts';
+import { maySignIn } from '../oauth/clients/clients.ts';
+import { readForm } from '../oauth/clients/form.ts';
+import {
+  AuthorizationError,
+  type AuthorizationErrorCode,
+  type AuthorizationRequest,
+  authorizationParameters,
+  type RequestChecks,
+  readAuthorizationRequest,
+  UnknownReturnAddress,
+} from '../oauth/codes/authorization-request.ts';
+import { codeReply, errorReply } from '../oauth/codes/authorization-response.ts';
+import { issueCode } from '../oauth/codes/codes.ts';
+import { type CurrentSignIn, currentSignIn } from '../oauth/sessions/sign-ins.ts';
+import type { TokenSettings } from '../oauth/tokens/access-token.ts';
+import { readIdTokenHint } from '../oauth/tokens/id-token.ts';
+import { pageEndpoints } from './forms/page-endpoints.ts';
+import {
+  type FormSettings,
+  formPage,
+  notAMember,
+  type PostedForm,
+  readPostedForm,
+} from './forms/posted-form.ts';
+import { stepPage } from './forms/second-factor-form.ts';
+import { signInByForm } from './forms/sign-in-form.ts';
+import { failurePage, refusalPage } from './pages/failure-page.ts';
+import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
+
+/** A posted request is redirected to a `GET`, whose URL must fit into a request head. */
+const longestQuery = 8192;
+
+const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
+
+const answers = {
+  200: 'The sign-in page, or a page that asks for confirmation.',
+  303: 'To the redirect URI of the client, with a code or an error (RFC 6749 §4.1.2).',
+  400: 'A page: the client or its redirect URI is unknown, or the request is invalid and the browser is not signed in.',
+};
+
+/** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages behind it. */
+export const authorizeEndpoints = pageEndpoints<AuthorizeSettings>('/connect/authorize', access, {
+  GET: {
+    operationId: 'authorize',
+    summary: 'Sign in a user to a client',
+    query: authorizationParameters,
+    answers,
+    bind: (settings) => (request) => answerPage(settings, request, answerRequest),
+  },
+  POST: {
+    operationId: 'postAuthorization',
+    summary: 'Sign in a user to a client, with the request as a form',
+    description: 'With a query, the body is the form of the sign-in page.',
+    form: authorizationParameters,
+    answers: {
+      ...answers,
+      303: 'To the same request as a `GET`, or to the redirect URI of the client.',
+      403: 'The page again: the form is not valid.',
+      429: 'The page again: too many attempts have failed.',
+      503: 'The page again: the service is busy.',
+    },
+    bind: (settings) => (request) =>
+      request.query === ''
+        ? sendOn(request).catch((error) => refuse(settings, error))
+        : answerPage(settings, request, answerForm),
+  },
+});
+
+async function answerPage(
+  settings: AuthorizeSettings,
+  request: Request,
+  answer: (settings: AuthorizeSettings, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
+): Promise<Reply> {
+  try {
+    const asked = await readRequest(settings, request);
+    return 'page' in asked ? asked.page : await answer(settings, request, asked);
+  } catch (error) {
+    return refuse(settings, error);
+  }
+}
+
+/**
+ * Reads the request. Errors are redirected only from a signed-in browser, or for `prompt=none`. Otherwise anyone who registers
+ * a client could use a URL of this service as an open redirector (RFC 9700 §4.11.2).
+ * @throws {AuthorizationError} an error to redirect
+ * @throws {UnknownReturnAddress}
+ */
+async function readRequest(
+  settings: AuthorizeSettings,
+  request: Request,
+): Promise<AuthorizationRequest | { readonly page: Reply }> {
+  try {
+    return readAuthorizationRequest(settings, request.query);
+  } catch (error) {
+    if (!(error instanceof AuthorizationError) || error.to.silent) throw error;
+    const browser = new BrowserCookie(settings.issuer).read(request);
+    if ((await currentSignIn(settings, browser)) !== undefined) throw error;
+    return { page: failurePage(400, error.message) };
+  }
+}
+
+/**
+ * A client may post its request (OpenID Connect Core §3.1.2.1). A browser that comes from another site sends its cookie only
+ * with a `GET`.
+ */
+async function sendOn(request: Request): Promise<Reply> {
+  const location = `?${new URLSearchParams([...(await readForm(request))])}`;
+  if (location.length > longestQuery) return failurePage(413, 'The request is too long');
+  return { status: 303, headers: { location, 'cache-control': 'no-store' } };
+}
+
+function refuse({ issuer }: AuthorizeSettings, error: unknown): Reply {
+  if (error instanceof AuthorizationError) return errorReply(error, issuer);
+  if (error instanceof UnknownReturnAddress) return failurePage(400, error.message);
+  return refusalPage(error);
+}
+
+interface AuthorizeSettings extends Omit<FormSettings, 'keys'>, TokenSettings, RequestChecks {
+  readonly directory: Directory;
+}
+
+/**
+ * Answers an authorization request (OpenID Connect Core §3.1.2): with a code if the browser is suitably signed in, else with
+ * the next page. For `prompt=none` it throws instead.
+ * @throws {AuthorizationError}
+ */
+async function answerRequest(
+  settings: AuthorizeSettings,
+  request: Request,
+  asked: AuthorizationRequest,
+): Promise<Reply> {
+  const browser = new BrowserCookie(settings.issuer).read(request);
+  const signIn = await currentSignIn(settings, browser);
+  const standing = await standingOf(settings, asked, signIn);
+  if (asked.prompt.has('none')) return answerSilently(settings, asked, standing);
+  const page = formPage(settings, request, asked);
+  switch (standing.next) {
+    case 'code':
+      return answerWithCode(settings, asked, standing.signIn);
+    case 'confirm':
+      return confirmPage(page, standing.signIn.user.email);
+    case 'step':
+      return stepPage(settings, page, standing.signIn);
+    case 'sign-in':
+      return loginPage(page, asked.loginHint ?? signIn?.user.email ?? '');
+    case 'other-account':
+      return loginPage(page, asked.loginHint ?? '', notAMember(signIn?.user.email ?? '', asked));
+  }
+}
+
+/** What a browser's sign-in leads to: a code, perhaps after a confirmation, or a step that comes first. */
+type Standing =
+  | { readonly next: 'code' | 'confirm' | 'step'; readonly signIn: CurrentSignIn }
+  | { readonly next: 'sign-in' | 'other-account' };
+
+/** Decides the next step for a browser with this sign-in. */
+async function standingOf(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  signIn: CurrentSignIn | undefined,
+): Promise<Standing> {
+  const { client, prompt, redirectUri } = asked;
+  if (signIn === undefined || prompt.has('login') || isTooOld(settings, asked, signIn))
+    return { next: 'sign-in' };
+  if (asked.idTokenHint !== null && (await meantUser(settings, asked)) !== signIn.user.id)
+    return { next: 'sign-in' };
+  if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
+  if (signIn.missing !== undefined) return { next: 'step', signIn };
+  const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
+  const isQuestion = prompt.has('consent') || prompt.has('select_account');
+  // Another program may listen there. It must not get a code without the user's confirmation (RFC 8252 §8.6).
+  return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
+}
+
+/** @throws {AuthorizationError} `login_required`, `interaction_required` (OpenID Connect Core §3.1.2.6) */
+function answerSilently(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  standing: Standing,
+): Promise<Reply> {
+  const refuse = (code: AuthorizationErrorCode, description: string): never => {
+    throw new AuthorizationError(code, description, asked);
+  };
+  switch (standing.next) {
+    case 'code':
+      return answerWithCode(settings, asked, standing.signIn);
+    case 'confirm':
+      return refuse('interaction_required', 'The user must confirm a redirect URI that is not https');
+    case 'step':
+      return refuse('interaction_required', 'The user must complete the sign-in');
+    default:
+      return refuse('login_required', 'The user must sign in');
+  }
+}
+
+/** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
+async function answerWithCode(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  { key: signIn, user, authTime, authentication }: CurrentSignIn,
+): Promise<Reply> {
+  const { client, redirectUri, challenge, scope, nonce } = asked;
+  const granted = {
+    clientId: client.clientId,
+    redirectUri,
+    challenge,
+    userId: user.id,
+    signIn,
+    scope,
+    nonce,
+    authTime,
+    authentication,
+  };
+  try {
+    return codeReply(asked, await issueCode(settings, granted), settings.issuer);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new AuthorizationError('temporarily_unavailable', 'The service cannot store the code now', asked);
+  }
+}
+
+function isTooOld(
+  { clock }: AuthorizeSettings,
+  { maxAge }: AuthorizationRequest,
+  { authTime }: CurrentSignIn,
+): boolean {
+  return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
+}
+
+/** The id of the user in a client's `id_token_hint`; `undefined` without a valid hint. */
+async function meantUser(
+  settings: AuthorizeSettings,
+  { idTokenHint }: AuthorizationRequest,
+): Promise<string | undefined> {
+  return idTokenHint === null ? undefined : (await readIdTokenHint(settings, idTokenHint))?.sub;
+}
+
+/**
+ * Answers the form of a page. It is posted to the address of the authorization request.
+ * @throws {AuthorizationError}
+ * @throws {OAuthError} `invalid_request` if the form cannot be read
+ */
+async function answerForm(
+  settings: AuthorizeSettings,
+  request: Request,
+  asked: AuthorizationRequest,
+): Promise<Reply> {
+  const posted = await readPostedForm(settings, request, asked);
+  if ('reply' in posted) return posted.reply;
+  switch (posted.form.get('action')) {
+    case 'cancel':
+      throw new AuthorizationError('access_denied', 'The user cancelled the sign-in', asked);
+    case 'switch':
+      return loginPage(formPage(settings, request, asked), '');
+    case 'continue':
+      return answerContinue(settings, posted, asked);
+    case 'enrolled':
+      return answerEnrolled(settings, posted, asked);
+    default:
+      return answerSignIn(settings, posted, asked);
+  }
+}
+
+/** The sign-in may have ended since the page was shown. */
+async function answerContinue(
+  settings: AuthorizeSettings,
+  { request, browser }: PostedForm,
+  asked: AuthorizationRequest,
+): Promise<Reply> {
+  const standing = await standingOf(settings, asked, await currentSignIn(settings, browser));
+  if (standing.next === 'step')
+    return stepPage(settings, formPage(settings, request, asked), standing.signIn);
+  if ('signIn' in standing) return answerWithCode(settings, asked, standing.signIn);
+  return loginPage(formPage(settings, request, asked), asked.loginHint ?? '');
+}
+
+async function answerSignIn(
+  settings: AuthorizeSettings,
+  posted: PostedForm,
+  asked: AuthorizationRequest,
+): Promise<Reply> {
+  const result = await signInByForm(settings, posted);
+  if ('reply' in result) return result.reply;
+  const reply = await answerSignedIn(settings, asked, result.signIn);
+  return { ...reply, headers: { ...reply.headers, 'set-cookie': result.cookie } };
+}
+
+/** The user has saved the recovery codes, and need not sign in again, even if the request demands a new sign-in. */
+async function answerEnrolled(
+  settings: AuthorizeSettings,
+  posted: PostedForm,
+  asked: AuthorizationRequest,
+): Promise<Reply> {
+  const signIn = await currentSignIn(settings, posted.browser);
+  if (signIn === undefined || !hasJustEnrolled(settings, signIn) || !maySignIn(signIn.user, asked.client))
+    return answerContinue(settings, posted, asked);
+  return answerSignedIn(settings, asked, signIn);
+}
+
+/** Answers a request whose user has just signed in. */
+async function answerSignedIn(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  signIn: CurrentSignIn,
+): Promise<Reply> {
+  const meant = await meantUser(settings, asked);
+  if (meant === undefined || meant === signIn.user.id) return answerWithCode(settings, asked, signIn);
+  // The client requested the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
+  const refusal = new AuthorizationError('login_required', 'The user is not the one in id_token_hint', asked);
+  return errorReply(refusal, settings.issuer);
+}

@@ -1,0 +1,177 @@
+import Type from 'typebox';
+import type { Directory } from '../../accounts/directory.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { text } from '../../contract/shapes/fields.ts';
+import { isRecentSignIn } from '../../contract/step-up.ts';
+import { parseQuery } from '../../http/form-text.ts';
+import type { Handler, Reply, Request } from '../../http/types.ts';
+import { KeyedLimits } from '../../ingest/admission/keyed-limits.ts';
+import { networkOf } from '../../runtime/ip-address.ts';
+import type { OAuthClient } from '../../storage/lmdb/records.ts';
+import { BrowserCookie } from '../cookies/browser.ts';
+import { findClient, maySignIn } from '../oauth/clients/clients.ts';
+import type { DeviceCodes, WaitingDevice } from '../oauth/codes/device-codes.ts';
+import { type CurrentSignIn, currentSignIn } from '../oauth/sessions/sign-ins.ts';
+import { pageEndpoints } from './forms/page-endpoints.ts';
+import { type FormSettings, formPage, notAMember, readPostedForm } from './forms/posted-form.ts';
+import { stepPage } from './forms/second-factor-form.ts';
+import { signInByForm } from './forms/sign-in-form.ts';
+import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
+import { refusalPage } from './pages/failure-page.ts';
+import { loginPage } from './pages/sign-in-pages.ts';
+
+interface DevicePageDeps extends FormSettings {
+  readonly directory: Directory;
+  readonly devices: DeviceCodes;
+  readonly guesses: KeyedLimits;
+}
+
+/** Limits wrong user codes of a network: one per 5 s, with bursts of 20. */
+export function limitGuesses(): KeyedLimits {
+  return new KeyedLimits(1 / 5, 20);
+}
+
+/** The device whose user code is in the page's address, and its client. */
+interface Found {
+  readonly device: WaitingDevice;
+  readonly client: OAuthClient;
+  readonly redirectUri: null;
+}
+
+const answers = {
+  200: 'The page for the code, the sign-in page, a page that asks for confirmation, or the result.',
+  404: 'The page again: the code is wrong or has expired.',
+  429: 'A page: too many wrong codes.',
+};
+
+const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
+const query = Type.Object({ user_code: Type.Optional(text('The code that the device shows.')) });
+
+/**
+ * `GET` and `POST /connect/device`: where a user enters the code that a device shows, and allows or denies access (RFC 8628
+ * §3.3).
+ */
+export const devicePageEndpoints = pageEndpoints<DevicePageDeps>('/connect/device', access, {
+  GET: {
+    operationId: 'showDevicePage',
+    summary: 'Enter the code of a device',
+    query,
+    answers,
+    bind: (deps) => pageHandler(deps, show),
+  },
+  POST: {
+    operationId: 'postDevicePage',
+    summary: 'Decide whether a device may act for the user',
+    description: 'The body is the form of the page.',
+    query,
+    answers: {
+      ...answers,
+      403: 'The page again: the form is not valid.',
+      503: 'The page again: the service is busy.',
+    },
+    bind: (deps) => pageHandler(deps, decide),
+  },
+});
+
+function pageHandler(
+  deps: DevicePageDeps,
+  answer: (deps: DevicePageDeps, request: Request, found: Found) => Reply | Promise<Reply>,
+): Handler {
+  return async (request) => {
+    try {
+      const typed = parseQuery(request.query).get('user_code') ?? '';
+      if (typed.trim() === '') return codePage();
+      const found = find(deps, request, typed);
+      return found === undefined ? codePage(typed) : await answer(deps, request, found);
+    } catch (error) {
+      return refusalPage(error);
+    }
+  };
+}
+
+/**
+ * After too many wrong codes, a correct one must wait, too (RFC 8628 §5.1).
+ * @throws {ApiError} `rate_limited`
+ */
+function find(
+  { devices, directory, guesses }: DevicePageDeps,
+  request: Request,
+  typed: string,
+): Found | undefined {
+  const network = networkOf(request.remoteAddress);
+  const now = directory.clock.monotonic();
+  const wait = guesses.wait(network, now);
+  if (wait > 0) throw new ApiError('rate_limited', 'Too many wrong codes; wait, then retry', wait);
+  const device = devices.find(typed);
+  const client = device && findClient(directory, device.clientId);
+  if (device !== undefined && client !== undefined) return { device, client, redirectUri: null };
+  guesses.take(network, now);
+  return undefined;
+}
+
+/** The next page: the sign-in page, or the confirmation. */
+async function show(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
+  const page = formPage(deps, request, found);
+  const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
+  if (signIn === undefined) return loginPage(page, '');
+  const { email } = signIn.user;
+  if (!isRecent(deps, signIn)) return loginPage(page, email);
+  if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
+  return signIn.missing === undefined ? devicePage(page, found.device, email) : stepPage(deps, page, signIn);
+}
+
+async function decide(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
+  const posted = await readPostedForm(deps, request, found);
+  if ('reply' in posted) return posted.reply;
+  switch (posted.form.get('action')) {
+    case 'cancel':
+      return deny(deps, found);
+    case 'switch':
+      return loginPage(formPage(deps, request, found), '');
+    case 'enrolled':
+      return show(deps, request, found);
+    case 'continue': {
+      const signIn = await currentSignIn(deps, posted.browser);
+      return signIn !== undefined && mayAllow(deps, found, signIn)
+        ? allow(deps, request, found, signIn)
+        : show(deps, request, found);
+    }
+    default: {
+      const result = await signInByForm(deps, posted);
+      if ('reply' in result) return result.reply;
+      // Signing in does not imply consent: someone else may have sent the user this address (RFC 8628 §5.4).
+      const page = { ...formPage(deps, request, found), browser: result.browser, cookie: result.cookie };
+      return devicePage(page, found.device, result.signIn.user.email);
+    }
+  }
+}
+
+function mayAllow(deps: DevicePageDeps, { client }: Found, signIn: CurrentSignIn): boolean {
+  return isRecent(deps, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
+}
+
+/** Whether a device may get a session of this sign-in. It could not make dangerous changes with an old one. */
+function isRecent({ clock }: DevicePageDeps, { authTime }: CurrentSignIn): boolean {
+  return isRecentSignIn(authTime, clock.now());
+}
+
+async function deny({ directory, devices }: DevicePageDeps, { device, client }: Found): Promise<Reply> {
+  const isDone = await directory.change((draft) => devices.decide(draft, device, 'denied'));
+  return isDone ? deviceDonePage(client.name, false) : codePage(device.userCode);
+}
+
+async function allow(
+  { directory, devices }: DevicePageDeps,
+  { remoteAddress }: Request,
+  { device, client }: Found,
+  { key: signIn, user, authTime, authentication }: CurrentSignIn,
+): Promise<Reply> {
+  const target = { type: 'sign-in-client', id: client.clientId, name: client.name };
+  const allowance = { userId: user.id, signIn, authTime, scope: device.scope, authentication };
+  const isDone = await directory.under({ id: user.id, address: remoteAddress }).change((draft) => {
+    if (!devices.decide(draft, device, allowance)) return false;
+    for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
+    return true;
+  });
+  return isDone ? deviceDonePage(client.name, true) : codePage(device.userCode);
+}

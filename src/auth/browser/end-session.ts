@@ -1,0 +1,195 @@
+import Type from 'typebox';
+import { ApiError } from '../../contract/errors.ts';
+import { text } from '../../contract/shapes/fields.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import { BrowserCookie, isFromElsewhere } from '../cookies/browser.ts';
+import { findClient, matchesRedirect } from '../oauth/clients/clients.ts';
+import { type Form, isForm, parseForm, readForm } from '../oauth/clients/form.ts';
+import { OAuthError, uncached } from '../oauth/clients/oauth-error.ts';
+import { redirect } from '../oauth/codes/authorization-response.ts';
+import { endSession, endSignIn, noteEnd, type SessionDeps } from '../oauth/sessions/sessions.ts';
+import { type CurrentSignIn, currentSignIn } from '../oauth/sessions/sign-ins.ts';
+import type { AccessClaims, TokenSettings } from '../oauth/tokens/access-token.ts';
+import { bearerToken } from '../oauth/tokens/bearer.ts';
+import { type IdTokenHint, readIdTokenHint } from '../oauth/tokens/id-token.ts';
+import { addToList } from '../oauth/tokens/invalidation.ts';
+import { isStillValid, type ValidateToken, validOrNot } from '../oauth/tokens/validate-token.ts';
+import { pageEndpoints } from './forms/page-endpoints.ts';
+import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out-pages.ts';
+import { type Destination, type LogoutDeps, logOutAtProvider } from './sso/logout.ts';
+
+interface EndSessionDeps extends SessionDeps, TokenSettings, LogoutDeps {
+  readonly validate: ValidateToken;
+}
+
+const parameters = Type.Object({
+  id_token_hint: Type.Optional(text('An ID token issued to the client.')),
+  client_id: Type.Optional(text('The client. With an ID token, the client it was issued to.')),
+  post_logout_redirect_uri: Type.Optional(text('A redirect URI of the client; any other is ignored.')),
+  state: Type.Optional(text('Returned unchanged.')),
+});
+
+const answers = {
+  200: 'The user is signed out, or is asked whether to sign out.',
+  204: 'The user of the access token is signed out.',
+  303: 'To `post_logout_redirect_uri`.',
+  400: 'A page: the request is malformed.',
+  401: 'The access token is not valid. The answer has no body.',
+  503: 'A page: the store cannot commit the change.',
+};
+
+const access = {
+  credential: 'ID token, access token, or the cookie of the sign-in page',
+  who: 'The signed-in user',
+};
+const bind = (deps: EndSessionDeps) => (request: Request) => answer(deps, request).catch(refuse);
+
+/**
+ * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified by the
+ * client's ID or access token, or by the browser's cookie. All tokens of that sign-in become invalid.
+ */
+export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
+  GET: {
+    operationId: 'endSession',
+    summary: 'Sign out a user',
+    query: parameters,
+    answers,
+    bind,
+  },
+  POST: {
+    operationId: 'postEndSession',
+    summary: 'Sign out a user, with the parameters in a form',
+    query: parameters,
+    answers: { ...answers, 413: 'A page: the form is too long.' },
+    bind,
+  },
+});
+
+async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
+  const asked = await readEndSessionRequest(deps, request);
+  const token = bearerToken(request);
+  if (token !== undefined) return answerClient(deps, request, asked, token);
+  const browser = new BrowserCookie(deps.issuer).read(request);
+  const signIn = await currentSignIn(deps, browser);
+  const { hint } = asked;
+  if (hint !== undefined) {
+    await end(deps, request, {
+      userId: hint.sub,
+      session: hint.sid,
+      ...(signIn?.user.id === hint.sub ? { signIn } : {}),
+    });
+  } else if (signIn !== undefined) {
+    // Any page can send a browser here. That alone must not sign the user out.
+    if (request.method === 'GET' || isFromElsewhere(request, deps.issuer))
+      return signOutPage(signIn.user.email, asked.returnTo?.uri);
+    await end(deps, request, { userId: signIn.user.id, signIn });
+  }
+  // A redirect requires proof that the user was signed in. Otherwise this would be an open redirector.
+  const isProven = (hint ?? signIn) !== undefined;
+  const returnTo = isProven ? asked.returnTo : undefined;
+  const ended = hint === undefined || signIn?.user.id === hint.sub ? signIn : undefined;
+  const back = returnTo && browser && { to: returnTo, browser };
+  const onward = await logOutAtProvider(deps, ended?.authentication, back);
+  return onward ?? (returnTo === undefined ? signedOutPage() : goBack(returnTo));
+}
+
+/** A client that sends an access token is not a browser. It gets a status code, unless it requests a redirect. */
+async function answerClient(
+  deps: EndSessionDeps,
+  request: Request,
+  { returnTo }: EndSessionRequest,
+  token: string,
+): Promise<Reply> {
+  const access = await validOrNot(deps.validate, token);
+  if (access === undefined || !(await end(deps, request, { userId: access.sub, access }))) {
+    return { status: 401, headers: { ...uncached, 'www-authenticate': 'Bearer error="invalid_token"' } };
+  }
+  return returnTo === undefined
+    ? { status: 204, headers: { 'cache-control': 'no-store' } }
+    : goBack(returnTo);
+}
+
+/** The sign-in or session to end, as far as the request identifies it. */
+interface Ending {
+  readonly userId: string;
+  /** The key of a session. Its sign-in ends with it. */
+  readonly session?: string;
+  readonly signIn?: CurrentSignIn;
+  readonly access?: AccessClaims;
+}
+
+/**
+ * Ends the sign-in, and resolves when the change is on disk. Returns `false` without ending it if the access token has expired or
+ * was revoked.
+ * @throws {ApiError} `store_unavailable`
+ */
+function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
+  const { directory } = deps;
+  const { userId, signIn, access, session = access?.sid } = ending;
+  return directory.under({ id: userId, address: remoteAddress }).change((draft) => {
+    if (access !== undefined && !isStillValid(deps, access, draft)) return false;
+    if (access !== undefined) addToList(draft, access);
+    const wasSignedIn = signIn !== undefined && draft.has('signIns', signIn.key);
+    const over = session === undefined ? undefined : endSession(deps, draft, session);
+    for (const key of new Set([over?.signIn, signIn?.key]))
+      if (key !== undefined) endSignIn(deps, draft, userId, key);
+    if ((over ?? access) !== undefined || wasSignedIn) noteEnd(draft, 'session.ended', userId);
+    return true;
+  });
+}
+
+function goBack({ uri, state }: Destination): Reply {
+  return redirect(uri, { state });
+}
+
+function refuse(error: unknown): Reply {
+  if (error instanceof OAuthError || error instanceof ApiError)
+    return signOutFailurePage(error.status, error.message);
+  throw error;
+}
+
+/** A client's request to sign its user out (OpenID Connect RP-Initiated Logout §2). */
+interface EndSessionRequest {
+  /** The user, and the session of the client; `undefined` if the request has no hint. */
+  readonly hint: IdTokenHint | undefined;
+  /** Where the user goes afterwards; `undefined` unless registered for the client. */
+  readonly returnTo: Destination | undefined;
+}
+
+/**
+ * Reads the parameters from the query and, for a `POST`, from the form.
+ * @throws {OAuthError} `invalid_request`
+ */
+async function readEndSessionRequest(
+  deps: SessionDeps & TokenSettings,
+  request: Request,
+): Promise<EndSessionRequest> {
+  const form = isForm(request) ? await readForm(request) : new Map<string, string>();
+  const parameters: Form = new Map([...parseForm(request.query), ...form]);
+  const hint = await readHint(deps, parameters);
+  return { hint, returnTo: readReturn(deps, parameters, hint) };
+}
+
+async function readHint(settings: TokenSettings, parameters: Form): Promise<IdTokenHint | undefined> {
+  const text = parameters.get('id_token_hint');
+  if (text === undefined) return undefined;
+  const hint = await readIdTokenHint(settings, text);
+  if (hint === undefined)
+    throw new OAuthError('invalid_request', 'id_token_hint is not an ID token issued by this service');
+  const clientId = parameters.get('client_id');
+  if (clientId !== undefined && clientId !== hint.aud)
+    throw new OAuthError('invalid_request', 'client_id differs from the client of id_token_hint');
+  return hint;
+}
+
+/** An unregistered address is ignored: the user is signed out, but not sent there. */
+function readReturn(
+  { directory, audience }: SessionDeps & TokenSettings,
+  parameters: Form,
+  hint: IdTokenHint | undefined,
+): EndSessionRequest['returnTo'] {
+  const uri = parameters.get('post_logout_redirect_uri');
+  const client = findClient(directory, hint?.aud ?? parameters.get('client_id') ?? '');
+  if (uri === undefined || client === undefined || !matchesRedirect(client, uri, audience)) return undefined;
+  return { clientId: client.clientId, uri, state: parameters.get('state') ?? null };
+}

@@ -1,0 +1,75 @@
+import type { TObject } from 'typebox';
+import { Location, NotCached } from '../../../http/declared-headers.ts';
+import type {
+  Access,
+  DeclaredAnswer,
+  Endpoint,
+  Headers,
+  Operation,
+  Parameter,
+} from '../../../http/endpoint.ts';
+import { queryParameters } from '../../../http/query-reader.ts';
+
+/** An endpoint that people use with a browser. */
+interface Page<Deps> {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: TObject;
+  /** The form that our page, or a client, posts. */
+  readonly form?: TObject;
+  /** Describes the answers by status. A redirect has a `Location`; any other answer is a page. */
+  readonly answers: Readonly<Record<number, string>>;
+  readonly bind: Endpoint<Deps>['bind'];
+}
+
+/** Declares the endpoints of a page: one shows it, and one receives its form. */
+export function pageEndpoints<Deps>(
+  path: string,
+  access: Access,
+  pages: Readonly<Record<'GET' | 'POST', Page<Deps>>>,
+): readonly Endpoint<Deps>[] {
+  return (['GET', 'POST'] as const).map((method) => pageEndpoint(`${method} ${path}`, access, pages[method]));
+}
+
+/** Declares an endpoint that people use with a browser. @param name method and path */
+export function pageEndpoint<Deps>(
+  name: `${'GET' | 'POST'} ${string}`,
+  access: Access,
+  { bind, ...page }: Page<Deps>,
+): Endpoint<Deps> {
+  const [method, path] = name.split(' ') as ['GET' | 'POST', string];
+  return { method, path, access, operation: describe(path, page), bind };
+}
+
+function describe(path: string, { query, form, answers, ...words }: Omit<Page<never>, 'bind'>): Operation {
+  const inQuery = queryParameters(query?.properties ?? {}).map((one) => ({ required: false, ...one }));
+  const inPath = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']): Parameter => {
+    return { name, in: 'path', required: true, schema: { type: 'string' } };
+  });
+  const parameters = [...inPath, ...inQuery];
+  return {
+    ...words,
+    security: [],
+    ...(parameters.length > 0 && { parameters }),
+    ...(form !== undefined && { body: { 'application/x-www-form-urlencoded': { schema: form } } }),
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([status, description]) => [status, answerOf(Number(status), description)]),
+    ),
+  };
+}
+
+function answerOf(status: number, description: string): DeclaredAnswer {
+  const headers = { 'Cache-Control': NotCached, ...headersOf(status) };
+  if (withoutBody.includes(status)) return { description, headers };
+  return { description, headers, content: { 'text/html; charset=utf-8': { schema: { type: 'string' } } } };
+}
+
+/** A redirect, a sign-out by access token, and its refusal. */
+const withoutBody = [303, 204, 401];
+
+function headersOf(status: number): Headers {
+  if (status === 303) return { Location };
+  if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } };
+  return status === 429 || status === 503 ? { 'Retry-After': { schema: { type: 'integer' } } } : {};
+}

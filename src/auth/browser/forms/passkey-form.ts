@@ -1,0 +1,170 @@
+import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import { requiredProvider } from '../../../accounts/sign-in-policy.ts';
+import type { User } from '../../../storage/lmdb/records.ts';
+import { acceptPasskey, type PasskeyFailure } from '../../factors/passkeys/accept-passkey.ts';
+import { type NewPasskey, registerPasskey } from '../../factors/passkeys/add-passkey.ts';
+import { readAssertion, readAttestation } from '../../factors/passkeys/web-authn.ts';
+import {
+  type DraftedSignIn,
+  draftFurtherFactor,
+  draftSignIn,
+  noteSignIn,
+  userAgentOf,
+} from '../../oauth/sessions/draft-sign-in.ts';
+import { type CurrentSignIn, currentSignIn, isOf } from '../../oauth/sessions/sign-ins.ts';
+import type { FormError } from '../pages/form-page.ts';
+import { loginPage } from '../pages/sign-in-pages.ts';
+import {
+  busy,
+  type FormResult,
+  type FormSettings,
+  formPage,
+  notAMember,
+  type PostedForm,
+  staleForm,
+  throttled,
+} from './posted-form.ts';
+import { entered, stepPage } from './second-factor-form.ts';
+
+/** Signs in the user of a passkey. Its device has verified the user, so the passkey is two factors at once. */
+export async function enterByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  const { request, purpose, form, browser } = posted;
+  const { client } = purpose;
+  const assertion = readAssertion(form);
+  const authentication = { factors: ['passkey'] as const, userAgent: userAgentOf(request) };
+  const again = (error: FormError) => ({ reply: loginPage(formPage(settings, request, purpose), '', error) });
+  try {
+    const proof = { assertion, address: request.remoteAddress, browser };
+    const result = await acceptPasskey(settings, proof, (draft, user) => {
+      const { email } = user;
+      if (requiredProvider(draft, user) === undefined)
+        return { ...draftSignIn(settings, draft, user, { client, browser, authentication }), email };
+      noteSignIn(draft, 'sign-in.refused', user, authentication);
+      return { outcome: 'provider-only', email } as const;
+    });
+    switch (result.outcome) {
+      case 'signed-in':
+        return await entered(settings, posted, result);
+      case 'not-a-member':
+        return again(notAMember(result.email, purpose));
+      case 'provider-only':
+        return again({ status: 403, text: `${result.email} must sign in with the identity provider.` });
+      default:
+        return again(explain(result));
+    }
+  } catch (error) {
+    return again(busy(error));
+  }
+}
+
+/** Completes a sign-in with a passkey as the second factor. */
+export async function proveByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  const { request, form, browser } = posted;
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn?.missing !== 'second-factor') return expired(settings, posted);
+  const proof = {
+    assertion: readAssertion(form),
+    address: request.remoteAddress,
+    browser,
+    user: signIn.user,
+  };
+  const again = async (error: FormError) => ({
+    reply: await stepPage(settings, formPage(settings, request, posted.purpose), signIn, error),
+  });
+  try {
+    const result = await acceptPasskey(settings, proof, (draft, user) =>
+      complete(settings, posted, draft, user, signIn),
+    );
+    switch (result.outcome) {
+      case 'signed-in':
+      case 'not-a-member':
+      case 'over':
+        return await continued(settings, posted, result, signIn);
+      default:
+        return await again(explain(result));
+    }
+  } catch (error) {
+    return again(busy(error));
+  }
+}
+
+/** Completes a sign-in with a new passkey, because the policy demands a second factor and the user has none. */
+export async function enrolByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  const { request, purpose, browser } = posted;
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn?.missing !== 'enrolment') return expired(settings, posted);
+  const again = async (error: FormError) => ({
+    reply: await stepPage(settings, formPage(settings, request, purpose), signIn, error),
+  });
+  try {
+    const result = await registerPasskey(settings, signIn, readNewPasskey(posted), (draft, user) =>
+      complete(settings, posted, draft, user, signIn),
+    );
+    if (result.outcome === 'refused') return await again({ status: 400, text: result.fault });
+    return await continued(settings, posted, result.drafted, signIn);
+  } catch (error) {
+    return again(busy(error));
+  }
+}
+
+type Completed = DraftedSignIn | { readonly outcome: 'over' };
+
+/** Drafts the sign-in with the passkey as its second factor. */
+function complete(
+  settings: FormSettings,
+  { browser, purpose: { client } }: PostedForm,
+  draft: AccountDraft,
+  user: User,
+  signIn: CurrentSignIn,
+): Completed {
+  const started = draft.get('signIns', signIn.key);
+  if (started === undefined || !isOf(started, user)) return { outcome: 'over' };
+  return draftFurtherFactor(settings, draft, user, signIn, { client, browser, factor: 'passkey' });
+}
+
+async function continued(
+  settings: FormSettings,
+  posted: PostedForm,
+  result: Completed,
+  { user: { email } }: CurrentSignIn,
+): Promise<FormResult> {
+  if (result.outcome === 'signed-in') return entered(settings, posted, result);
+  if (result.outcome === 'over') return expired(settings, posted);
+  const { request, purpose } = posted;
+  return { reply: loginPage(formPage(settings, request, purpose), '', notAMember(email, purpose)) };
+}
+
+function expired(settings: FormSettings, { request, purpose }: PostedForm): FormResult {
+  return { reply: loginPage(formPage(settings, request, purpose), '', staleForm) };
+}
+
+function explain(failure: PasskeyFailure): FormError {
+  return failure.outcome === 'throttled'
+    ? throttled(failure.wait)
+    : { status: 403, text: faults[failure.outcome] };
+}
+
+const faults = {
+  wrong: 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.',
+  stale: 'This page is out of date. Use the passkey again.',
+  cloned:
+    'This passkey is refused, because a copy of it may be in use. Sign in another way, and remove the passkey.',
+} as const;
+
+/**
+ * Reads the form of a page that adds a passkey.
+ * @throws {OAuthError} `invalid_request` if it is malformed
+ */
+export function readNewPasskey({
+  request,
+  form,
+  browser,
+}: Pick<PostedForm, 'request' | 'form' | 'browser'>): NewPasskey {
+  return {
+    attestation: readAttestation(form),
+    name: (form.get('name') ?? '').trim(),
+    address: request.remoteAddress,
+    browser,
+    userAgent: userAgentOf(request),
+  };
+}

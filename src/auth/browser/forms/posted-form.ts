@@ -1,0 +1,120 @@
+import { signInPolicyOf } from '../../../accounts/sign-in-policy.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import type { OAuthClient } from '../../../storage/lmdb/records.ts';
+import {
+  type Browser,
+  BrowserCookie,
+  isFormToken,
+  isFromElsewhere,
+  renewBrowser,
+} from '../../cookies/browser.ts';
+import type { PasskeySettings } from '../../factors/passkeys/accept-passkey.ts';
+import { passkeyPages } from '../../factors/passkeys/options.ts';
+import { type Form, readForm } from '../../oauth/clients/form.ts';
+import type { CurrentSignIn } from '../../oauth/sessions/sign-ins.ts';
+import { type AttemptPage, pages, startLink } from '../../sso/attempt.ts';
+import type { Providers } from '../../sso/providers.ts';
+import { failurePage } from '../pages/failure-page.ts';
+import type { FormError, FormPage } from '../pages/form-page.ts';
+import { loginPage } from '../pages/sign-in-pages.ts';
+
+export interface FormSettings extends PasskeySettings {
+  readonly providers: Providers;
+}
+
+export interface FormPurpose {
+  readonly client: OAuthClient;
+  /** Where the answer is sent; `null` if it stays here. */
+  readonly redirectUri: string | null;
+}
+
+/** A form from one of our pages, made for the browser that sent it. */
+export interface PostedForm {
+  readonly request: Request;
+  readonly purpose: FormPurpose;
+  readonly form: Form;
+  readonly browser: Browser;
+}
+
+export const staleForm: FormError = {
+  status: 403,
+  text: 'This page is out of date, or the browser rejects cookies. Please sign in again.',
+};
+
+/** The content of a page with a form. A browser without a cookie gets one. */
+export function formPage(
+  settings: FormSettings,
+  request: Request,
+  { client, redirectUri }: FormPurpose,
+): FormPage {
+  const { issuer, randomBytes } = settings;
+  const cookie = new BrowserCookie(issuer);
+  const known: Browser | undefined = cookie.read(request);
+  const browser = known ?? renewBrowser(undefined, randomBytes);
+  return {
+    clientName: client.name,
+    redirectUri,
+    providers: settings.providers.enabled().map((provider) => {
+      return { name: provider.name, address: startLink(provider, pageOf(request), request.query) };
+    }),
+    leadsByEmail: signInPolicyOf(settings.accountStore).domains.length > 0,
+    browser,
+    cookie: known === undefined ? cookie.write(browser) : undefined,
+    passkeys: passkeyPages(settings),
+  };
+}
+
+/** The page that a request is for, to which a provider returns the browser. */
+export function pageOf({ path }: Request): AttemptPage {
+  return pages.find((page) => path.endsWith(`/${page}`)) ?? 'authorize';
+}
+
+/**
+ * Reads a form posted to a page. Returns an error page instead if the form was not made for the browser that sent it.
+ * @param stale makes that page; by default the sign-in page
+ * @throws {OAuthError} `invalid_request` if it cannot be read
+ */
+export async function readPostedForm(
+  settings: FormSettings,
+  request: Request,
+  purpose: FormPurpose,
+  stale = (form: Form) => loginPage(formPage(settings, request, purpose), form.get('email') ?? '', staleForm),
+): Promise<PostedForm | { readonly reply: Reply }> {
+  const form = await readForm(request);
+  if (isFromElsewhere(request, settings.issuer))
+    return { reply: failurePage(403, 'The form was sent by another site') };
+  const browser = new BrowserCookie(settings.issuer).read(request);
+  if (browser === undefined || !isFormToken(browser, form.get('form') ?? '')) return { reply: stale(form) };
+  return { request, purpose, form, browser };
+}
+
+/** A user who may continue, or the page that comes first. `cookie` is set with the answer. */
+export type FormResult =
+  | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
+  | { readonly reply: Reply };
+
+/** The error while the service is busy. @throws any error that is not a refusal */
+export function busy(error: unknown): FormError {
+  if (!(error instanceof ApiError)) throw error;
+  const { status, retryAfter = 1 } = error;
+  return { status, text: 'The service is busy. Please try again in a moment.', retryAfter };
+}
+
+/** The error for a user who may not use a client. */
+export function notAMember(email: string, { client }: FormPurpose): FormError {
+  const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
+  return { status: 403, text };
+}
+
+/** The error after too many attempts. @param wait seconds */
+export function throttled(wait: number): FormError {
+  const text = `Too many attempts have failed. Try again in ${spanOf(wait)}.`;
+  return { status: 429, text, retryAfter: wait };
+}
+
+/** A duration for people, rounded up. */
+function spanOf(seconds: number): string {
+  const [count, unit] = seconds < 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,143 @@
+import { loadTotps } from '../../../accounts/totp.ts';
+import type { Reply } from '../../../http/types.ts';
+import { type Browser, BrowserCookie } from '../../cookies/browser.ts';
+import { enrol, proveCode } from '../../factors/second-factor.ts';
+import { appendMac, readMac } from '../../oauth/keys/mac.ts';
+import { type CurrentSignIn, currentSignIn } from '../../oauth/sessions/sign-ins.ts';
+import type { FormError, FormPage } from '../pages/form-page.ts';
+import { chooseFactorPage, passkeyStepPage } from '../pages/passkey-pages.ts';
+import { codePage, enrolmentPage, recoveryCodesPage, recoveryPage } from '../pages/second-factor-pages.ts';
+import { loginPage, newPasswordPage } from '../pages/sign-in-pages.ts';
+import {
+  busy,
+  type FormResult,
+  type FormSettings,
+  formPage,
+  notAMember,
+  type PostedForm,
+  staleForm,
+  throttled,
+} from './posted-form.ts';
+
+export const wrongCode: FormError = {
+  status: 403,
+  text: 'The code is wrong, has expired, or was used before. Enter the one that the app shows now.',
+  typed: true,
+};
+
+const wrongRecoveryCode: FormError = {
+  status: 403,
+  text: 'The recovery code is wrong, or was used before.',
+  typed: true,
+};
+
+/** A started sign-in: the next page if a step is missing. */
+export async function entered(
+  settings: FormSettings,
+  { request, purpose }: Pick<PostedForm, 'request' | 'purpose'>,
+  { signIn, browser }: { readonly signIn: CurrentSignIn; readonly browser: Browser },
+): Promise<FormResult> {
+  const cookie = new BrowserCookie(settings.issuer).write(browser);
+  if (signIn.missing === undefined) return { signIn, browser, cookie };
+  return {
+    reply: await stepPage(settings, { ...formPage(settings, request, purpose), browser, cookie }, signIn),
+  };
+}
+
+/** The page of the step that a sign-in lacks. */
+export async function stepPage(
+  settings: FormSettings,
+  page: FormPage,
+  { user, missing }: CurrentSignIn,
+  error?: FormError,
+): Promise<Reply> {
+  const { email } = user;
+  switch (missing) {
+    case 'second-factor': {
+      const hasApp = settings.accountStore.get('totp', user.id) !== undefined;
+      return passkeyStepPage(page, user, { hasApp, error }) ?? codePage(page, email, error);
+    }
+    case 'enrolment':
+      return chooseFactorPage(page, user, error) ?? enrolmentPageOf(settings, page, email);
+    default:
+      return newPasswordPage(page, email);
+  }
+}
+
+/** The page that sets up an authenticator app. @param secret by default, a new one */
+export async function enrolmentPageOf(
+  { issuer, keys, randomBytes }: FormSettings,
+  page: FormPage,
+  email: string,
+  given: { readonly secret?: string; readonly error?: FormError } = {},
+): Promise<Reply> {
+  const { newSecret, uriOf } = await loadTotps(randomBytes);
+  const { secret = newSecret(), error } = given;
+  const uri = uriOf(secret, `flagmeter (${new URL(issuer).hostname})`, email);
+  const signed = appendMac(keys, 'keys of authenticator apps', page.browser.id, secret);
+  return enrolmentPage(page, email, { secret, uri, signed }, error);
+}
+
+/** The secret in the form of that page; `undefined` unless this service has made it for this browser. */
+export function enrolmentSecretIn({ keys }: FormSettings, { form, browser }: PostedForm): string | undefined {
+  return readMac(keys, 'keys of authenticator apps', browser.id, form.get('secret') ?? '');
+}
+
+/** Answers the form for a code, or shows the one for the other kind of code. */
+export async function proveByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  const { request, purpose, form, browser } = posted;
+  const page = formPage(settings, request, purpose);
+  const action = form.get('action');
+  const isRecovery = action === 'recovery' || form.get('kind') === 'recovery';
+  const pageOf = isRecovery && action !== 'authenticator' ? recoveryPage : codePage;
+  const step = { browser, address: request.remoteAddress, client: purpose.client };
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn?.missing !== 'second-factor') return { reply: loginPage(page, '', staleForm) };
+  const { email } = signIn.user;
+  if (action !== 'second-factor') return { reply: pageOf(page, email) };
+  try {
+    const result = await proveCode(settings, step, form.get('code') ?? '');
+    switch (result.outcome) {
+      case 'signed-in':
+        return await entered(settings, posted, result);
+      case 'not-a-member':
+        return { reply: loginPage(page, '', notAMember(email, purpose)) };
+      case 'over':
+        return { reply: loginPage(page, '', staleForm) };
+      case 'wrong':
+        return { reply: pageOf(page, email, isRecovery ? wrongRecoveryCode : wrongCode) };
+      case 'throttled':
+        return { reply: pageOf(page, email, throttled(result.wait)) };
+    }
+  } catch (error) {
+    return { reply: pageOf(page, email, busy(error)) };
+  }
+}
+
+/** Answers the form that sets up an authenticator app. Its recovery codes are shown before the user continues. */
+export async function enrolByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  const { request, purpose, form, browser } = posted;
+  const page = formPage(settings, request, purpose);
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn?.missing !== 'enrolment') return { reply: loginPage(page, '', staleForm) };
+  const { email } = signIn.user;
+  if (form.get('action') === 'set-up-app') return { reply: await enrolmentPageOf(settings, page, email) };
+  const secret = enrolmentSecretIn(settings, posted);
+  if (secret === undefined) return { reply: loginPage(page, '', staleForm) };
+  const again = async (error: FormError) => ({
+    reply: await enrolmentPageOf(settings, page, email, { secret, error }),
+  });
+  try {
+    const step = { browser, address: request.remoteAddress, client: purpose.client };
+    const result = await enrol(settings, step, { secret, code: form.get('code') ?? '' });
+    if (result.outcome === 'over') return { reply: loginPage(page, '', staleForm) };
+    if (result.outcome === 'wrong') return await again(wrongCode);
+    const { signedIn, recoveryCodes } = result;
+    if (signedIn.outcome === 'not-a-member')
+      return { reply: loginPage(page, '', notAMember(email, purpose)) };
+    const cookie = new BrowserCookie(settings.issuer).write(signedIn.browser);
+    return { reply: recoveryCodesPage({ ...page, browser: signedIn.browser, cookie }, recoveryCodes) };
+  } catch (error) {
+    return again(busy(error));
+  }
+}

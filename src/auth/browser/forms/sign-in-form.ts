@@ -1,0 +1,220 @@
+import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import { commonPassword, typedFault } from '../../../accounts/password-rules.ts';
+import { domainRule, signInPolicyOf } from '../../../accounts/sign-in-policy.ts';
+import { draftUserPatch } from '../../../accounts/users.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import type { Request } from '../../../http/types.ts';
+import type { OAuthClient, User } from '../../../storage/lmdb/records.ts';
+import { type Browser, renewBrowser } from '../../cookies/browser.ts';
+import { type SignInResult, type SignInSettings, signIn } from '../../factors/sign-in.ts';
+import { maySignIn } from '../../oauth/clients/clients.ts';
+import { userAgentOf } from '../../oauth/sessions/draft-sign-in.ts';
+import { endSessionsOf } from '../../oauth/sessions/sessions.ts';
+import { type CurrentSignIn, currentSignIn, startSignIn } from '../../oauth/sessions/sign-ins.ts';
+import { startLink } from '../../sso/attempt.ts';
+import type { FormError } from '../pages/form-page.ts';
+import { type Lead, leadPage } from '../pages/provider-pages.ts';
+import { loginPage, longestEmail, newPasswordPage } from '../pages/sign-in-pages.ts';
+import { enrolByPasskey, enterByPasskey, proveByPasskey } from './passkey-form.ts';
+import {
+  busy,
+  type FormPurpose,
+  type FormResult,
+  type FormSettings,
+  formPage,
+  notAMember,
+  type PostedForm,
+  pageOf,
+  staleForm,
+  throttled,
+} from './posted-form.ts';
+import { enrolByForm, entered, proveByForm } from './second-factor-form.ts';
+
+const unfinished: FormError = {
+  status: 400,
+  text: 'Enter your e-mail address and your password.',
+  typed: true,
+};
+
+/**
+ * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a second
+ * factor or a new password, its page follows, which posts its form here, too.
+ */
+export function signInByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  switch (posted.form.get('action')) {
+    case 'new-password':
+      return changeByForm(settings, posted);
+    case 'passkey':
+      return enterByPasskey(settings, posted);
+    case 'prove-passkey':
+      return proveByPasskey(settings, posted);
+    case 'add-passkey':
+      return enrolByPasskey(settings, posted);
+    case 'recovery':
+    case 'authenticator':
+    case 'second-factor':
+      return proveByForm(settings, posted);
+    case 'set-up-app':
+    case 'enrol':
+      return enrolByForm(settings, posted);
+    default:
+      return enterByForm(settings, posted);
+  }
+}
+
+async function enterByForm(
+  settings: FormSettings,
+  { request, purpose, form, browser }: PostedForm,
+): Promise<FormResult> {
+  const email = (form.get('email') ?? '').trim();
+  const password = form.get('password') ?? '';
+  const again = (error: FormError) => ({
+    reply: loginPage(formPage(settings, request, purpose), email, error),
+  });
+  const lead = leadOf(settings, request, email);
+  if (lead !== undefined && password === '') return { reply: leadPage(lead) };
+  // Spaces are in no address, but in the names under which other factors are throttled.
+  if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '')
+    return again(unfinished);
+  const credentials = {
+    email,
+    password,
+    address: request.remoteAddress,
+    browser,
+    userAgent: userAgentOf(request),
+  };
+  try {
+    const result = await signIn(settings, credentials, purpose.client);
+    if (result.outcome !== 'signed-in') return again(withLead(explain(result, email, purpose), lead));
+    return await entered(settings, { request, purpose }, result);
+  } catch (error) {
+    return again(busy(error)); // The typed values are kept for the next attempt.
+  }
+}
+
+/** The provider that users of the domain of an e-mail address must sign in with. */
+function leadOf(
+  { accountStore, providers }: FormSettings,
+  request: Request,
+  email: string,
+): Lead | undefined {
+  const rule = domainRule(signInPolicyOf(accountStore), email);
+  const provider = rule && providers.find(rule.providerId);
+  if (rule === undefined || !provider?.enabled) return undefined;
+  const address = startLink(provider, pageOf(request), request.query);
+  return { domain: rule.domain, name: provider.name, address };
+}
+
+function withLead(error: FormError, lead: Lead | undefined): FormError {
+  if (lead === undefined) return error;
+  return { ...error, text: `${error.text} Users of ${lead.domain} sign in with ${lead.name}.` };
+}
+
+async function changeByForm(
+  settings: FormSettings,
+  { request, purpose, form, browser }: PostedForm,
+): Promise<FormResult> {
+  const page = formPage(settings, request, purpose);
+  const password = form.get('password') ?? '';
+  const again = form.get('again') ?? '';
+  const email = form.get('email') ?? '';
+  try {
+    const typed = { password, again, address: request.remoteAddress, browser };
+    const result = await replacePassword(settings, typed, purpose.client);
+    switch (result.outcome) {
+      case 'signed-in':
+        return await entered(settings, { request, purpose }, result);
+      case 'refused': {
+        const fault = { status: 400, text: result.fault, typed: true };
+        return { reply: newPasswordPage(page, result.user.email, fault) };
+      }
+      case 'not-a-member':
+        return { reply: loginPage(page, '', notAMember(result.user.email, purpose)) };
+      case 'over':
+        return { reply: loginPage(page, email, staleForm) };
+    }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'invalid_body') {
+      const fault = { status: 400, text: `The password ${commonPassword}.`, typed: true };
+      return { reply: newPasswordPage(page, email, fault) };
+    }
+    return { reply: newPasswordPage(page, email, busy(error)) };
+  }
+}
+
+function explain(
+  result: Exclude<SignInResult, { outcome: 'signed-in' }>,
+  email: string,
+  purpose: FormPurpose,
+): FormError {
+  switch (result.outcome) {
+    case 'wrong':
+      return { status: 403, text: 'The e-mail address or the password is wrong.', typed: true };
+    case 'not-a-member':
+      return notAMember(email, purpose);
+    case 'throttled':
+      return throttled(result.wait);
+  }
+}
+
+/** The form in which a user with a temporary password chooses a new one. */
+interface TypedPassword {
+  readonly password: string;
+  readonly again: string;
+  /** The address of the peer. */
+  readonly address: string;
+  readonly browser: Browser;
+}
+
+type NewPasswordResult =
+  | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
+  /** `fault` is for the user. */
+  | { readonly outcome: 'refused'; readonly user: User; readonly fault: string }
+  /** The user may not use this client. */
+  | { readonly outcome: 'not-a-member'; readonly user: User }
+  /** The browser is not signed in, or the user has already set a password. */
+  | { readonly outcome: 'over' };
+
+/**
+ * Replaces the temporary password of a browser's user, and signs the browser in with the new one.
+ * @throws {ApiError} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
+ */
+async function replacePassword(
+  settings: SignInSettings,
+  typed: TypedPassword,
+  client: OAuthClient,
+): Promise<NewPasswordResult> {
+  const { directory, passwords, randomBytes } = settings;
+  const { password, address, browser } = typed;
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn?.missing !== 'new-password') return { outcome: 'over' };
+  const { user } = signIn;
+  if (!maySignIn(user, client)) return { outcome: 'not-a-member', user };
+  const refused = (fault: string) => ({ outcome: 'refused', user, fault }) as const;
+  const fault = typedFault(typed, user.email);
+  if (fault !== undefined) return refused(fault);
+  if (await passwords.verify(password, user.passwordHash, user.id))
+    return refused('Choose a password other than the one you signed in with.');
+  const passwordHash = await passwords.hash(password, randomBytes, user.id);
+  return directory
+    .under({ id: user.id, address })
+    .change((draft) => exchange(settings, draft, { signIn, passwordHash, browser }));
+}
+
+/** Drafts the change, unless the password has changed in the meantime. */
+function exchange(
+  { clock, randomBytes }: Pick<SignInSettings, 'clock' | 'randomBytes'>,
+  draft: AccountDraft,
+  given: { readonly signIn: CurrentSignIn; readonly passwordHash: string; readonly browser: Browser },
+): NewPasswordResult {
+  const { passwordHash, browser: before } = given;
+  const { user: seen, authentication } = given.signIn;
+  const user = draft.users.get(seen.id);
+  if (user?.passwordHash !== seen.passwordHash) return { outcome: 'over' };
+  const now = clock.now();
+  const patched = draftUserPatch(draft, user, { passwordHash }, now, authentication);
+  endSessionsOf({ clock }, draft, user.id);
+  const browser = renewBrowser(before, randomBytes);
+  const signIn = startSignIn(draft, patched, { before, browser, authentication, now });
+  return { outcome: 'signed-in', browser, signIn };
+}

@@ -1,0 +1,40 @@
+import { ApiError } from '../../../contract/errors.ts';
+import type { Reply } from '../../../http/types.ts';
+import { OAuthError } from '../../oauth/clients/oauth-error.ts';
+import { html } from './html.ts';
+import { pageReply } from './page.ts';
+
+/**
+ * The page for an error that cannot be returned to the client.
+ * @param reason for the operator of the client
+ */
+export function failurePage(status: number, reason: string, retryAfter?: number): Reply {
+  return pageReply({
+    status,
+    title: 'Sign-in is not possible',
+    retryAfter: retryAfter && Math.ceil(retryAfter),
+    content: html`<h1>Sign-in is not possible</h1>
+<p>Go back to the app that sent you here and try again. If it happens again, contact the operator of that app:</p>
+<p class="error">${reason}.</p>`,
+  });
+}
+
+/** The page while accounts are unavailable, through no fault of the client. */
+export function laterPage({ status, message, retryAfter = 1 }: ApiError): Reply {
+  return pageReply({
+    status,
+    title: 'Not possible just now',
+    retryAfter: Math.ceil(retryAfter),
+    content: html`<h1>Not possible just now</h1>
+<p>This server cannot read accounts now. Nothing is lost. Wait a few seconds, then load this page again.</p>
+<p class="note">${message}.</p>`,
+  });
+}
+
+/** The page for a refusal. @throws any other error */
+export function refusalPage(error: unknown): Reply {
+  if (error instanceof ApiError && error.code === 'engine_unavailable') return laterPage(error);
+  if (error instanceof OAuthError || error instanceof ApiError)
+    return failurePage(error.status, error.message, error.retryAfter);
+  throw error;
+}

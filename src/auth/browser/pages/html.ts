@@ -1,0 +1,36 @@
+import { replaceActive } from '../../../contract/active-characters.ts';
+
+/** Text that is HTML. Only `html` makes it, so all text in a page is escaped. */
+export class Html {
+  readonly text: string;
+
+  /** @param text every part of which is escaped or our own */
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The values that a template accepts. A list is joined; `undefined` is empty. */
+type Part = string | number | Html | readonly Html[] | undefined;
+
+/** An HTML template that escapes every text, also within quoted attributes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  const texts = strings.map((string, at) => string + textOf(parts[at]));
+  return new Html(texts.join(''));
+}
+
+function textOf(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map(({ text }) => text).join('');
+  const shown = replaceActive(String(part), () => '\ufffd');
+  return shown.replace(/[&<>"']/g, (character) => escapes[character]!);
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};

@@ -1,0 +1,98 @@
+import { type ProviderRefusalCode, providerRefusals } from '../../../contract/provider-refusals.ts';
+import type { Reply } from '../../../http/types.ts';
+import { type FormPage, formReply } from './form-page.ts';
+import { html } from './html.ts';
+import { pageReply } from './page.ts';
+
+/** The refusals that the user may be able to overcome by a new attempt. */
+const passing: ReadonlySet<ProviderRefusalCode> = new Set([
+  ...(['provider_unreachable', 'denied_by_provider', 'token_expired', 'authenticated_too_long_ago'] as const),
+]);
+
+/**
+ * The page for a refused sign-in with a provider.
+ * @param again where it starts again
+ */
+export function providerFailurePage(
+  name: string,
+  { code }: { readonly code: ProviderRefusalCode },
+  again: string,
+): Reply {
+  const hint = passing.has(code)
+    ? html`<p>Try again in a moment, or go back and sign in another way.</p>`
+    : html`<p>Contact the administrator of this service.</p>`;
+  return pageReply({
+    status: code === 'provider_unreachable' ? 503 : 403,
+    title: 'Sign-in is not possible',
+    ...(code === 'provider_unreachable' && { retryAfter: 5 }),
+    content: html`<h1>Sign-in with ${name} is not possible</h1>
+<p class="error">${providerRefusals[code]}</p>
+${hint}
+<p class="note">Reason: <code>${code}</code></p>
+<p><a class="button" href="${again}">Try again with ${name}</a></p>`,
+  });
+}
+
+/** The page for the answer of a provider that this browser has not asked for, or that came too late. */
+export function staleAttemptPage(): Reply {
+  return pageReply({
+    status: 400,
+    title: 'Sign-in is not possible',
+    content: html`<h1>This sign-in has expired</h1>
+<p>It was started in another browser or more than ten minutes ago, or was finished already. Go back to the app that sent you here,
+and try again.</p>`,
+  });
+}
+
+/** A provider that the users of a domain must sign in with. */
+export interface Lead {
+  readonly domain: string;
+  /** Of the provider. */
+  readonly name: string;
+  /** Where the sign-in starts. */
+  readonly address: string;
+}
+
+/** The page that leads to a provider. A redirect in answer to a form would be subject to the `form-action` of the page. */
+export function leadPage({ name, domain, address }: Lead): Reply {
+  return pageReply({
+    status: 200,
+    title: `Continue with ${name}`,
+    refresh: address,
+    content: html`<h1>Continue with ${name}</h1>
+<p>Users of <strong>${domain}</strong> sign in with ${name}.</p>
+<p><a class="button" href="${address}">Continue with ${name}</a></p>`,
+  });
+}
+
+/** The page for a provider that does not exist, or is disabled. */
+export function unknownProviderPage(): Reply {
+  return pageReply({
+    status: 404,
+    title: 'Sign-in is not possible',
+    content: html`<h1>Sign-in is not possible</h1>
+<p>There is no such identity provider, or it is disabled. Go back to the app that sent you here, and try again.</p>`,
+  });
+}
+
+/** The page on which users link accounts at providers. */
+export function linkAccountPage(
+  page: FormPage,
+  { email }: { readonly email: string },
+  providers: readonly { readonly id: string; readonly name: string }[],
+): Reply {
+  const task =
+    providers.length === 0
+      ? html`No further identity provider is available for <strong>${email}</strong>.`
+      : html`Choose the identity provider with which <strong>${email}</strong> signs in, too.`;
+  const buttons = providers.map(
+    ({ id, name }) => html`<button name="provider" value="${id}">Link an account at ${name}</button>`,
+  );
+  return formReply(page, {
+    title: 'Link an account',
+    intro: html`<p>${task}</p>`,
+    form: html`<input type="hidden" name="action" value="link">
+${buttons}`,
+    more: html`<p><a class="button" href="${page.redirectUri ?? ''}">Back</a></p>`,
+  });
+}

@@ -1,0 +1,145 @@
+import { ApiError } from '../../../contract/errors.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import { BrowserCookie } from '../../cookies/browser.ts';
+import { type Counted, countAddress, uncountAttempt } from '../../factors/login-throttle.ts';
+import { consoleClientId, findClient } from '../../oauth/clients/clients.ts';
+import { parseForm } from '../../oauth/clients/form.ts';
+import { userAgentOf } from '../../oauth/sessions/draft-sign-in.ts';
+import { currentSignIn } from '../../oauth/sessions/sign-ins.ts';
+import { type Attempt, attemptCookie, startLink } from '../../sso/attempt.ts';
+import { type ProviderIdentity, readIdentity } from '../../sso/claims.ts';
+import { enter, linkAccount } from '../../sso/enter.ts';
+import { ProviderRefusal } from '../../sso/provider-refusal.ts';
+import { urlsOf } from '../../sso/providers.ts';
+import type { SsoSettings } from '../../sso/sso-settings.ts';
+import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
+import { continuation } from './start.ts';
+
+/** Maximum number of answers of providers that are checked at a time. Each waits for the provider. */
+const mostAtOnce = 50;
+let checking = 0;
+
+/**
+ * Takes a browser back from a provider (OpenID Connect Core §3.1.2.5).
+ * @throws {ApiError} `backpressure`, `store_unavailable`, `engine_unavailable`
+ */
+export async function finishSso(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+): Promise<Reply> {
+  const cookie = attemptCookie(settings);
+  const state = parseForm(request.query).get('state') ?? '';
+  const attempt = cookie.read(request, state, settings.clock.now());
+  // The browser has not started this sign-in, or has started it with another provider (RFC 9700 §4.4).
+  if (attempt === undefined || attempt.provider !== provider.id) return staleAttemptPage();
+  if (checking >= mostAtOnce) throw new ApiError('backpressure', 'Many users are signing in', 1);
+  checking += 1;
+  try {
+    const reply = await answer(settings, request, provider, attempt);
+    return { ...reply, cookies: [...(reply.cookies ?? []), cookie.remove(state)] };
+  } finally {
+    checking -= 1;
+  }
+}
+
+async function answer(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+  attempt: Attempt,
+): Promise<Reply> {
+  let email: string | null = null;
+  try {
+    const { identity, idToken, counted } = await prove(settings, request, provider, attempt);
+    ({ email } = identity);
+    const reply = await signInAs(settings, request, { provider, attempt, identity, idToken });
+    await uncountAttempt(settings, counted);
+    return reply;
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    return refuse(settings, request, { provider, attempt, email, refusal: error });
+  }
+}
+
+/** Checks the answer. Failures are counted by address: each costs a request to the provider, and an entry in the audit log. */
+async function prove(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+  attempt: Attempt,
+): Promise<Pick<Proven, 'identity' | 'idToken'> & { readonly counted: Counted }> {
+  const { redirectUri } = urlsOf(settings.issuer, provider);
+  const counted = await countAddress(settings, request.remoteAddress);
+  if (counted.wait > 0)
+    throw new ApiError('rate_limited', 'Too many sign-ins from this network have failed', counted.wait);
+  const checked = await settings.providerClient.exchange(
+    provider,
+    { ...attempt, redirectUri },
+    request.query,
+  );
+  const identity = await readIdentity(provider, checked);
+  return { identity, idToken: checked.idToken, counted };
+}
+
+interface Proven {
+  readonly provider: IdentityProvider;
+  readonly attempt: Attempt;
+  readonly identity: ProviderIdentity;
+  readonly idToken: string;
+}
+
+async function signInAs(settings: SsoSettings, request: Request, proven: Proven): Promise<Reply> {
+  const { attempt, ...account } = proven;
+  const cookie = new BrowserCookie(settings.issuer);
+  const browser = cookie.read(request);
+  const address = request.remoteAddress;
+  const headers = {
+    location: destination(settings, attempt),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  };
+  if (attempt.linkTo !== undefined) {
+    const signIn = await currentSignIn(settings, browser);
+    // Another sign-in of the browser has not asked for the link.
+    if (signIn?.key !== attempt.linkTo) throw new ProviderRefusal('sign_in_over');
+    await linkAccount(settings, signIn, { ...account, address });
+    return { status: 303, headers };
+  }
+  const renewed = await enter(settings, {
+    ...account,
+    browser,
+    address,
+    link: attempt.link,
+    // The page that continues checks the client.
+    client: findClient(settings.directory, consoleClientId)!,
+    userAgent: userAgentOf(request),
+  });
+  return { status: 303, headers, cookies: [cookie.write(renewed)] };
+}
+
+function destination({ audience }: SsoSettings, attempt: Attempt): string {
+  if (attempt.link !== undefined) return `${audience}/console/sign-in`;
+  return attempt.linkTo === undefined ? continuation(attempt) : `${audience}/settings/you`;
+}
+
+interface Refused extends Pick<Proven, 'provider' | 'attempt'> {
+  /** What the provider says, if the refusal came later. */
+  readonly email: string | null;
+  readonly refusal: ProviderRefusal;
+}
+
+/** Notes a refusal, and shows it. */
+async function refuse(
+  { directory }: SsoSettings,
+  { remoteAddress: address }: Request,
+  { provider, attempt, email, refusal }: Refused,
+): Promise<Reply> {
+  const proof = { factors: ['provider'], provider: provider.name, reason: refusal.code } as const;
+  const target = { type: 'user', id: '', name: email ?? '' };
+  await directory.under({ address }).change((draft) => draft.note('sign-in.refused', null, target, proof));
+  const isLink = (attempt.link ?? attempt.linkTo) !== undefined;
+  const again = isLink ? attempt.page : startLink(provider, attempt.page, attempt.query);
+  return providerFailurePage(provider.name, refusal, `../../${again}`);
+}

@@ -1,0 +1,127 @@
+import Type from 'typebox';
+import { text } from '../../../contract/shapes/fields.ts';
+import type { Endpoint } from '../../../http/endpoint.ts';
+import type { Handler, Reply, Request } from '../../../http/types.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import { OAuthError, oauthErrorReply, oauthRefusal } from '../../oauth/clients/oauth-error.ts';
+import { AuthorizationError, UnknownReturnAddress } from '../../oauth/codes/authorization-request.ts';
+import { ProviderRefusal } from '../../sso/provider-refusal.ts';
+import type { SsoSettings } from '../../sso/sso-settings.ts';
+import { pageEndpoint } from '../forms/page-endpoints.ts';
+import { failurePage, refusalPage } from '../pages/failure-page.ts';
+import { providerFailurePage, unknownProviderPage } from '../pages/provider-pages.ts';
+import { logOutFromProvider } from './back-channel-logout.ts';
+import { finishSso } from './callback.ts';
+import { answerSignedOut } from './logout.ts';
+import { startParameters, startSso } from './start.ts';
+
+const access = { credential: 'None; a cookie of the attempt', who: 'Anyone with a browser' };
+
+const answers = {
+  400: 'A page: the request is malformed, or this browser has not started the sign-in.',
+  403: 'A page: the provider or this service refuses the sign-in. It shows the code of the reason.',
+  404: 'A page: there is no such provider, or it is disabled.',
+  503: 'A page: the provider cannot be reached.',
+};
+
+/** The pages that a browser passes on its way to a provider and back. */
+export const ssoPages: readonly Endpoint<SsoSettings>[] = [
+  pageEndpoint('GET /connect/providers/:id/start', access, {
+    operationId: 'startProviderSignIn',
+    summary: 'Sign in a user with an identity provider',
+    query: startParameters,
+    answers: { ...answers, 303: 'To the provider.' },
+    bind: (settings) => withProvider(settings, startSso),
+  }),
+  pageEndpoint('GET /connect/providers/:id/callback', access, {
+    operationId: 'finishProviderSignIn',
+    summary: 'Receive the answer of an identity provider',
+    description: 'The redirect URI of the provider (OpenID Connect Core §3.1.2.5).',
+    query: Type.Object({
+      state: Type.Optional(text('The state of the attempt.')),
+      code: Type.Optional(text('The authorization code.')),
+      iss: Type.Optional(text('The issuer that answers (RFC 9207).')),
+      error: Type.Optional(text('The error code, if the provider refuses.')),
+    }),
+    answers: {
+      ...answers,
+      303: 'To the page that started the sign-in.',
+      429: 'A page: too many sign-ins have failed.',
+    },
+    bind: (settings) => withProvider(settings, finishSso),
+  }),
+  pageEndpoint('GET /connect/signed-out', access, {
+    operationId: 'finishProviderSignOut',
+    summary: 'Receive a user who has signed out of an identity provider',
+    query: Type.Object({ state: Type.Optional(text('The state of the sign-out.')) }),
+    answers: {
+      200: 'A page: the user is signed out.',
+      303: 'To the client that asked for the sign-out.',
+      400: 'A page: the request is malformed.',
+    },
+    bind: (settings) => async (request) => {
+      try {
+        return answerSignedOut(settings, request);
+      } catch (error) {
+        return refusalPage(error);
+      }
+    },
+  }),
+];
+
+const logoutForm = Type.Object({ logout_token: text('The logout token.') });
+
+/** `POST /connect/providers/{id}/logout`: a provider ends sign-ins (OpenID Connect Back-Channel Logout 1.0 §2.5). */
+export const backChannelLogout: Endpoint<SsoSettings> = {
+  method: 'POST',
+  path: '/connect/providers/:id/logout',
+  access: { credential: 'Logout token', who: 'The identity provider' },
+  operation: {
+    operationId: 'endProviderSignIns',
+    summary: 'End the sign-ins of a session at an identity provider',
+    security: [],
+    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+    body: { 'application/x-www-form-urlencoded': { schema: logoutForm } },
+    answers: {
+      200: { description: 'The sign-ins and their sessions are ended.', headers: {} },
+      400: oauthRefusal('The logout token is not valid.', {
+        invalid_request: 'The logout token was used before',
+      }),
+    },
+  },
+  bind: (settings) => async (request, params) => {
+    const provider = enabledProvider(settings, params['id']);
+    try {
+      if (provider === undefined)
+        throw new OAuthError('invalid_request', 'There is no such identity provider');
+      return await logOutFromProvider(settings, request, provider);
+    } catch (error) {
+      if (error instanceof OAuthError) return oauthErrorReply(error);
+      throw error;
+    }
+  },
+};
+
+function enabledProvider({ providers }: SsoSettings, id = ''): IdentityProvider | undefined {
+  const provider = providers.find(id);
+  return provider?.enabled ? provider : undefined;
+}
+
+function withProvider(
+  settings: SsoSettings,
+  answer: (settings: SsoSettings, request: Request, provider: IdentityProvider) => Promise<Reply>,
+): Handler {
+  return async (request, params) => {
+    const provider = enabledProvider(settings, params['id']);
+    if (provider === undefined) return unknownProviderPage();
+    try {
+      return await answer(settings, request, provider);
+    } catch (error) {
+      if (error instanceof ProviderRefusal)
+        return providerFailurePage(provider.name, error, `?${request.query}`);
+      if (error instanceof AuthorizationError || error instanceof UnknownReturnAddress)
+        return failurePage(400, error.message);
+      return refusalPage(error);
+    }
+  };
+}

@@ -1,0 +1,112 @@
+import Type from 'typebox';
+import { text } from '../../../contract/shapes/fields.ts';
+import { maxSignInAge } from '../../../contract/step-up.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import type { User } from '../../../storage/lmdb/records.ts';
+import { type Browser, BrowserCookie, renewBrowser } from '../../cookies/browser.ts';
+import { parseForm } from '../../oauth/clients/form.ts';
+import { readAuthorizationRequest } from '../../oauth/codes/authorization-request.ts';
+import { type Attempt, attemptCookie, newBinding, pages } from '../../sso/attempt.ts';
+import type { Hints } from '../../sso/provider-client.ts';
+import { ProviderRefusal } from '../../sso/provider-refusal.ts';
+import { urlsOf } from '../../sso/providers.ts';
+import type { SsoSettings } from '../../sso/sso-settings.ts';
+import { failurePage } from '../pages/failure-page.ts';
+import { continueWithPage } from '../pages/invitation-pages.ts';
+import { providerFailurePage } from '../pages/provider-pages.ts';
+
+export const startParameters = Type.Object({
+  page: text(`The page that continues: ${pages.join(', ')}.`),
+  query: text('Its query.'),
+});
+
+/**
+ * Sends a browser to a provider. Anyone may cause this. The state of the attempt is in a cookie, so it takes no room here.
+ * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
+ * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
+ */
+export async function startSso(
+  settings: SsoSettings,
+  request: Request,
+  provider: IdentityProvider,
+): Promise<Reply> {
+  const form = parseForm(request.query);
+  const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
+  const query = form.get('query') ?? '';
+  const { maxAge, ...hints } =
+    page === 'authorize' ? wishesOf(settings, query) : { maxAge: maxSignInAge, ...noHints };
+  const cookie = new BrowserCookie(settings.issuer);
+  const known = cookie.read(request);
+  const browser = known ?? renewBrowser(undefined, settings.randomBytes);
+  const begun = await beginAttempt(settings, browser, provider, { maxAge, page, query }, hints);
+  if (begun === undefined) return failurePage(413, 'The request is too long');
+  const headers = { location: begun.url, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+  return { status: 303, headers, cookies: [...(known ? [] : [cookie.write(browser)]), begun.cookie] };
+}
+
+export type AttemptSettings = Pick<
+  SsoSettings,
+  'issuer' | 'keys' | 'clock' | 'randomBytes' | 'providerClient'
+>;
+
+/**
+ * Begins an attempt. Anyone can begin a sign-in, but only a form for this browser can begin a link.
+ * @returns the address at the provider, and `Set-Cookie`; `undefined` if the attempt is too long for a cookie
+ * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
+ */
+async function beginAttempt(
+  settings: AttemptSettings,
+  browser: Browser,
+  provider: IdentityProvider,
+  wanted: Pick<Attempt, 'page' | 'query' | 'maxAge' | 'link' | 'linkTo'>,
+  hints: Hints = noHints,
+): Promise<{ readonly url: string; readonly cookie: string } | undefined> {
+  const { issuer, clock, randomBytes, providerClient } = settings;
+  const attempt = { provider: provider.id, ...newBinding(randomBytes), ...wanted, startedAt: clock.now() };
+  const cookie = attemptCookie(settings).write(browser, attempt);
+  if (cookie === undefined) return undefined;
+  const { redirectUri } = urlsOf(issuer, provider);
+  const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
+  return { url: url.href, cookie };
+}
+
+/**
+ * Leads the user of a form to a provider, to link an account there. Only a form starts such an attempt: another site could make a
+ * browser sign in at a provider with an account of its own.
+ */
+export async function leadToLink(
+  settings: AttemptSettings,
+  browser: Browser,
+  provider: IdentityProvider,
+  { email }: Pick<User, 'email'>,
+  wanted: Pick<Attempt, 'page' | 'link' | 'linkTo'>,
+): Promise<Reply> {
+  try {
+    const begun = await beginAttempt(settings, browser, provider, { query: '', maxAge: null, ...wanted });
+    if (begun === undefined) return failurePage(413, 'The request is too long');
+    return continueWithPage(provider, { email }, begun.url, begun.cookie);
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return providerFailurePage(provider.name, error, wanted.page);
+    throw error;
+  }
+}
+
+const noHints: Hints = { prompt: null, loginHint: null };
+
+/** What a client wishes of the sign-in, which the provider is asked for. */
+function wishesOf(settings: SsoSettings, query: string): Hints & Pick<Attempt, 'maxAge'> {
+  const { maxAge, prompt, loginHint } = readAuthorizationRequest(settings, query);
+  const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
+  return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };
+}
+
+/** The address of the page that continues, relative to the callback. The provider has already been asked for what is removed. */
+export function continuation({ page, query }: Pick<Attempt, 'page' | 'query'>): string {
+  const parameters = new URLSearchParams(query);
+  parameters.delete('max_age');
+  const prompt = (parameters.get('prompt') ?? '').split(' ').filter((word) => word === 'consent');
+  if (prompt.length > 0) parameters.set('prompt', prompt.join(' '));
+  else parameters.delete('prompt');
+  return `../../${page}?${parameters}`;
+}

@@ -1,0 +1,238 @@
+import { hashSecret } from '../../accounts/secrets.ts';
+import type {
+  AccountStore,
+  ListedThrottle,
+  ThrottleDraft,
+  Throttles,
+} from '../../accounts/store/account-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { networkOf } from '../../runtime/ip-address.ts';
+import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
+import type { Browser } from '../cookies/browser.ts';
+
+/** The limits of one kind of throttle. */
+interface Rule {
+  /** Failures without a wait. The next attempt waits `shortestMs`, and each later one twice as long. */
+  readonly free: number;
+  readonly shortestMs: number;
+  readonly longestMs: number;
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/**
+ * The throttles of an attempt. An attacker is stopped first at one account from one address, then at an address with any
+ * account. An account is throttled only after failures from very many addresses. The longest wait is a quarter of an hour. A
+ * browser that has signed in to the account before has a throttle of its own, so an attacker cannot lock the user out.
+ */
+const rules = {
+  pair: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
+  address: { free: 50, shortestMs: 1_000, longestMs: minuteMs },
+  account: { free: 50, shortestMs: 5_000, longestMs: 5 * minuteMs },
+  browser: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
+} as const satisfies Record<string, Rule>;
+
+type Kind = keyof typeof rules;
+const kinds = Object.keys(rules) as Kind[];
+
+/** How long failures are remembered after the last one. Few failures are forgotten sooner. */
+const forgetFewMs = 60 * minuteMs;
+const forgetManyMs = dayMs;
+/** How long a browser is remembered after its last sign-in. */
+const forgetBrowserMs = 90 * dayMs;
+
+export interface ThrottleDeps {
+  readonly accountStore: Pick<AccountStore, 'throttles'>;
+  readonly clock: Clock;
+}
+
+export interface Attempt {
+  /** As typed. */
+  readonly email: string;
+  /** The address of the peer. */
+  readonly address: string;
+  readonly browser: Browser;
+}
+
+/** A counted attempt: seconds to wait, or 0 and the keys of the throttles that count it. */
+export interface Counted {
+  readonly wait: number;
+  readonly keys: readonly string[];
+}
+
+/**
+ * Counts an attempt as failed before it is made, so that concurrent attempts all count; resolves when that is on disk.
+ * `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
+ * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+ */
+export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<Counted> {
+  const all = kinds.map((kind) => keyOf(kind, attempt));
+  return countKeys(deps, all, (draft, now) => keysOf(draft, attempt, now));
+}
+
+/** @param keysAt chooses the keys that count the attempt */
+function countKeys(
+  { accountStore, clock }: ThrottleDeps,
+  all: readonly string[],
+  keysAt: (draft: ThrottleDraft, now: number) => readonly string[],
+): Promise<Counted> {
+  return accountStore.throttles.change(all, (draft) => {
+    const now = clock.now();
+    const keys = keysAt(draft, now);
+    const wait = Math.max(...keys.map((key) => waitMs(key, failuresAt(draft, key, now), now)));
+    if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };
+    for (const key of keys) {
+      const failures = (failuresAt(draft, key, now)?.failures ?? 0) + 1;
+      draft.put(key, { failures, lastAt: now });
+    }
+    return { wait: 0, keys };
+  });
+}
+
+/** Counts an attempt without an account, by the address of the peer alone: see `countAttempt`. */
+export function countAddress(deps: ThrottleDeps, address: string): Promise<Counted> {
+  return countKeys(deps, [addressKey(address)], () => [addressKey(address)]);
+}
+
+/** Undoes the count of an attempt that succeeded. */
+export function uncountAttempt(
+  { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
+  { keys }: Counted,
+): Promise<void> {
+  return accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
+}
+
+/** Records that an attempt succeeded: undoes its count, and remembers its browser. */
+export function forgiveAttempt(
+  { accountStore, clock }: ThrottleDeps,
+  attempt: Attempt,
+  { keys }: Counted,
+): Promise<void> {
+  const own = keyOf('browser', attempt);
+  return accountStore.throttles.change([...new Set([...keys, own])], (draft) => {
+    uncount(draft, keys);
+    // Failures at other throttles remain. Otherwise the owner of one account could guess at others without end.
+    for (const key of keys) if (kindOf(key) === 'pair') draft.remove(key);
+    draft.put(own, { failures: 0, lastAt: clock.now() });
+  });
+}
+
+/** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
+export async function verifyCounted(
+  { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
+  counted: Counted,
+  verify: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await verify();
+  } catch (error) {
+    await uncountAttempt({ accountStore }, counted);
+    throw error;
+  }
+}
+
+function uncount(draft: ThrottleDraft, keys: readonly string[]): void {
+  for (const key of keys) {
+    const { failures, lastAt } = draft.get(key) ?? { failures: 0, lastAt: 0 };
+    if (failures <= 1) draft.remove(key);
+    else draft.put(key, { failures: failures - 1, lastAt });
+  }
+}
+
+/**
+ * Forgets all failures, for an operator with access to the data directory. Throttles cannot be selected by account, because
+ * their keys are hashes. Browsers that have signed in are still remembered.
+ */
+export async function forgetFailures(throttles: Throttles): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; )
+    after = await throttleStep(throttles, after, (draft, key) => {
+      const found = draft.get(key);
+      if (found !== undefined && kindOf(key) === 'browser') draft.put(key, { ...found, failures: 0 });
+      else draft.remove(key);
+    });
+}
+
+/**
+ * Removes some expired throttles.
+ * @returns the key to continue after; `undefined` at the end
+ */
+export function sweepThrottles(
+  throttles: Throttles,
+  after: string,
+  now: number,
+): Promise<string | undefined> {
+  return throttleStep(
+    throttles,
+    after,
+    (draft, key) => {
+      const found = draft.get(key); // The throttle may have changed since.
+      if (found !== undefined && isThrottleOver(key, found, now)) draft.remove(key);
+    },
+    ({ key, failures }) => isThrottleOver(key, failures, now),
+  );
+}
+
+const stepLimit = 256;
+
+async function throttleStep(
+  throttles: Throttles,
+  after: string,
+  change: (draft: ThrottleDraft, key: string) => void,
+  concerns: (listed: ListedThrottle) => boolean = () => true,
+): Promise<string | undefined> {
+  const found = await throttles.list(after, stepLimit);
+  const keys = found.filter(concerns).map(({ key }) => key);
+  if (keys.length > 0)
+    await throttles.change(keys, (draft) => {
+      for (const key of keys) change(draft, key);
+    });
+  return found.length < stepLimit ? undefined : found.at(-1)?.key;
+}
+
+/** Whether a throttle has expired at `now` (Unix ms) and can be removed. */
+export function isThrottleOver(key: string, { failures, lastAt }: LoginFailures, now: number): boolean {
+  const kind = kindOf(key);
+  if (kind === 'browser') return now >= lastAt + forgetBrowserMs;
+  return now >= lastAt + (failures < rules[kind].free ? forgetFewMs : forgetManyMs);
+}
+
+/** A known browser has only its own throttle. */
+function keysOf(reader: ThrottleDraft, attempt: Attempt, now: number): string[] {
+  const own = keyOf('browser', attempt);
+  if (failuresAt(reader, own, now) !== undefined) return [own];
+  return [keyOf('pair', attempt), keyOf('address', attempt), keyOf('account', attempt)];
+}
+
+function failuresAt(reader: ThrottleDraft, key: string, now: number): LoginFailures | undefined {
+  const found = reader.get(key);
+  return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
+}
+
+/** Remaining wait of an attempt, ms. It never exceeds the rule's, whatever the clock does. */
+function waitMs(key: string, found: LoginFailures | undefined, now: number): number {
+  const { free, shortestMs, longestMs } = rules[kindOf(key)];
+  if (found === undefined || found.failures < free) return 0;
+  const whole = Math.min(longestMs, shortestMs * 2 ** (found.failures - free));
+  return Math.min(whole, found.lastAt + whole - now);
+}
+
+/** Keys are hashed: they reveal no IP address and no e-mail address. */
+function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
+  const account = email.toLowerCase();
+  if (kind === 'address') return addressKey(address);
+  const text = {
+    pair: `${networkOf(address)} ${account}`,
+    account,
+    browser: `${browser.mark} ${account}`,
+  }[kind];
+  return `${kind}.${hashSecret(text)}`;
+}
+
+function addressKey(address: string): string {
+  return `address.${hashSecret(networkOf(address))}`;
+}
+
+function kindOf(key: string): Kind {
+  return key.slice(0, key.indexOf('.')) as Kind;
+}

@@ -1,0 +1,113 @@
+/*
+ * src/auth/factors: what proves a user, without pages. sign-in.ts checks a password, second-factor.ts a one-time password or a recovery
+ * code, and passkeys speaks WebAuthn. login-throttle.ts counts failures of every factor.
+ */
+import type { Directory } from '../../accounts/directory.ts';
+import type { PasswordPool } from '../../accounts/password-pool.ts';
+import { noPasswordHash } from '../../accounts/passwords.ts';
+import type { RandomBytes } from '../../accounts/secrets.ts';
+import { mayUsePassword } from '../../accounts/sign-in-policy.ts';
+import type { AccountStore } from '../../accounts/store/account-store.ts';
+import { userOfEmail } from '../../accounts/users.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
+import type { Browser } from '../cookies/browser.ts';
+import { type DraftedSignIn, draftSignIn, noteSignIn, type Proven } from '../oauth/sessions/draft-sign-in.ts';
+import type { SignInDeps } from '../oauth/sessions/sign-ins.ts';
+import { countAttempt, forgiveAttempt, type ThrottleDeps, verifyCounted } from './login-throttle.ts';
+
+export interface SignInSettings extends ThrottleDeps, SignInDeps {
+  readonly accountStore: AccountStore;
+  readonly directory: Directory;
+  readonly passwords: PasswordPool;
+  readonly randomBytes: RandomBytes;
+}
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  /** The address of the peer. */
+  readonly address: string;
+  readonly browser: Browser;
+  readonly userAgent: string;
+}
+
+/** The outcome. An unknown account and a wrong password are indistinguishable. */
+export type SignInResult =
+  | DraftedSignIn
+  | { readonly outcome: 'wrong' }
+  /** Too many attempts have failed; `wait` in seconds. */
+  | { readonly outcome: 'throttled'; readonly wait: number };
+
+/**
+ * Signs a user in; resolves when all of it is on disk: the failure count, the sign-in and the audit log entry.
+ * @throws {ApiError} `backpressure`, `store_unavailable`
+ */
+export async function signIn(
+  settings: SignInSettings,
+  credentials: Credentials,
+  client: OAuthClient,
+): Promise<SignInResult> {
+  const { directory, passwords } = settings;
+  const { email, password, address, browser, userAgent } = credentials;
+  const attempt = { email, address, browser };
+  passwords.checkRoom(); // First: an attempt that will not be checked must not count or use disk space.
+  const counted = await countAttempt(settings, attempt);
+  if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
+  const known = userOfEmail(directory, email);
+  const isRight = await verifyCounted(settings, counted, () =>
+    passwords.verify(password, known?.passwordHash ?? noPasswordHash),
+  );
+  const authentication = { factors: ['password'], userAgent } as const;
+  const result =
+    isRight && known && (await startFor(settings, known, address, { client, browser, authentication }));
+  if (result) {
+    await forgiveAttempt(settings, attempt, counted);
+    return result;
+  }
+  await directory.under({ address }).change((draft) => {
+    noteSignIn(draft, 'sign-in.failed', known && draft.users.get(known.id), authentication);
+  });
+  return { outcome: 'wrong' };
+}
+
+/** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check, or the policy allows
+ * the user no password. */
+function startFor(
+  settings: SignInSettings,
+  known: User,
+  address: string,
+  proven: Proven,
+): Promise<DraftedSignIn | undefined> {
+  return settings.directory.under({ id: known.id, address }).change((draft) => {
+    const user = draft.users.get(known.id);
+    const isCurrent = user?.passwordHash === known.passwordHash && mayUsePassword(draft, user);
+    return isCurrent ? draftSignIn(settings, draft, user, proven) : undefined;
+  });
+}
+
+/** Takes the place of a browser's mark for the holder of a token. No cookie can contain such a mark. */
+const tokenHolder = { id: '', mark: 'token' };
+
+/**
+ * Whether the holder of a user's token also knows the user's password. Guesses are throttled as at the sign-in page, where they
+ * lock out no known browser.
+ * @param address the address of the peer
+ * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
+ */
+export async function provePassword(
+  settings: ThrottleDeps & { readonly passwords: PasswordPool },
+  { id, email, passwordHash }: User,
+  password: string,
+  address: string,
+): Promise<boolean> {
+  const { passwords } = settings;
+  passwords.checkRoom(id); // First: an attempt that will not be checked must not count.
+  const attempt = { email, address, browser: tokenHolder };
+  const counted = await countAttempt(settings, attempt);
+  if (counted.wait > 0)
+    throw new ApiError('rate_limited', 'Too many wrong passwords for this user', counted.wait);
+  const isRight = await verifyCounted(settings, counted, () => passwords.verify(password, passwordHash, id));
+  if (isRight) await forgiveAttempt(settings, attempt, counted);
+  return isRight;
+}

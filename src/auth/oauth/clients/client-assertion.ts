@@ -1,0 +1,158 @@
+import { errors, type JWTPayload, jwtVerify } from 'jose';
+import type { Directory } from '../../../accounts/directory.ts';
+import { importPublicKey } from '../../../accounts/public-keys.ts';
+import { hashSecret } from '../../../accounts/secrets.ts';
+import type { AccountStore } from '../../../accounts/store/account-store.ts';
+import { sortedKey } from '../../../accounts/store/sweep.ts';
+import type { PublicKey } from '../../../storage/lmdb/auth-records.ts';
+import { readUnverified } from '../keys/jwt.ts';
+import { type AuthenticatedClient, checkNotExpired, findClient, invalidClient } from './clients.ts';
+import type { Form } from './form.ts';
+import { OAuthError } from './oauth-error.ts';
+
+/** RFC 7523 §2.2. */
+export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+export interface AssertionDeps {
+  readonly directory: Pick<Directory, 'apiKeys' | 'clients' | 'clock'>;
+  readonly accountStore: Pick<AccountStore, 'change'>;
+  /** The public URL of the auth host. */
+  readonly issuer: string;
+}
+
+/** A client that has signed an assertion, which it must not use again. */
+export interface Asserted {
+  readonly client: AuthenticatedClient;
+  /** Identifies the assertion: its `jti`, and its `exp` in seconds. */
+  readonly assertion: { readonly jti: string; readonly exp: number };
+}
+
+/** Maximum size of an assertion. A longer one is rejected unread. */
+const longestAssertion = 4096;
+/** How far ahead an assertion may expire, seconds. Until then its use is remembered. */
+const longestLife = 300;
+/** The clock of a client may be wrong by this much, seconds. */
+export const clockLeeway = 60;
+const longestJti = 256;
+
+export const assertionRule = `The client assertion is not valid. It must be signed with a registered key, with iss and sub the client id, aud the issuer, an unused jti, and an exp at most ${longestLife} seconds ahead`;
+
+/**
+ * Authenticates a client by an assertion that it has signed with a registered key (RFC 7523 §3).
+ * @throws {OAuthError} `invalid_client`, the same for an unknown client and a forged assertion; `invalid_request`
+ */
+export async function authenticateByAssertion(
+  deps: AssertionDeps,
+  authorization: string | undefined,
+  form: Form,
+): Promise<Asserted> {
+  if (authorization !== undefined || form.has('client_secret'))
+    throw new OAuthError('invalid_request', 'Authenticate with client_assertion or a secret, not both');
+  if (form.get('client_assertion_type') !== assertionType)
+    throw new OAuthError('invalid_request', `client_assertion_type must be ${assertionType}`);
+  const token = form.get('client_assertion') ?? '';
+  const unverified = token.length > longestAssertion ? undefined : readUnverified(token);
+  const id = form.get('client_id') ?? unverified?.claims.sub;
+  const found = id === undefined ? undefined : withKeys(deps.directory, id);
+  if (unverified === undefined || found === undefined) throw refusal();
+  const now = deps.directory.clock.now();
+  const claims = await verified(token, candidates(found.keys, unverified.header), {
+    id: found.client.id,
+    audiences: [deps.issuer, `${deps.issuer}/connect/token`],
+    now,
+  });
+  if (claims === undefined) throw refusal();
+  if (found.client.kind === 'api-key') checkNotExpired(found.client.apiKey, now);
+  return { client: found.client, assertion: { jti: claims.jti!, exp: claims.exp! } };
+}
+
+/**
+ * Uses up an assertion. A commit per assertion: call it only after the signature and the rate of the client were checked.
+ * @throws {OAuthError} `invalid_client` if it was used before
+ */
+export async function useOnce(
+  { accountStore }: Pick<AssertionDeps, 'accountStore'>,
+  { client, assertion }: Asserted,
+): Promise<void> {
+  const key = sortedKey(assertion.exp, hashSecret(`${client.id} ${assertion.jti}`));
+  const isFirst = await accountStore.change((draft) => {
+    if (draft.has('assertions', key)) return false;
+    draft.put('assertions', key, true);
+    return true;
+  });
+  if (!isFirst) throw refusal();
+}
+
+/** The client that an assertion claims to be from, for counting failures. Not verified; empty if missing. */
+export function claimedByAssertion(form: Form): string {
+  const token = form.get('client_assertion') ?? '';
+  const sub = token.length > longestAssertion ? undefined : readUnverified(token)?.claims.sub;
+  return typeof sub === 'string' ? sub : '';
+}
+
+function refusal(): OAuthError {
+  return invalidClient(false, assertionRule);
+}
+
+function withKeys(directory: AssertionDeps['directory'], id: string) {
+  const apiKey = directory.apiKeys.get(id);
+  if (apiKey?.publicKeys !== undefined)
+    return { keys: apiKey.publicKeys, client: { kind: 'api-key', id, apiKey } as const };
+  const client = findClient(directory, id);
+  if (client?.publicKeys !== undefined)
+    return { keys: client.publicKeys, client: { kind: 'sign-in', id, client } as const };
+  return undefined;
+}
+
+/** The keys that may have signed. Each verifies one algorithm only, whatever the header says. RFC 9864 renames `EdDSA`. */
+function candidates(
+  keys: readonly PublicKey[],
+  { kid, alg }: { readonly kid?: string; readonly alg?: string },
+): readonly PublicKey[] {
+  const wanted = alg === 'Ed25519' ? 'EdDSA' : alg;
+  return keys.filter((key) => key.alg === wanted && (kid === undefined || key.kid === kid));
+}
+
+interface Expected {
+  readonly id: string;
+  readonly audiences: readonly string[];
+  readonly now: number;
+}
+
+/** The claims, if one of the keys verifies the assertion and the claims are as they must be. */
+async function verified(
+  token: string,
+  keys: readonly PublicKey[],
+  { id, audiences, now }: Expected,
+): Promise<JWTPayload | undefined> {
+  for (const { publicJwk, alg } of keys) {
+    try {
+      const { payload } = await jwtVerify(token, importPublicKey(publicJwk), {
+        algorithms: alg === 'EdDSA' ? ['EdDSA', 'Ed25519'] : [alg],
+        issuer: id,
+        subject: id,
+        audience: [...audiences],
+        requiredClaims: ['exp', 'jti'],
+        clockTolerance: clockLeeway,
+        currentDate: new Date(now),
+      });
+      return isBounded(payload, audiences, now) ? payload : undefined;
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** An assertion for this service only, that need not be remembered for long. */
+function isBounded({ aud, exp = Infinity, iat, jti }: JWTPayload, audiences: readonly string[], now: number) {
+  const latest = now / 1000 + clockLeeway;
+  return (
+    [aud ?? []].flat().every((each) => audiences.includes(each)) &&
+    exp <= latest + longestLife &&
+    (iat === undefined || iat <= latest) &&
+    typeof jti === 'string' &&
+    jti.length > 0 &&
+    jti.length <= longestJti
+  );
+}

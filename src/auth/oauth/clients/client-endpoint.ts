@@ -1,0 +1,255 @@
+import Type, { type Static, type TObject, type TProperties } from 'typebox';
+import type { Directory } from '../../../accounts/directory.ts';
+import { ApiError, storeUnavailable } from '../../../contract/errors.ts';
+import { type Shown, text } from '../../../contract/shapes/fields.ts';
+import { NotCached, RetryAfter } from '../../../http/declared-headers.ts';
+import type { DeclaredAnswer, Endpoint, Headers, Operation } from '../../../http/endpoint.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import {
+  type AssertionDeps,
+  assertionType,
+  authenticateByAssertion,
+  claimedByAssertion,
+  useOnce,
+} from './client-assertion.ts';
+import {
+  type ClientFailures,
+  type ClientRates,
+  rateKeyOf,
+  tooManyFailures,
+  tooOften,
+} from './client-limits.ts';
+import { type AuthenticatedClient, authenticateClient, claimedId, unknownClient } from './clients.ts';
+import { type Form, fieldReader, longestForm, readForm, repeatedParameter } from './form.ts';
+import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
+
+export interface ClientEndpointDeps extends AssertionDeps {
+  readonly directory: Pick<Directory, 'apiKeys' | 'clients' | 'clock' | 'markApiKeyUsed'>;
+  /** Shared by all such endpoints. */
+  readonly failures: ClientFailures;
+  readonly rates: ClientRates;
+  readonly clock: Clock;
+}
+
+/** One request of an authenticated client. */
+export interface ClientCall<Client, Fields> {
+  readonly client: Client;
+  readonly fields: Fields;
+  readonly request: Request;
+}
+
+/** A form that clients may post to an endpoint, and its handler. */
+export interface ClientForm<Body, in Deps> {
+  readonly schema: TObject;
+  /** Finds a client that the form itself authenticates later. @throws {OAuthError} */
+  readonly identify?: (deps: Deps, authorization: string | undefined, form: Form) => AuthenticatedClient;
+  /** @throws {OAuthError} */
+  answer(client: AuthenticatedClient, form: Form, request: Request, deps: Deps): Body | Promise<Body>;
+}
+
+/**
+ * Declares a form. The kind of client is checked before the fields.
+ * @param by narrows the client for `handle`; throws an `OAuthError` for another kind of client
+ */
+export function clientForm<Client, const Fields extends TProperties, Body, Deps>({
+  by,
+  fields,
+  handle,
+}: {
+  readonly by: (client: AuthenticatedClient, request: Request) => Client;
+  readonly fields: Fields;
+  readonly handle: (
+    call: ClientCall<Client, Static<Type.TObject<Fields>>>,
+    deps: Deps,
+  ) => Body | Promise<Body>;
+}): ClientForm<Body, Deps> {
+  const schema = Type.Object(fields);
+  const read = fieldReader(schema);
+  return {
+    schema,
+    answer: (client, form, request, deps) =>
+      handle({ client: by(client, request), fields: read(form), request }, deps),
+  };
+}
+
+/** An endpoint to which clients post a form, with credentials in the form or in the `Authorization` header. */
+export interface ClientDeclaration<Body, Deps> {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** See `Access`. */
+  readonly credential?: string;
+  readonly who: string;
+  readonly forms: readonly ClientForm<Shown<NoInfer<Body>>, Deps>[];
+  /**
+   * Selects one of several forms.
+   * @throws {OAuthError}
+   */
+  readonly choose?: (form: Form) => ClientForm<Shown<NoInfer<Body>>, Deps>;
+  /** The answer with status 200: JSON or an empty body. */
+  readonly answer: DeclaredAnswer<Body>;
+  /** The refusals with status 400, besides a malformed form. */
+  readonly refuses: OAuthRefusals;
+}
+
+/**
+ * Makes an endpoint for clients. Its refusals follow RFC 6749 §5.2. It limits the requests of each client and the failures of
+ * each address.
+ */
+export function clientEndpoint<Body extends object | undefined, Deps>(
+  path: string,
+  declaration: ClientDeclaration<Body, Deps>,
+): Endpoint<ClientEndpointDeps & Deps> {
+  const { credential = secretOrPublic, who, forms, choose = () => forms[0]! } = declaration;
+
+  async function answerTo(deps: ClientEndpointDeps & Deps, form: Form, request: Request): Promise<Reply> {
+    const authorization = request.header('authorization');
+    try {
+      const chosen = choose(form);
+      const identified = chosen.identify?.(deps, authorization, form);
+      if (identified !== undefined) takeRate(deps, identified, request);
+      const client =
+        identified ??
+        (form.has('client_assertion')
+          ? await authenticateByKey(deps, authorization, form, request)
+          : authenticateBySecret(deps, authorization, form, request));
+      return reply(await chosen.answer(client, form, request, deps));
+    } catch (error) {
+      const claimed = () => claimedId(authorization, form) || claimedByAssertion(form);
+      if (isFailure(error)) deps.failures.note(claimed(), request.remoteAddress, deps.clock.monotonic());
+      throw error;
+    }
+  }
+
+  return {
+    method: 'POST',
+    path,
+    access: { credential, who },
+    operation: describe(declaration),
+    bind: (deps) => async (request) => {
+      try {
+        return await answerTo(deps, await readForm(request), request);
+      } catch (error) {
+        return refuse(error);
+      }
+    },
+  };
+}
+
+/**
+ * The client, by its assertion.
+ * @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down`
+ */
+async function authenticateByKey(
+  deps: ClientEndpointDeps,
+  authorization: string | undefined,
+  form: Form,
+  request: Request,
+): Promise<AuthenticatedClient> {
+  const asserted = await authenticateByAssertion(deps, authorization, form);
+  takeRate(deps, asserted.client, request);
+  await useOnce(deps, asserted);
+  return marked(deps, asserted.client);
+}
+
+/** The client, by its secret, or a public client by its id. @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down` */
+function authenticateBySecret(
+  deps: ClientEndpointDeps,
+  authorization: string | undefined,
+  form: Form,
+  request: Request,
+): AuthenticatedClient {
+  const client = authenticateClient(deps.directory, authorization, form);
+  takeRate(deps, client, request);
+  return marked(deps, client);
+}
+
+function marked({ directory }: ClientEndpointDeps, client: AuthenticatedClient): AuthenticatedClient {
+  if (client.kind === 'api-key') directory.markApiKeyUsed(client.id);
+  return client;
+}
+
+/** @throws {OAuthError} `slow_down` */
+function takeRate({ rates, clock }: ClientEndpointDeps, client: AuthenticatedClient, request: Request): void {
+  rates.take(rateKeyOf(client, request), clock.monotonic());
+}
+
+const secretOrPublic = 'Client id and secret, or a signed assertion; a public client sends only its id';
+
+function reply(body: object | undefined): Reply {
+  if (body === undefined) return { status: 200, headers: { 'cache-control': uncached['cache-control'] } };
+  return { status: 200, headers: uncached, body: JSON.stringify(body) };
+}
+
+/** Whether a failure may be a guess. */
+function isFailure(error: unknown): boolean {
+  return error instanceof OAuthError && (error.code === 'invalid_client' || error.code === 'invalid_grant');
+}
+
+function refuse(error: unknown): Reply {
+  if (error instanceof OAuthError) return oauthErrorReply(error);
+  if (!(error instanceof ApiError)) throw error;
+  const { message, status, retryAfter } = error;
+  return oauthErrorReply(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
+}
+
+/** The fields of every form: a client without an `Authorization` header identifies itself here (RFC 6749 §2.3.1). */
+const credentials = {
+  client_id: Type.Optional(text('Client id, unless sent as `Authorization: Basic`.')),
+  client_secret: Type.Optional(
+    Type.String({ format: 'password', description: 'Client secret. Public clients have none.' }),
+  ),
+  client_assertion_type: Type.Optional(Type.Literal(assertionType)),
+  client_assertion: Type.Optional(
+    text('A JWT signed with a registered key (RFC 7523 §2.2), in place of a secret.'),
+  ),
+};
+
+const BasicChallenge: Headers = {
+  'WWW-Authenticate': {
+    component: 'BasicChallenge',
+    description: 'Only if the request had an `Authorization` header (RFC 6749 §5.2).',
+    schema: { type: 'string' },
+  },
+};
+
+function describe<Body, Deps>(declaration: ClientDeclaration<Body, Deps>): Operation {
+  const { operationId, summary, description, forms, answer, refuses } = declaration;
+  const schemas = forms.map(({ schema }) => Type.Object({ ...schema.properties, ...credentials }));
+  const wait = { 'Retry-After': RetryAfter };
+  return {
+    operationId,
+    summary,
+    ...(description !== undefined && { description }),
+    body: {
+      'application/x-www-form-urlencoded': {
+        schema: schemas.length === 1 ? schemas[0]! : Type.Union(schemas),
+      },
+    },
+    answers: {
+      200: { ...answer, headers: { ...answer.headers, 'Cache-Control': NotCached } },
+      400: oauthRefusal('The request is refused.', {
+        invalid_request: repeatedParameter,
+        ...refuses,
+      }),
+      401: oauthRefusal(`${unknownClient}.`, { invalid_client: unknownClient }, BasicChallenge),
+      413: oauthRefusal('The form is too long.', {
+        invalid_request: `The maximum size of a body is ${longestForm} bytes`,
+      }),
+      429: oauthRefusal(
+        'The client sends too many requests, or too many have failed.',
+        {
+          slow_down: tooOften,
+          temporarily_unavailable: tooManyFailures,
+        },
+        wait,
+      ),
+      503: oauthRefusal(
+        'The service is temporarily unavailable.',
+        { temporarily_unavailable: storeUnavailable.changeNotKept },
+        wait,
+      ),
+    },
+  };
+}

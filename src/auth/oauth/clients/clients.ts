@@ -1,0 +1,189 @@
+/*
+ * src/auth/oauth/clients: the clients of the auth host. clients.ts authenticates them, by a secret or an assertion
+ * (client-assertion.ts), and client-endpoint.ts declares the endpoints that they call, with their limits and refusals.
+ */
+import type { Accounts } from '../../../accounts/accounts.ts';
+import { isUsable, verifyClient } from '../../../accounts/api-keys.ts';
+import type { Directory } from '../../../accounts/directory.ts';
+import { isSameRedirect } from '../../../accounts/redirect-uris.ts';
+import { matchesHash } from '../../../accounts/secrets.ts';
+import { decodeFormText } from '../../../http/form-text.ts';
+import type { Session } from '../../../storage/lmdb/auth-records.ts';
+import type { ApiKey, OAuthClient, User } from '../../../storage/lmdb/records.ts';
+import type { Form } from './form.ts';
+import { OAuthError } from './oauth-error.ts';
+
+/** The authenticated caller of an endpoint for clients: a team's API key, or an application that people sign in to. */
+export type AuthenticatedClient =
+  | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
+  | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
+
+/** The console. The service itself exchanges its codes, for sessions with a cookie. */
+export const consoleClientId = 'flagmeter-console';
+
+/** The built-in clients. A redirect URI that begins with a slash is relative to the base URL. */
+const builtIn = new Map<string, OAuthClient>(
+  [
+    publicClient('flagmeter-cli', 'flagmeter command line', [
+      'http://127.0.0.1/callback',
+      'http://[::1]/callback',
+    ]),
+    publicClient(consoleClientId, 'flagmeter console', ['/console/callback']),
+  ].map((client) => [client.clientId, client]),
+);
+
+/** A sign-in client by its id: built in, or registered by a team. */
+export function findClient(
+  { clients }: Pick<Accounts, 'clients'>,
+  clientId: string,
+): OAuthClient | undefined {
+  return builtIn.get(clientId) ?? clients.get(clientId);
+}
+
+/** Whether a user may sign in to a client. A team's client is only for its members. */
+export function maySignIn({ teams }: Pick<User, 'teams'>, { teamId }: OAuthClient): boolean {
+  return teamId === null || teams.includes(teamId);
+}
+
+/** The user, if they exist and may sign in to the client. */
+export function signedInUser(
+  accounts: Pick<Accounts, 'users' | 'clients'>,
+  { userId, clientId }: Pick<Session, 'userId' | 'clientId'>,
+): User | undefined {
+  const user = accounts.users.get(userId);
+  const client = findClient(accounts, clientId);
+  return user !== undefined && client !== undefined && maySignIn(user, client) ? user : undefined;
+}
+
+/**
+ * The user's teams that a client may act in. A team's client may act in that team only, so that its operator gains no access to
+ * the users' other teams. That also holds if the client is deleted meanwhile.
+ */
+export function teamsThrough(
+  { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
+  client: OAuthClient | undefined,
+): Pick<User, 'teams' | 'primaryTeam'> {
+  if (client === undefined) return { teams: [], primaryTeam: '' };
+  const only = client.teamId;
+  if (only === null) return { teams, primaryTeam };
+  return { teams: teams.filter((team) => team === only), primaryTeam: only };
+}
+
+/** Whether a client registered this redirect URI. @param baseUrl the public URL of the management API */
+export function matchesRedirect(
+  { redirectUris }: Pick<OAuthClient, 'redirectUris'>,
+  uri: string,
+  baseUrl: string,
+): boolean {
+  return redirectUris.some((own) =>
+    own.startsWith('/') ? uri === `${baseUrl}${own}` : isSameRedirect(own, uri),
+  );
+}
+
+/**
+ * Authenticates a client: by its secret, in the form or the header, or as a public client by its id alone (RFC 6749 §2.3.1,
+ * §3.2.1).
+ * @throws {OAuthError} `invalid_client`, the same for an unknown client and a wrong secret; `invalid_request`
+ */
+export function authenticateClient(
+  directory: Pick<Directory, 'apiKeys' | 'clients' | 'clock'>,
+  authorization: string | undefined,
+  form: Form,
+): AuthenticatedClient {
+  const id = form.get('client_id');
+  if (authorization === undefined && id !== undefined && !form.has('client_secret')) {
+    const client = findClient(directory, id);
+    if (client?.secretHash === null) return { kind: 'sign-in', id, client };
+    throw invalidClient(false);
+  }
+  const claimed = readClient(authorization, form);
+  const client = findClient(directory, claimed.id);
+  if (client?.secretHash != null && matchesHash(claimed.secret, client.secretHash))
+    return { kind: 'sign-in', id: claimed.id, client };
+  const now = directory.clock.now();
+  const apiKey = client ? undefined : verifyClient(directory, claimed.id, claimed.secret, now);
+  if (!apiKey) throw invalidClient(claimed.byHeader);
+  checkNotExpired(apiKey, now, claimed.byHeader);
+  return { kind: 'api-key', id: claimed.id, apiKey };
+}
+
+/** @throws {OAuthError} `invalid_client`. Call it for an authenticated key only, because it reveals that the key exists. */
+export function checkNotExpired(apiKey: ApiKey, now: number, byHeader = false): void {
+  if (!isUsable(apiKey, now)) throw invalidClient(byHeader, 'The API key has expired; create another one');
+}
+
+export const apiKeyRefused = 'An API key can only use the grants client_credentials and token exchange';
+
+/** @throws {OAuthError} `unauthorized_client` for an API key, and for the console, which has no tokens */
+export function signInClientOf(client: AuthenticatedClient): OAuthClient {
+  if (client.kind !== 'sign-in') throw new OAuthError('unauthorized_client', apiKeyRefused);
+  if (client.id === consoleClientId)
+    throw new OAuthError('unauthorized_client', 'The console signs in at /console/sign-in, without tokens');
+  return client.client;
+}
+
+function publicClient(clientId: string, name: string, redirectUris: readonly string[]): OAuthClient {
+  return { clientId, number: 0, teamId: null, name, redirectUris, secretHash: null, createdAt: 0 };
+}
+
+interface ClaimedClient {
+  readonly id: string;
+  readonly secret: string;
+  /** Whether they came in the `Authorization` header, which determines the form of a refusal. */
+  readonly byHeader: boolean;
+}
+
+/**
+ * Reads a client's id and secret from the `Authorization: Basic` header or from the form (RFC 6749 §2.3.1).
+ * @throws {OAuthError} `invalid_request` if both are used, `invalid_client` if neither is complete
+ */
+function readClient(authorization: string | undefined, form: Form): ClaimedClient {
+  const id = form.get('client_id');
+  const secret = form.get('client_secret');
+  if (authorization === undefined) {
+    if (id === undefined || secret === undefined) throw invalidClient(false);
+    return { id, secret, byHeader: false };
+  }
+  if (secret !== undefined) {
+    throw new OAuthError(
+      'invalid_request',
+      'Authenticate with the Authorization header or the form, not both',
+    );
+  }
+  const client = parseBasic(authorization);
+  if (!client) throw invalidClient(true);
+  if (id !== undefined && id !== client.id) {
+    throw new OAuthError('invalid_request', 'client_id differs from the one in the Authorization header');
+  }
+  return { ...client, byHeader: true };
+}
+
+/** The id that a client claims, not verified; empty if missing. Never throws. */
+export function claimedId(authorization: string | undefined, form: Form): string {
+  const id = authorization === undefined ? undefined : parseBasic(authorization)?.id;
+  return id ?? form.get('client_id') ?? '';
+}
+
+export const unknownClient = 'The client is unknown or its secret is wrong';
+
+/** RFC 6749 §5.2 requires the challenge. It names the error, too, because some clients do not read the body. */
+const basicChallenge = (why: string) =>
+  `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${why}"`;
+
+/** The refusal of a client, the same for an unknown client and a wrong secret. */
+export function invalidClient(byHeader: boolean, why = unknownClient): OAuthError {
+  const challenge = byHeader ? basicChallenge(why) : undefined;
+  return new OAuthError('invalid_client', why, { status: 401, challenge });
+}
+
+/** RFC 7617 §2, with id and secret form-encoded as RFC 6749 §2.3.1 requires. */
+function parseBasic(authorization: string): { id: string; secret: string } | undefined {
+  const encoded = /^basic +([a-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  if (colon < 0) return undefined;
+  const id = decodeFormText(text.slice(0, colon));
+  const secret = decodeFormText(text.slice(colon + 1));
+  return id && secret ? { id, secret } : undefined;
+}

@@ -1,0 +1,223 @@
+import Type from 'typebox';
+import type { Directory } from '../../../accounts/directory.ts';
+import { text } from '../../../contract/shapes/fields.ts';
+import type { OAuthClient } from '../../../storage/lmdb/records.ts';
+import { findClient, matchesRedirect } from '../clients/clients.ts';
+import { type Form, parseParameters, repeatedParameter } from '../clients/form.ts';
+
+/** The settings and clients that requests are checked against. */
+export interface RequestChecks {
+  readonly directory: Pick<Directory, 'clients'>;
+  /** The base URL, under which the console lives. */
+  readonly audience: string;
+  readonly serviceScope: string;
+}
+
+/** Where the answer is sent. */
+export interface ReturnAddress {
+  readonly redirectUri: string;
+  /** Returned unchanged; `null` if absent. */
+  readonly state: string | null;
+  /** Whether the client requested an answer without a page: `prompt=none` (OpenID Connect Core §3.1.2.1). */
+  readonly silent: boolean;
+}
+
+/** The values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: signing in implies it. */
+const prompts = ['none', 'login', 'consent', 'select_account'] as const;
+type Prompt = (typeof prompts)[number];
+
+/** A request that a code may be issued for (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). */
+export interface AuthorizationRequest extends ReturnAddress {
+  readonly client: OAuthClient;
+  /** The granted scopes: those requested that exist. */
+  readonly scope: string;
+  readonly challenge: string;
+  readonly nonce: string | null;
+  readonly prompt: ReadonlySet<Prompt>;
+  /** Maximum time since the user signed in, seconds; `null` for no limit. */
+  readonly maxAge: number | null;
+  readonly loginHint: string | null;
+  /** Not verified. */
+  readonly idTokenHint: string | null;
+}
+
+/** A request with an unknown client or redirect URI, which cannot be redirected. Shown to the user. */
+export class UnknownReturnAddress extends Error {
+  override readonly name = 'UnknownReturnAddress';
+}
+
+/** RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6. */
+export type AuthorizationErrorCode =
+  | 'invalid_request'
+  | 'unsupported_response_type'
+  | 'invalid_scope'
+  | 'access_denied'
+  | 'temporarily_unavailable'
+  | 'login_required'
+  | 'interaction_required'
+  | 'request_not_supported'
+  | 'request_uri_not_supported'
+  | 'registration_not_supported';
+
+/** A refusal that is redirected to the client. */
+export class AuthorizationError extends Error {
+  override readonly name = 'AuthorizationError';
+  readonly code: AuthorizationErrorCode;
+  readonly to: ReturnAddress;
+
+  constructor(code: AuthorizationErrorCode, description: string, to: ReturnAddress) {
+    super(description);
+    this.code = code;
+    this.to = to;
+  }
+}
+
+/** Maximum lengths, in characters. A longer value is rejected, not truncated. */
+const longest = { state: 2048, nonce: 512, login_hint: 256, id_token_hint: 8192 };
+
+/** The form of an S256 challenge: 256 bits in base64url (RFC 7636 §4.2). */
+const challengeForm = /^[\w-]{43}$/;
+
+const limited = (name: keyof typeof longest, description: string) =>
+  Type.Optional(Type.String({ maxLength: longest[name], description }));
+
+/** The parameters of an authorization request. Others are ignored. */
+export const authorizationParameters = Type.Object({
+  client_id: text('The sign-in client.'),
+  redirect_uri: text('A redirect URI that the client has registered.'),
+  response_type: Type.Literal('code'),
+  response_mode: Type.Optional(Type.Literal('query')),
+  scope: text('Separated by spaces; `openid` is required.'),
+  code_challenge: Type.String({
+    pattern: challengeForm.source,
+    description: 'The PKCE challenge, which is required (RFC 7636).',
+  }),
+  code_challenge_method: Type.Literal('S256'),
+  state: limited('state', 'Returned unchanged.'),
+  nonce: limited('nonce', 'Returned in the ID token.'),
+  prompt: Type.Optional(text(`Any of ${prompts.join(', ')}; separated by spaces.`)),
+  max_age: Type.Optional(text('Maximum time since the user signed in, seconds.')),
+  login_hint: limited('login_hint', 'The e-mail address that the sign-in page shows.'),
+  id_token_hint: limited('id_token_hint', 'An ID token of the expected user.'),
+});
+
+/**
+ * Reads an authorization request.
+ * @param text as `application/x-www-form-urlencoded`, without the `?`
+ * @throws {UnknownReturnAddress}
+ * @throws {AuthorizationError}
+ * @throws {OAuthError} `invalid_request`: broken encoding
+ */
+export function readAuthorizationRequest(checks: RequestChecks, text: string): AuthorizationRequest {
+  const { form, repeated } = parseParameters(text);
+  const client = readClient(checks, form, repeated);
+  const redirectUri = readRedirectUri(checks, client, form, repeated);
+  const to = {
+    redirectUri,
+    state: repeated.has('state') ? null : short(form, 'state'),
+    silent: wordsOf(form.get('prompt')).includes('none'),
+  };
+  const refuse = (code: AuthorizationErrorCode, description: string) => {
+    throw new AuthorizationError(code, description, to);
+  };
+  const [twice] = repeated;
+  if (twice !== undefined) refuse('invalid_request', repeatedParameter);
+  for (const name of ['state', 'nonce', 'login_hint', 'id_token_hint'] as const)
+    if (form.has(name) && short(form, name) === null) refuse('invalid_request', `${name} is too long`);
+  checkKind(form, refuse);
+  return {
+    client,
+    ...to,
+    scope: readScope(form, checks.serviceScope, refuse),
+    challenge: readChallenge(form, refuse),
+    nonce: short(form, 'nonce'),
+    prompt: readPrompt(form, refuse),
+    maxAge: readMaxAge(form, refuse),
+    loginHint: short(form, 'login_hint'),
+    idTokenHint: short(form, 'id_token_hint'),
+  };
+}
+
+type Refuse = (code: AuthorizationErrorCode, description: string) => void;
+
+function readClient({ directory }: RequestChecks, form: Form, repeated: ReadonlySet<string>): OAuthClient {
+  const id = form.get('client_id');
+  const client = id === undefined || repeated.has('client_id') ? undefined : findClient(directory, id);
+  if (client !== undefined) return client;
+  throw new UnknownReturnAddress('client_id is missing or not registered');
+}
+
+/** Required even if the client has registered only one. */
+function readRedirectUri(
+  { audience }: RequestChecks,
+  client: OAuthClient,
+  form: Form,
+  repeated: ReadonlySet<string>,
+): string {
+  const uri = form.get('redirect_uri');
+  if (uri !== undefined && !repeated.has('redirect_uri') && matchesRedirect(client, uri, audience))
+    return uri;
+  throw new UnknownReturnAddress(`redirect_uri is missing or not registered for ${client.name}`);
+}
+
+function checkKind(form: Form, refuse: Refuse): void {
+  for (const name of ['request', 'request_uri', 'registration'] as const)
+    if (form.has(name)) refuse(`${name}_not_supported`, `Send the parameters themselves, not ${name}`);
+  const type = form.get('response_type');
+  if (type === undefined) refuse('invalid_request', 'response_type is missing');
+  if (type !== 'code') refuse('unsupported_response_type', 'response_type must be code');
+  if ((form.get('response_mode') ?? 'query') !== 'query')
+    refuse('invalid_request', 'response_mode must be query');
+}
+
+function readScope(form: Form, serviceScope: string, refuse: Refuse): string {
+  const granted = grantedScope(form.get('scope'), serviceScope);
+  if (granted === undefined)
+    refuse('invalid_scope', `scope must include openid; ${serviceScope} is for the API`);
+  return granted ?? '';
+}
+
+/**
+ * The requested scopes that are granted; `undefined` without `openid`. Unknown scopes are ignored, as OpenID Connect Core
+ * §3.1.2.1 requires. The answer lists the granted scopes.
+ */
+export function grantedScope(text: string | undefined, serviceScope: string): string | undefined {
+  const asked = (text ?? '').split(' ');
+  if (!asked.includes('openid')) return undefined;
+  return ['openid', 'email', serviceScope].filter((scope) => asked.includes(scope)).join(' ');
+}
+
+/** Every client must use PKCE with S256 (RFC 9700 §2.1.1). Without a method it would be `plain`. */
+function readChallenge(form: Form, refuse: Refuse): string {
+  const challenge = form.get('code_challenge') ?? '';
+  if (form.get('code_challenge_method') !== 'S256' || !challengeForm.test(challenge))
+    refuse('invalid_request', 'PKCE is required: send code_challenge, with code_challenge_method S256');
+  return challenge;
+}
+
+function readPrompt(form: Form, refuse: Refuse): ReadonlySet<Prompt> {
+  const asked = new Set(wordsOf(form.get('prompt')));
+  const known = prompts.filter((prompt) => asked.has(prompt));
+  if (known.length < asked.size) refuse('invalid_request', `prompt may only contain ${prompts.join(', ')}`);
+  if (asked.has('none') && asked.size > 1)
+    refuse('invalid_request', 'prompt combines none with another value');
+  return new Set(known);
+}
+
+function readMaxAge(form: Form, refuse: Refuse): number | null {
+  const text = form.get('max_age');
+  if (text === undefined) return null;
+  if (!/^\d{1,10}$/.test(text)) refuse('invalid_request', 'max_age must be a number of seconds');
+  return Number(text);
+}
+
+/** The values of a space-separated parameter. */
+function wordsOf(text = ''): string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+/** A parameter within its maximum length; `null` if absent or too long. */
+function short(form: Form, name: keyof typeof longest): string | null {
+  const value = form.get(name);
+  return value === undefined || value.length > longest[name] ? null : value;
+}

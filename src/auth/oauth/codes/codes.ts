@@ -1,0 +1,125 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import { hashSecret, type RandomBytes } from '../../../accounts/secrets.ts';
+import type { AccountStore } from '../../../accounts/store/account-store.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { AuthorizationCode } from '../../../storage/lmdb/auth-records.ts';
+import type { User } from '../../../storage/lmdb/records.ts';
+import { signedInUser } from '../clients/clients.ts';
+import { endSession, noteReuse, type SessionDeps, type Turn } from '../sessions/sessions.ts';
+import { isOf } from '../sessions/sign-ins.ts';
+
+/** Lifetime of a code (RFC 6749 §4.1.2 recommends at most ten minutes). */
+const codeLifetimeMs = 60_000;
+/** How long an exchanged code is remembered, so that a replay ends its session. */
+const usedCodeLifetimeMs = 3_600_000;
+
+interface CodeDeps {
+  readonly accountStore: Pick<AccountStore, 'change'>;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+}
+
+/**
+ * Makes an authorization code: 256 random bits, valid once, for a minute. Resolves when it is on disk.
+ * @param granted the request and its user; `redirectUri` exactly as sent
+ * @throws {ApiError} `store_unavailable`
+ */
+export async function issueCode(
+  { accountStore, clock, randomBytes }: CodeDeps,
+  granted: Omit<AuthorizationCode, 'expiresAt' | 'session'>,
+): Promise<string> {
+  const code = Buffer.from(randomBytes(32)).toString('base64url');
+  const { clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime, authentication } =
+    granted;
+  const record: AuthorizationCode = {
+    clientId,
+    redirectUri,
+    challenge,
+    userId,
+    signIn,
+    scope,
+    nonce,
+    authTime,
+    ...(authentication !== undefined && { authentication }),
+    expiresAt: clock.now() + codeLifetimeMs,
+    session: null,
+  };
+  await accountStore.change((draft) => draft.put('codes', hashSecret(code), record));
+  return code;
+}
+
+/** A code as a client sends it (RFC 6749 §4.1.3, RFC 7636 §4.5). */
+interface PresentedCode {
+  readonly code: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly verifier: string;
+}
+
+/** The outcome of an exchange. A replayed code has ended the session that it was exchanged for. */
+type Redemption<Begun = Turn> =
+  | {
+      readonly outcome: 'exchanged';
+      readonly turn: Begun;
+      readonly user: User;
+      readonly nonce: string | null;
+    }
+  | { readonly outcome: 'refused' | 'replayed' };
+
+const refused = { outcome: 'refused' } as const;
+
+/** Drafts the session for a code. */
+type Begin<Begun> = (deps: SessionDeps, draft: AccountDraft, code: AuthorizationCode) => Begun;
+
+/**
+ * Exchanges a code for a session; resolves when the session is on disk. Of two requests with the same code, one succeeds.
+ * @param address the address of the peer
+ * @param begin `startSession`, or the function that starts another kind of session
+ * @throws {ApiError} `store_unavailable`
+ */
+export function redeemCode<Begun extends Pick<Turn, 'key'>>(
+  deps: SessionDeps,
+  presented: PresentedCode,
+  address: string,
+  begin: Begin<Begun>,
+): Promise<Redemption<Begun>> {
+  return deps.directory.under({ address }).change((draft) => redeem(deps, draft, presented, begin));
+}
+
+function redeem<Begun extends Pick<Turn, 'key'>>(
+  deps: SessionDeps,
+  draft: AccountDraft,
+  presented: PresentedCode,
+  begin: Begin<Begun>,
+): Redemption<Begun> {
+  const now = deps.clock.now();
+  const key = hashSecret(presented.code);
+  const code = draft.get('codes', key);
+  if (code === undefined || now >= code.expiresAt) return refused;
+  if (code.session !== null) {
+    if (endSession(deps, draft, code.session) === undefined) return refused;
+    noteReuse(draft, 'authorization-code.reused', code.userId);
+    return { outcome: 'replayed' };
+  }
+  const user = signedInUser(draft, code);
+  const signIn = draft.get('signIns', code.signIn);
+  // A user who has signed out or changed the password since gets no session.
+  if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
+  if (!isBoundTo(code, presented)) return refused;
+  const turn = begin(deps, draft, code);
+  draft.put('codes', key, { ...code, expiresAt: now + usedCodeLifetimeMs, session: turn.key });
+  return { outcome: 'exchanged', turn, user, nonce: code.nonce };
+}
+
+/** A code is for one client, one redirect URI, and the holder of the PKCE verifier. */
+function isBoundTo(code: AuthorizationCode, { clientId, redirectUri, verifier }: PresentedCode): boolean {
+  return code.clientId === clientId && code.redirectUri === redirectUri && answers(verifier, code.challenge);
+}
+
+/** RFC 7636 §4.6, method S256; compared in constant time. */
+function answers(verifier: string, challenge: string): boolean {
+  const found = createHash('sha256').update(verifier).digest();
+  const wanted = Buffer.from(challenge, 'base64url');
+  return found.length === wanted.length && timingSafeEqual(found, wanted);
+}

@@ -1,0 +1,226 @@
+/*
+ * src/auth/oauth/codes: what a user's consent is kept in until a client takes it. codes.ts has authorization codes, which
+ * authorization-request.ts reads the requests for, and device-codes.ts the waiting devices (RFC 8628).
+ */
+import { hashSecret, matchesHash, type RandomBytes } from '../../../accounts/secrets.ts';
+import type { AccountStore, Draft } from '../../../accounts/store/account-store.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { networkOf } from '../../../runtime/ip-address.ts';
+import type { Allowance, DeviceCode } from '../../../storage/lmdb/auth-records.ts';
+
+/** Lifetime of a device's codes (RFC 8628 §3.2), seconds. */
+export const deviceCodeLifetime = 600;
+/** Minimum interval between two polls of a device, seconds. Each early poll makes it this much longer (§3.5). */
+export const pollInterval = 5;
+
+/** How long an expired code is distinguished from an unknown one, ms. */
+const rememberMs = 300_000;
+/** Maximum number of pending devices. It is limited because anyone can request codes. */
+const defaultMaxDevices = 10_000;
+
+/** No vowels, so that codes form no words, and no letters that look alike (RFC 8628 §6.1). Four bits each. */
+const alphabet = 'BCDFGHJKMPQRTVWX';
+const userCodeLength = 8;
+
+/** Starts with the letters of the user code, by which the device is found. */
+const codeForm = new RegExp(`^fm_device_([${alphabet}]{${userCodeLength}})_[\\w-]{43}$`);
+
+interface DeviceRequest {
+  readonly clientId: string;
+  readonly scope: string;
+  /** The address of the device, or of a program on it. */
+  readonly address: string;
+}
+
+/** A device whose user code has not been entered yet. */
+export interface WaitingDevice extends DeviceRequest {
+  /** As shown: `BCDF-GHJK`. */
+  readonly userCode: string;
+}
+
+/** The polling rate of a device. */
+interface Pace {
+  readonly intervalMs: number;
+  /** An earlier poll comes too soon. */
+  readonly pollFrom: number;
+}
+
+interface DeviceCodeDeps {
+  readonly accountStore: Pick<AccountStore, 'change' | 'records'>;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  /** @default 10000 */
+  readonly maxDevices?: number;
+}
+
+/**
+ * The devices that wait for their user (RFC 8628). A device may start at one node, be allowed at another and poll a third. Each
+ * node tracks the polling rate on its own.
+ */
+export class DeviceCodes {
+  readonly #deps: DeviceCodeDeps;
+  /** By the letters of the user code, oldest first. */
+  readonly #paces = new Map<string, Pace>();
+
+  constructor(deps: DeviceCodeDeps) {
+    this.#deps = deps;
+  }
+
+  get #maxDevices(): number {
+    return this.#deps.maxDevices ?? defaultMaxDevices;
+  }
+
+  get size(): number {
+    return this.#deps.accountStore.records('deviceCodes').size;
+  }
+
+  /**
+   * Makes the codes of a device. At the limit, the oldest devices of the network with the most are removed.
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   */
+  async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
+    const { accountStore, clock, randomBytes } = this.#deps;
+    const { clientId, scope, address } = request;
+    const secret = Buffer.from(randomBytes(32)).toString('base64url');
+    const letters = await accountStore.change((draft) => {
+      const now = clock.now();
+      if (draft.records('deviceCodes').size >= this.#maxDevices) makeRoom(draft, now - rememberMs);
+      const free = this.#newLetters(draft);
+      const codeHash = hashSecret(deviceCodeOf(free, secret));
+      const expiresAt = now + deviceCodeLifetime * 1000;
+      const network = networkOf(address);
+      draft.put('deviceCodes', free, {
+        clientId,
+        scope,
+        address,
+        network,
+        codeHash,
+        expiresAt,
+        decision: null,
+      });
+      return free;
+    });
+    return { deviceCode: deviceCodeOf(letters, secret), userCode: shown(letters) };
+  }
+
+  /** The waiting device with this user code, however it was typed (RFC 8628 §6.1). */
+  find(typed: string): WaitingDevice | undefined {
+    const letters = lettersOf(typed);
+    const device = this.#deps.accountStore.records('deviceCodes').get(letters);
+    return device !== undefined && this.#isWaiting(device)
+      ? { ...device, userCode: shown(letters) }
+      : undefined;
+  }
+
+  /** Drafts the user's decision on a device; `false` if the device no longer waits. */
+  decide(draft: Draft, { userCode }: WaitingDevice, decision: Allowance | 'denied'): boolean {
+    const letters = lettersOf(userCode);
+    const device = draft.get('deviceCodes', letters);
+    if (device === undefined || !this.#isWaiting(device)) return false;
+    draft.put('deviceCodes', letters, { ...device, decision });
+    return true;
+  }
+
+  /**
+   * Answers a device that polls for its user's decision (RFC 8628 §3.4, §3.5). `allowed` is repeated until a plan with `take` is
+   * committed.
+   */
+  poll(deviceCode: string, clientId: string) {
+    const letters = codeForm.exec(deviceCode)?.[1] ?? '';
+    const device = this.#deps.accountStore.records('deviceCodes').get(letters);
+    if (device === undefined || !isOf(device, deviceCode, clientId)) return { outcome: 'unknown' };
+    const now = this.#deps.clock.now();
+    if (now >= device.expiresAt) return { outcome: 'expired' };
+    if (device.decision === null) return { outcome: this.#pace(letters, now) };
+    return { outcome: device.decision === 'denied' ? 'denied' : 'allowed' };
+  }
+
+  /**
+   * Drafts that a device takes what its user has allowed, once.
+   * @returns `undefined` if there is nothing to take
+   */
+  take(draft: Draft, deviceCode: string, clientId: string): Allowance | undefined {
+    const letters = codeForm.exec(deviceCode)?.[1] ?? '';
+    const device = draft.get('deviceCodes', letters);
+    if (device === undefined || !isOf(device, deviceCode, clientId)) return undefined;
+    const { decision, expiresAt } = device;
+    if (decision === null || decision === 'denied' || this.#deps.clock.now() >= expiresAt) return undefined;
+    draft.remove('deviceCodes', letters);
+    return decision;
+  }
+
+  #isWaiting({ decision, expiresAt }: DeviceCode): boolean {
+    return decision === null && this.#deps.clock.now() < expiresAt;
+  }
+
+  #pace(letters: string, now: number): 'pending' | 'too-soon' {
+    const { intervalMs, pollFrom } = this.#paces.get(letters) ?? {
+      intervalMs: pollInterval * 1000,
+      pollFrom: now,
+    };
+    const tooSoon = now < pollFrom;
+    const next = intervalMs + (tooSoon ? pollInterval * 1000 : 0);
+    this.#paces.delete(letters);
+    this.#paces.set(letters, { intervalMs: next, pollFrom: now + next });
+    if (this.#paces.size > this.#maxDevices) this.#paces.delete(this.#paces.keys().next().value!);
+    return tooSoon ? 'too-soon' : 'pending';
+  }
+
+  #newLetters(draft: Draft): string {
+    for (;;) {
+      const bytes = this.#deps.randomBytes(userCodeLength);
+      const letters = Array.from(bytes, (byte) => alphabet[byte & 15]).join('');
+      if (!draft.has('deviceCodes', letters)) return letters;
+    }
+  }
+}
+
+/** Whether a device can be forgotten. */
+export function isDeviceOver({ expiresAt }: DeviceCode, now: number): boolean {
+  return now >= expiresAt + rememberMs;
+}
+
+function isOf({ clientId, codeHash }: DeviceCode, deviceCode: string, by: string): boolean {
+  return matchesHash(deviceCode, codeHash) && clientId === by;
+}
+
+function deviceCodeOf(letters: string, secret: string): string {
+  return `fm_device_${letters}_${secret}`;
+}
+
+function shown(letters: string): string {
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+}
+
+function lettersOf(typed: string): string {
+  return typed.toUpperCase().replace(/[^A-Z]/g, '');
+}
+
+/** How many devices to remove at once, which makes scans rare. */
+const atOnce = 100;
+
+type Entry = readonly [key: string, device: DeviceCode];
+
+/**
+ * Drafts the removal of devices to make room: those that expired before a time. If there are none, it removes the oldest of the
+ * network with the most.
+ */
+function makeRoom(draft: Draft, expiredBefore: number): void {
+  const all = [...draft.records('deviceCodes')];
+  const expired = all.filter(([, { expiresAt }]) => expiresAt <= expiredBefore);
+  const goes = expired.length > 0 ? expired : oldestOfLargest(all);
+  for (const [key] of goes) draft.remove('deviceCodes', key);
+}
+
+function oldestOfLargest(all: readonly Entry[]): readonly Entry[] {
+  const byNetwork = new Map<string, Entry[]>();
+  for (const entry of all) {
+    const { network } = entry[1];
+    const entries = byNetwork.get(network);
+    if (entries === undefined) byNetwork.set(network, [entry]);
+    else entries.push(entry);
+  }
+  let largest: Entry[] = [];
+  for (const entries of byNetwork.values()) if (entries.length > largest.length) largest = entries;
+  return largest.sort(([, a], [, b]) => a.expiresAt - b.expiresAt).slice(0, atOnce);
+}

@@ -1,0 +1,95 @@
+import Type, { type Static } from 'typebox';
+import { listOf, number, type Shown, text } from '../../../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer } from '../../../http/endpoint.ts';
+import type { Request } from '../../../http/types.ts';
+import { type ClientCall, clientEndpoint, clientForm } from '../clients/client-endpoint.ts';
+import { type AuthenticatedClient, invalidClient } from '../clients/clients.ts';
+import { endsAt, type SessionDeps, userOf } from '../sessions/sessions.ts';
+import type { AccessClaims } from '../tokens/access-token.ts';
+import { isCurrent, readRefreshToken } from '../tokens/refresh-token.ts';
+import { validOrNot } from '../tokens/validate-token.ts';
+import { type TokenDeps, tokenFields } from './token-form.ts';
+
+const Active = Type.Object({
+  active: Type.Literal(true),
+  token_type: Type.Optional(Type.Literal('Bearer', { description: 'Access tokens only.' })),
+  client_id: text('The client that the token was issued to.'),
+  scope: text('The scopes, separated by spaces.'),
+  sub: text('Id of the user. For a token of an API key, the client id.'),
+  iat: number('When it was issued, seconds since 1970.'),
+  exp: number('When it expires, seconds since 1970.'),
+  iss: Type.Optional(text('The issuer.')),
+  aud: Type.Optional(text('The audience.')),
+  jti: Type.Optional(text('Id of the token.')),
+  sid: Type.Optional(text('Id of the session.')),
+  email: Type.Optional(text('E-mail address of the user.')),
+  name: Type.Optional(text('Full name of the user.')),
+  role: Type.Optional(text('Role of the user or the API key.')),
+  team: Type.Optional(listOf(Type.String(), 'Ids of the teams.')),
+  primaryTeam: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+const Inactive = Type.Object({ active: Type.Literal(false) });
+const Introspection = Type.Union([Active, Inactive], {
+  component: 'Introspection',
+  example: { active: false },
+});
+type Introspection = Shown<Static<typeof Introspection>>;
+
+/** The answer for a token that is not valid, or that the client may not see (RFC 7662 §2.2). */
+const inactive: Introspection = { active: false };
+
+const form = clientForm({ by: confidentialClientOf, fields: tokenFields, handle: introspect });
+
+/** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and its claims. */
+export const introspectionEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/introspect', {
+  operationId: 'introspectToken',
+  summary: 'Introspect a token',
+  description:
+    'A client sees its own tokens, and the access tokens of the members of its team. Any other token is reported as inactive.',
+  credential: 'Client id and secret, or a signed assertion',
+  who: 'Any client, for its own tokens and the access tokens of members of its team',
+  forms: [form],
+  answer: jsonAnswer(Introspection, 'Whether the token is valid, and its claims.'),
+  refuses: {},
+});
+
+/** @throws {OAuthError} `invalid_client` for a public client */
+function confidentialClientOf(client: AuthenticatedClient, request: Request): AuthenticatedClient {
+  if (client.kind === 'sign-in' && client.client.secretHash === null)
+    throw invalidClient(request.header('authorization') !== undefined);
+  return client;
+}
+
+async function introspect(
+  { client, fields: { token } }: ClientCall<AuthenticatedClient, { token: string }>,
+  deps: TokenDeps,
+): Promise<Introspection> {
+  const claims = await validOrNot(deps.validate, token);
+  if (claims === undefined) return introspectRefreshToken(deps, token, client.id);
+  return mayKnow(client, claims) ? { active: true, token_type: 'Bearer', ...claims } : inactive;
+}
+
+function mayKnow(client: AuthenticatedClient, { client_id, team }: AccessClaims): boolean {
+  const { teamId } = client.kind === 'api-key' ? client.apiKey : client.client;
+  return client_id === client.id || (teamId !== null && team.includes(teamId));
+}
+
+function introspectRefreshToken(deps: SessionDeps, text: string, clientId: string): Introspection {
+  const token = readRefreshToken(text);
+  const session = token && deps.accountStore.get('sessions', token.session);
+  if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;
+  const user = userOf(deps, deps.directory, session);
+  if (user === undefined) return inactive;
+  return {
+    active: true,
+    client_id: clientId,
+    scope: session.scope,
+    sub: user.id,
+    iat: seconds(session.refreshedAt),
+    exp: seconds(endsAt(session)),
+  };
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

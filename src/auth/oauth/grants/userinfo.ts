@@ -1,0 +1,192 @@
+import Type, { type Static } from 'typebox';
+import type { Directory } from '../../../accounts/directory.ts';
+import { flag, listOf, type Shown, text } from '../../../contract/shapes/fields.ts';
+import { NotCached } from '../../../http/declared-headers.ts';
+import { type Endpoint, type Headers, jsonAnswer, type Operation } from '../../../http/endpoint.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import type { OAuthClient, User } from '../../../storage/lmdb/records.ts';
+import { findClient, teamsThrough } from '../clients/clients.ts';
+import { isForm, readForm } from '../clients/form.ts';
+import {
+  OAuthError,
+  type OAuthErrorCode,
+  oauthErrorReply,
+  oauthRefusal,
+  uncached,
+} from '../clients/oauth-error.ts';
+import type { AccessClaims } from '../tokens/access-token.ts';
+import { bearerToken } from '../tokens/bearer.ts';
+import { emailClaims } from '../tokens/id-token.ts';
+import { type ValidateToken, validOrNot } from '../tokens/validate-token.ts';
+
+interface UserinfoDeps {
+  readonly validate: ValidateToken;
+  readonly directory: Pick<Directory, 'users' | 'clients'>;
+  readonly serviceScope: string;
+}
+
+/** Pages of any origin may call this: it requires a token, which no browser sends by itself. */
+const readableByPages = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'www-authenticate',
+};
+
+const preflight: Reply = {
+  status: 204,
+  headers: {
+    ...readableByPages,
+    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-max-age': '7200',
+  },
+};
+
+/** A caller without a token learns only how to send one (RFC 6750 §3.1). */
+const unasked: Reply = {
+  status: 401,
+  headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' },
+};
+
+/** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */
+const UserClaims = Type.Object(
+  {
+    sub: text('Id of the user.'),
+    email: Type.Optional(text('Only with the scope `email`.')),
+    email_verified: Type.Optional(flag('Always false: addresses are not verified.')),
+    name: Type.Optional(text('Full name. This and the following claims require the scope of this service.')),
+    role: Type.Optional(text('Role of the user.')),
+    team: Type.Optional(listOf(Type.String(), 'Ids of the teams of the token.')),
+    primaryTeam: Type.Optional(Type.String()),
+  },
+  { component: 'UserClaims', example: { sub: 'user_1', email: 'ada@example.com', email_verified: false } },
+);
+type UserClaims = Shown<Static<typeof UserClaims>>;
+
+const BearerChallenge = {
+  'WWW-Authenticate': {
+    component: 'BearerChallenge',
+    description: 'Names an error only if the request had a token (RFC 6750 §3).',
+    required: true,
+    schema: { type: 'string' },
+  },
+};
+const notValid = 'The access token is not valid';
+const twoTokens = 'Send the token in the header or the form, not both';
+const noUser = 'The token belongs to a client, not to a user';
+
+/** See `readableByPages`. */
+const Readable: Headers = {
+  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
+  'Access-Control-Expose-Headers': { required: true, schema: { const: 'www-authenticate' } },
+};
+const Refused: Headers = { ...Readable, ...BearerChallenge };
+
+const answers: Operation['answers'] = {
+  200: jsonAnswer(UserClaims, 'The claims of the user.', { ...Readable, 'Cache-Control': NotCached }),
+  400: oauthRefusal('The request is malformed.', { invalid_request: twoTokens }, Refused),
+  401: {
+    ...oauthRefusal('The token is not valid.', { invalid_token: notValid }, Refused),
+    description: 'The token is not valid. Without a token the answer has no body.',
+  },
+  403: oauthRefusal('The token lacks a scope or a user.', { insufficient_scope: noUser }, Refused),
+};
+const summary = 'Read the claims of the user of an access token';
+const description = 'Pages of any origin may call this.';
+const security = [{ bearer: [] }];
+const endpoint = {
+  path: '/connect/userinfo',
+  access: { credential: 'Access token', who: 'A user who granted `openid`' },
+  bind: (deps: UserinfoDeps) => async (request: Request) => {
+    const reply = await answer(deps, request);
+    return { ...reply, headers: { ...reply.headers, ...readableByPages } };
+  },
+} as const;
+
+/** `GET` and `POST /connect/userinfo`: the claims of an access token's user (OpenID Connect Core §5.3). */
+export const userinfoEndpoints: readonly Endpoint<UserinfoDeps>[] = [
+  {
+    ...endpoint,
+    method: 'GET',
+    operation: { operationId: 'getUserinfo', summary, description, security, answers },
+  },
+  {
+    ...endpoint,
+    method: 'POST',
+    operation: {
+      operationId: 'postUserinfo',
+      summary,
+      description: `${description} The token may be in the form field \`access_token\` (RFC 6750 §2.2).`,
+      security,
+      answers,
+    },
+  },
+  {
+    method: 'OPTIONS',
+    path: endpoint.path,
+    access: { credential: 'None', who: 'Pages of any origin' },
+    bind: () => () => preflight,
+  },
+];
+
+async function answer(deps: UserinfoDeps, request: Request): Promise<Reply> {
+  try {
+    const token = await readToken(request);
+    if (token === undefined) return unasked;
+    const body = userClaims(deps, await validate(deps, token));
+    return { status: 200, headers: uncached, body: JSON.stringify(body) };
+  } catch (error) {
+    if (error instanceof OAuthError) return oauthErrorReply(error);
+    throw error;
+  }
+}
+
+/**
+ * The access token, from the header or from a form (RFC 6750 §2.1, §2.2).
+ * @throws {OAuthError} `invalid_request`: both, or no readable form
+ */
+async function readToken(request: Request): Promise<string | undefined> {
+  const inHeader = bearerToken(request);
+  const inForm =
+    request.method === 'POST' && isForm(request) ? (await readForm(request)).get('access_token') : undefined;
+  if (inHeader !== undefined && inForm !== undefined) throw refusal('invalid_request', 400, twoTokens);
+  return inHeader ?? inForm;
+}
+
+async function validate(deps: UserinfoDeps, token: string): Promise<AccessClaims> {
+  const claims = await validOrNot(deps.validate, token);
+  if (claims !== undefined) return claims;
+  throw refusal('invalid_token', 401, notValid);
+}
+
+/**
+ * The user's claims, by the token's scopes.
+ * @throws {OAuthError} `insufficient_scope`
+ */
+function userClaims(
+  { directory, serviceScope }: UserinfoDeps,
+  { sub, scope, client_id: clientId }: AccessClaims,
+): UserClaims {
+  const scopes = scope.split(' ');
+  if (!scopes.includes('openid'))
+    throw refusal('insufficient_scope', 403, 'The token lacks the scope openid');
+  const user = directory.users.get(sub);
+  // A token of a client that acts for itself must never pass for a user's (RFC 9700 §4.15).
+  if (user === undefined) throw refusal('insufficient_scope', 403, noUser);
+  return {
+    sub,
+    ...(scopes.includes('email') ? emailClaims(user) : {}),
+    ...(scopes.includes(serviceScope) ? memberClaims(user, findClient(directory, clientId)) : {}),
+  };
+}
+
+/** The claims of the service's scope, the same as in this client's tokens. */
+function memberClaims(user: User, client: OAuthClient | undefined): Omit<UserClaims, 'sub'> {
+  const { teams, primaryTeam } = teamsThrough(user, client);
+  return { name: user.name, role: user.role, team: teams, primaryTeam };
+}
+
+/** A refusal with its challenge (RFC 6750 §3). The description contains no quotes. */
+function refusal(code: OAuthErrorCode, status: number, description: string): OAuthError {
+  const challenge = `Bearer error="${code}", error_description="${description}"`;
+  return new OAuthError(code, description, { status, challenge });
+}

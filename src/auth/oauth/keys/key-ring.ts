@@ -1,0 +1,186 @@
+/*
+ * src/auth/oauth/keys: the keys that sign tokens. key-ring.ts rotates them, signing-keys.ts chooses the one to sign with, jwt.ts signs and
+ * verifies, and jwks.ts publishes them.
+ */
+import type { Directory } from '../../../accounts/directory.ts';
+import {
+  draftedKeys,
+  draftRotation,
+  markAudited,
+  newSigningKey,
+  type StoredKey,
+  signingKeyOf,
+  signs,
+  storedKeys,
+} from '../../../accounts/signing-keys.ts';
+import type { AccountStore, Write } from '../../../accounts/store/account-store.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Log } from '../../../runtime/log.ts';
+import type { AccountTables } from '../../../storage/lmdb/accounts.ts';
+import type { SigningAlgorithm } from '../../../storage/lmdb/auth-records.ts';
+import {
+  accessTokenLifetime,
+  openSigningKeys,
+  publishedAheadSeconds,
+  type Signer,
+  type SigningKeys,
+  type TokenType,
+  type Verifier,
+} from './signing-keys.ts';
+
+interface KeyRingDeps {
+  readonly accounts: Pick<AccountTables, 'lmdb' | 'signingKeys'>;
+  readonly accountStore: Pick<AccountStore, 'change' | 'onCommit'>;
+  readonly directory: Pick<Directory, 'change'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const aheadMs = publishedAheadSeconds * 1000;
+
+/** How long the old key keeps signing: until other processes notice a rotation, and caches have the new key. */
+const leewayMs = 60_000 + aheadMs;
+
+/** How long a retired key verifies. Its last token has expired by then. */
+const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
+
+/**
+ * Opens the signing keys of a store. If the current key is not for `alg`, a new one replaces it.
+ * @throws {Error} if the store has no signing key, or rejects the change
+ */
+export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
+  if (signingKeyOf(storedKeys(deps.accounts)).alg !== alg) await changeAlgorithm(deps, alg);
+  const ring = new KeyRing(deps);
+  await whileAway(ring.refresh(), () =>
+    deps.log.warn('cannot remove retired signing keys yet; retrying later'),
+  );
+  return ring;
+}
+
+/** A node without PostgreSQL starts with the keys that it has. */
+async function whileAway(change: Promise<void>, without: () => void): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'engine_unavailable')) throw error;
+    without();
+  }
+}
+
+/** If several nodes start at once with another algorithm, one makes the key. */
+async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
+  const made = await newSigningKey(clock.now(), alg);
+  const change = directory.change((draft) => {
+    const { alg: before } = signingKeyOf(draftedKeys(draft));
+    if (before === alg) return undefined;
+    draftRotation(draft, made, clock.now());
+    draft.note('signing-key.rotated', null, targetOf(made));
+    return before;
+  });
+  const told = change.then((before) => {
+    if (before !== undefined)
+      log.info('created a signing key for --signing-alg', { keyId: made.kid, alg, before });
+  });
+  const later = 'cannot create a signing key for --signing-alg; retrying at the next start';
+  await whileAway(told, () => log.warn(later, { alg }));
+}
+
+function targetOf({ kid, alg }: StoredKey) {
+  return { type: 'signing-key', id: kid, name: alg };
+}
+
+/** The current signing keys. `flagmeter signing-keys rotate` changes them while the service runs. */
+export class KeyRing implements SigningKeys {
+  readonly #deps: KeyRingDeps;
+  #keys: SigningKeys;
+  /** The previous key keeps signing for a while from memory. On disk, its private part is gone. */
+  #signer: Signer;
+  /** When the current key of the store starts to sign. */
+  #signsFrom = 0;
+  /** One refresh at a time, however slow the disk: two would write the same audit log entry. */
+  #refreshing: Promise<void> | undefined;
+
+  constructor(deps: KeyRingDeps) {
+    this.#deps = deps;
+    this.#keys = openSigningKeys(storedKeys(deps.accounts));
+    this.#signer = this.#keys.current;
+    deps.accountStore.onCommit((writes) => this.#hear(writes));
+  }
+
+  get current(): Signer {
+    return this.#signer;
+  }
+
+  get published(): SigningKeys['published'] {
+    return this.#keys.published;
+  }
+
+  find(typ: TokenType, header: string): Verifier | undefined {
+    return this.#keys.find(typ, header);
+  }
+
+  /**
+   * Reads changes from the store, signs with a new key once caches have it, and removes keys whose last token has expired. Call
+   * it every few seconds.
+   * @throws {ApiError} `store_unavailable`
+   */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  /** A key of another node is loaded before this node answers with it. */
+  #hear(writes: readonly Write[]): void {
+    if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
+  }
+
+  async #refresh(): Promise<void> {
+    const stored = storedKeys(this.#deps.accounts);
+    this.#follow(stored);
+    if (this.#deps.clock.now() >= this.#signsFrom) this.#signWithNewest();
+    await this.#removeExpired(stored);
+    for (const key of stored.toReversed()) if (key.unaudited) await this.#audit(key);
+  }
+
+  #follow(stored: readonly StoredKey[]): void {
+    if (kidsOf(stored) === kidsOf(this.published)) return;
+    const { clock } = this.#deps;
+    const newest = this.#keys.current.kid;
+    this.#keys = openSigningKeys(stored);
+    if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
+    // The store no longer has the signer's key: nothing would verify its signatures.
+    if (stored.every(({ kid }) => kid !== this.#signer.kid)) this.#signWithNewest();
+  }
+
+  #signWithNewest(): void {
+    const before = this.#signer.kid;
+    this.#signer = this.#keys.current;
+    const { kid, alg } = this.#signer;
+    if (kid !== before) this.#deps.log.info('switched to another signing key', { keyId: kid, alg, before });
+  }
+
+  async #removeExpired(stored: readonly StoredKey[]): Promise<void> {
+    const { accountStore, clock, log } = this.#deps;
+    const now = clock.now();
+    const expired = stored.filter((key) => !signs(key) && now >= key.retiredAt + retiredLifeMs);
+    if (expired.length === 0) return;
+    await accountStore.change((draft) => {
+      for (const { kid } of expired) draft.remove('signingKeys', kid);
+    });
+    for (const { kid } of expired) log.info('removed a retired signing key', { keyId: kid });
+  }
+
+  /** Another process may have created the key, but only this one numbers audit log entries. */
+  async #audit(key: StoredKey): Promise<void> {
+    const { accounts, directory } = this.#deps;
+    await directory.change((draft) => draft.note('signing-key.rotated', null, targetOf(key)));
+    markAudited(accounts, key.kid);
+  }
+}
+
+function kidsOf(keys: readonly { readonly kid: string }[]): string {
+  return keys.map(({ kid }) => kid).join();
+}

@@ -1,0 +1,98 @@
+import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import type { RandomBytes } from '../../../accounts/secrets.ts';
+import type { AuditAction } from '../../../contract/audit.ts';
+import type { Factor } from '../../../contract/factors.ts';
+import type { Request } from '../../../http/types.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Authentication } from '../../../storage/lmdb/auth-records.ts';
+import type { AuditEntry, OAuthClient, User } from '../../../storage/lmdb/records.ts';
+import { type Browser, renewBrowser } from '../../cookies/browser.ts';
+import { maySignIn } from '../clients/clients.ts';
+import { lackingFactor } from './missing-step.ts';
+import { indexSignIn } from './provider-sign-ins.ts';
+import { type CurrentSignIn, startSignIn } from './sign-ins.ts';
+
+/** What a sign-in starts from, whatever its factor. */
+export interface Proven {
+  /** The client that the user signs in to. */
+  readonly client: OAuthClient;
+  /** The browser before. Its sign-in ends. */
+  readonly browser: Browser | undefined;
+  readonly authentication: Authentication;
+  /** When the user signed in, seconds; by default now. */
+  readonly authTime?: number;
+  /** Name of the identity provider that proved it, for the audit log. */
+  readonly provider?: string;
+}
+
+export type DraftedSignIn =
+  | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
+  /** The user may not use this client. */
+  | { readonly outcome: 'not-a-member' };
+
+/**
+ * Drafts the sign-in of a user, in a plan that has checked the proof: the client, the sign-in under a new id of the browser, and
+ * the entry in the audit log. Set the cookie of the returned browser.
+ */
+export function draftSignIn(
+  { clock, randomBytes }: { readonly clock: Pick<Clock, 'now'>; readonly randomBytes: RandomBytes },
+  draft: AccountDraft,
+  user: User,
+  { client, browser: before, authentication, authTime, provider }: Proven,
+): DraftedSignIn {
+  const proof = { factors: authentication.factors, ...(provider !== undefined && { provider }) };
+  if (!maySignIn(user, client)) {
+    noteSignIn(draft, 'sign-in.refused', user, proof);
+    return { outcome: 'not-a-member' };
+  }
+  const browser = renewBrowser(before, randomBytes);
+  const now = clock.now();
+  const signIn = startSignIn(draft, user, { before, browser, authentication, authTime, now });
+  // Each step of a sign-in has a new key, and a logout of the provider must find the last one.
+  if (authentication.provider !== undefined)
+    indexSignIn(draft, authentication.provider, { userId: user.id, signIn: signIn.key, now });
+  const lacking = lackingFactor(draft, user, authentication);
+  noteSignIn(draft, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
+  return { outcome: 'signed-in', browser, signIn };
+}
+
+/**
+ * Drafts a sign-in with a further factor, which completes it. Its time becomes now, unless a provider proved the first factor: the user
+ * may have signed in there long ago.
+ */
+export function draftFurtherFactor(
+  sources: { readonly clock: Pick<Clock, 'now'>; readonly randomBytes: RandomBytes },
+  draft: AccountDraft,
+  user: User,
+  { authentication, authTime }: Pick<CurrentSignIn, 'authentication' | 'authTime'>,
+  { client, browser, factor }: Pick<Proven, 'client' | 'browser'> & { readonly factor: Factor },
+): DraftedSignIn {
+  return draftSignIn(sources, draft, user, {
+    client,
+    browser,
+    authentication: { ...authentication, factors: [...authentication.factors, factor] },
+    ...(authentication.provider !== undefined && { authTime }),
+  });
+}
+
+/**
+ * Notes a sign-in in the audit log. An attempt at an unknown account is noted, too, which takes equally long. The typed address is
+ * not: it may be a password.
+ */
+export function noteSignIn(
+  draft: AccountDraft,
+  action: AuditAction & `sign-in.${string}`,
+  user: User | undefined,
+  proof: Pick<AuditEntry, 'factors' | 'provider'>,
+): void {
+  const { id, email: name, teams } = user ?? { id: '', email: '', teams: [null] };
+  for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name }, proof);
+}
+
+/** Maximum length of a stored `User-Agent`. */
+const longestUserAgent = 256;
+
+/** The `User-Agent` of a request, as stored. */
+export function userAgentOf(request: Pick<Request, 'header'>): string {
+  return (request.header('user-agent') ?? '').slice(0, longestUserAgent);
+}

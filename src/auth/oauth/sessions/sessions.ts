@@ -1,0 +1,198 @@
+/*
+ * src/auth/oauth/sessions: what lasts after a sign-in. draft-sign-in.ts starts every sign-in of a browser, sign-ins.ts reads the current
+ * one, and missing-step.ts decides what comes before a code. sessions.ts has the sessions of clients.
+ */
+import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import type { Accounts } from '../../../accounts/accounts.ts';
+import { actorOf } from '../../../accounts/actors.ts';
+import type { Directory } from '../../../accounts/directory.ts';
+import type { RandomBytes } from '../../../accounts/secrets.ts';
+import type { AccountStore, Draft, Reader } from '../../../accounts/store/account-store.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Session } from '../../../storage/lmdb/auth-records.ts';
+import type { User } from '../../../storage/lmdb/records.ts';
+import { consoleClientId, signedInUser } from '../clients/clients.ts';
+import { newTokenIdentity, type TokenIdentity } from '../tokens/access-token.ts';
+import { addToList } from '../tokens/invalidation.ts';
+import { newRefreshToken, newSessionId, sessionKey } from '../tokens/refresh-token.ts';
+import { lifetimeSeconds, signInEndsAt } from './sign-ins.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** Idle lifetime of a session: how long its refresh token may be unused. */
+const idleMs = 30 * dayMs;
+/** Absolute lifetime of a session. */
+const lifetimeMs = 90 * dayMs;
+/** The longest time from a sign-in to the end of its last session. */
+export const longestSessionMs = lifetimeSeconds * 1000 + lifetimeMs;
+
+/** The dependencies of sessions. The functions below that take a draft are for plans. */
+export interface SessionDeps {
+  readonly accountStore: AccountStore;
+  readonly directory: Directory;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+}
+
+type Sources = Pick<SessionDeps, 'clock' | 'randomBytes'>;
+
+/** The next state of a session, from which its tokens are made once it is on disk. */
+export interface Turn {
+  /** The session's key. */
+  readonly key: string;
+  readonly session: Session;
+  /** The refresh token that is valid from now on. */
+  readonly refreshToken: string;
+  /** The identity of the next access token. */
+  readonly access: TokenIdentity;
+}
+
+export function startSession(
+  sources: Sources,
+  draft: Draft,
+  granted: Pick<Session, 'userId' | 'clientId' | 'signIn' | 'scope' | 'authTime' | 'authentication'>,
+): Turn {
+  const sessionId = newSessionId(sources.randomBytes);
+  const { userId, clientId, signIn, scope, authTime, authentication } = granted;
+  indexSession(draft, userId, sessionKey(sessionId));
+  const begun = {
+    userId,
+    clientId,
+    signIn,
+    scope,
+    authTime,
+    createdAt: sources.clock.now(),
+    ...(authentication !== undefined && { authentication }),
+  };
+  return takeTurn(sources, draft, sessionId, begun);
+}
+
+/** Adds a new session to those of its user. */
+export function indexSession(draft: Draft, userId: string, key: string): void {
+  draft.put('userSessions', userSessionKey(userId, key), true);
+}
+
+/** Gives a session its next refresh token. The previous access token becomes invalid. */
+export function continueSession(sources: Sources, draft: Draft, sessionId: string, session: Session): Turn {
+  invalidateAccess(sources, draft, session);
+  return takeTurn(sources, draft, sessionId, session);
+}
+
+function takeTurn(
+  { clock, randomBytes }: Sources,
+  draft: Draft,
+  sessionId: string,
+  begun: Omit<Session, 'refreshHash' | 'refreshedAt' | 'access'>,
+): Turn {
+  const key = sessionKey(sessionId);
+  const refresh = newRefreshToken(sessionId, randomBytes);
+  const access = newTokenIdentity({ clock, randomBytes });
+  const session: Session = {
+    ...begun,
+    refreshHash: refresh.hash,
+    refreshedAt: clock.now(),
+    access: { jti: access.jti, exp: access.exp },
+  };
+  draft.put('sessions', key, session);
+  return { key, session, refreshToken: refresh.text, access };
+}
+
+/**
+ * Ends a session with all its tokens.
+ * @returns the session before; `undefined` if it does not exist
+ */
+export function endSession(sources: Pick<Sources, 'clock'>, draft: Draft, key: string): Session | undefined {
+  const session = draft.get('sessions', key);
+  if (session === undefined) return undefined;
+  invalidateAccess(sources, draft, session);
+  removeSession(draft, key, session);
+  return session;
+}
+
+/** Removes only the session's records from the store. */
+export function removeSession(draft: Draft, key: string, { userId }: Session): void {
+  draft.remove('sessions', key);
+  draft.remove('userSessions', userSessionKey(userId, key));
+}
+
+/** Ends a browser's sign-in and the sessions that came from it. */
+export function endSignIn(
+  sources: Pick<Sources, 'clock'>,
+  draft: Draft,
+  userId: string,
+  signIn: string,
+): void {
+  draft.remove('signIns', signIn);
+  endSessionsOf(sources, draft, userId, signIn);
+}
+
+/** Ends a user's sessions: all, or those from one sign-in. */
+export function endSessionsOf(
+  sources: Pick<Sources, 'clock'>,
+  draft: Draft,
+  userId: string,
+  signIn?: string,
+): void {
+  for (const key of sessionKeysOf(draft, userId))
+    if (signIn === undefined || draft.get('sessions', key)?.signIn === signIn)
+      endSession(sources, draft, key);
+}
+
+export function sessionKeysOf(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
+  const start = userSessionKey(userId, '');
+  // `~` sorts after every digit of a key.
+  const entries = reader.keys('userSessions', { start, end: `${start}~` });
+  return Array.from(entries, (entry) => entry.slice(start.length));
+}
+
+/** The user of a valid session; `undefined` if it has expired, or the user may no longer use the client. */
+export function userOf(
+  { clock }: Pick<Sources, 'clock'>,
+  accounts: Pick<Accounts, 'users' | 'clients'>,
+  session: Session,
+): User | undefined {
+  return clock.now() < endsAt(session) ? signedInUser(accounts, session) : undefined;
+}
+
+/**
+ * When a session expires unless refreshed, Unix ms. A console session expires as the browser's sign-in would, because that
+ * browser holds the cookie.
+ */
+export function endsAt({
+  clientId,
+  authTime,
+  createdAt,
+  refreshedAt,
+}: Pick<Session, 'clientId' | 'authTime' | 'createdAt' | 'refreshedAt'>): number {
+  if (clientId === consoleClientId) return signInEndsAt(refreshedAt, authTime);
+  return Math.min(refreshedAt + idleMs, createdAt + lifetimeMs);
+}
+
+function invalidateAccess({ clock }: Pick<Sources, 'clock'>, draft: Draft, { access }: Session): void {
+  if (access.exp * 1000 > clock.now()) addToList(draft, access);
+}
+
+function userSessionKey(userId: string, key: string): string {
+  return `${userId}.${key}`;
+}
+
+/** Records in the audit log that the reuse of a code or refresh token has ended its session. */
+export function noteReuse(
+  draft: AccountDraft,
+  action: 'authorization-code.reused' | 'refresh-token.reused',
+  userId: string,
+): void {
+  const { email: name = '', teams = [null] } = draft.users.get(userId) ?? {};
+  for (const teamId of teams) draft.note(action, teamId, { type: 'user', id: userId, name });
+}
+
+/** Records in the audit log that a user or an API key invalidated their own tokens. */
+export function noteEnd(
+  draft: AccountDraft,
+  action: 'token.invalidated' | 'session.ended',
+  holderId: string,
+): void {
+  const { type, id, name } = actorOf(draft, holderId, '');
+  const teams = draft.users.get(id)?.teams ?? [draft.apiKeys.get(id)?.teamId ?? null];
+  for (const teamId of teams) draft.note(action, teamId, { type, id, name });
+}

@@ -43,7 +43,7 @@ import { ReaderWatch } from '../storage/lmdb/reader-watch.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
-import { announcer } from '../webhooks/event-payloads.ts';
+import { announcer } from '../webhooks/queue.ts';
 import { send } from '../webhooks/send.ts';
 import type { Config } from './config/config.ts';
 import { limitsOf, retentionOf } from './config/limits.ts';

@@ -1,13 +1,15 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { ownersOf } from '../accounts/owners.ts';
 import type { WebhookEvent } from '../contract/events/event-data.ts';
-import type { Application } from '../storage/lmdb/records.ts';
+import { type RefusalCode, refusals } from '../contract/refusals.ts';
+import type { Owner } from '../contract/shapes/owner.ts';
+import { verdictRules } from '../contract/verdicts.ts';
+import type { Application, Environment } from '../storage/lmdb/records.ts';
 import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
-import { firstSeen, type Refusing, refusing, stale, verdictChanged } from './event-payloads.ts';
-import type { Findings, FoundVerdict, WatchTask } from './findings.ts';
-import { refusedMark, type Step, seenMark, service, staleMark, stepOf, verdictMark } from './marks.ts';
+import type { Findings, FirstSeen, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
+import { refusedMark, type Step, service, stepOf } from './marks.ts';
 
-/** What may be announced. */
+/** An event that was found in data and may be announced; docs/webhooks.md shows its data. */
 export interface Candidate {
   readonly mark: string;
   /** The content of its mark. */
@@ -30,36 +32,115 @@ export function* candidatesOf(
   task: WatchTask,
   now: number,
 ): Generator<Candidate> {
-  const { id, teamId } = application;
-  for (const { environment, ...one } of found.refused)
-    yield {
-      mark: refusedMark(id, environment?.number ?? null, one.code),
-      content: { at: one.lastAt },
-      stepFrom: (marked) => stepOf(marked?.at, one),
-      events: () => [refusing(teamId, application, environment, one)],
-    };
-  for (const one of found.firstSeen)
-    yield {
-      mark: seenMark(id, one.environment.number, one.feature),
-      content: { at: now },
-      stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
-      events: (draft) => [firstSeen(application, one, ownersIn(draft, application, one.feature))],
-    };
-  for (const one of found.stale)
-    yield {
-      mark: staleMark(id, one.feature),
-      content: { at: now },
-      // A flag that became stale after it was announced was in use in between.
-      stepFrom: (marked) => (one.since > (marked?.at ?? 0) ? 'tell' : undefined),
-      events: (draft) => [stale(application, one, ownersIn(draft, application, one.feature))],
-    };
+  for (const { environment, ...one } of found.refused) yield ofRefusals(application, environment, one);
+  for (const one of found.firstSeen) yield ofFirstSeen(application, one, now);
+  for (const one of found.stale) yield ofStale(application, one, now);
   for (const one of found.verdicts) yield ofVerdict(application, one, task);
+}
+
+/** Messages refused for one reason. */
+interface Refusing {
+  readonly code: string;
+  readonly status: number;
+  readonly count: number;
+  readonly lastAt: number;
+}
+
+function ofRefusals(
+  application: Application,
+  environment: Pick<Environment, 'name' | 'number'> | null,
+  one: Refusing,
+): Candidate {
+  return {
+    mark: refusedMark(application.id, environment?.number ?? null, one.code),
+    content: { at: one.lastAt },
+    stepFrom: (marked) => stepOf(marked?.at, one),
+    events: () => [refusing(application.teamId, application, environment, one)],
+  };
+}
+
+/** Refusals of all messages, announced to each team with webhooks. */
+export function ofService(one: Refusing): Candidate {
+  return {
+    mark: refusedMark(service, null, one.code),
+    content: { at: one.lastAt },
+    stepFrom: (marked) => stepOf(marked?.at, one),
+    events(draft) {
+      const teams = new Set(Array.from(draft.records('webhooks').values(), ({ teamId }) => teamId));
+      return [...teams].map((teamId) => refusing(teamId, null, null, one));
+    },
+  };
+}
+
+/** @param application `null` if the service refuses all messages */
+function refusing(
+  teamId: string,
+  application: Application | null,
+  environment: Pick<Environment, 'name'> | null,
+  { code, status, count, lastAt }: Refusing,
+): WebhookEvent {
+  const data = {
+    application: application && shown(application),
+    environment: environment?.name ?? null,
+    code,
+    status,
+    title: refusals[code as RefusalCode]?.title ?? '',
+    count,
+    lastRefusedAt: timeText(lastAt),
+  };
+  return { type: 'ingest.refusing', teamId, at: lastAt, data };
 }
 
 const minuteMs = 60_000;
 
-function ownersIn(draft: AccountDraft, application: Application, feature: string) {
-  return ownersOf(draft, application, feature, draft.featuresOf(application.id).get(feature)).owners;
+/** First seen times are known to the minute. */
+function ofFirstSeen(
+  application: Application,
+  { environment, feature, at }: FirstSeen,
+  now: number,
+): Candidate {
+  const { id, teamId } = application;
+  return {
+    mark: `${id} seen ${environment.number} ${feature}`,
+    content: { at: now },
+    stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
+    events(draft) {
+      const data = {
+        application: shown(application),
+        environment: environment.name,
+        feature,
+        firstSeenAt: timeText(at),
+        owners: ownersIn(draft, application, feature),
+      };
+      return [{ type: 'flag.first_seen', teamId, at, withinMs: minuteMs, data }];
+    },
+  };
+}
+
+/** No packet has named a flag for a long time. */
+function ofStale(
+  application: Application,
+  { feature, since, lastSeenAt }: StaleFeature,
+  now: number,
+): Candidate {
+  const { id, teamId } = application;
+  return {
+    mark: `${id} stale ${feature}`,
+    content: { at: now },
+    // A flag that became stale after it was announced was in use in between.
+    stepFrom: (marked) => (since > (marked?.at ?? 0) ? 'tell' : undefined),
+    events(draft) {
+      const data = {
+        application: shown(application),
+        feature,
+        lastSeenAt: lastSeenAt === null ? null : timeText(lastSeenAt),
+        staleSince: timeText(since),
+        basis: 'silence',
+        owners: ownersIn(draft, application, feature),
+      } as const;
+      return [{ type: 'flag.stale', teamId, at: since, data }];
+    },
+  };
 }
 
 /**
@@ -68,10 +149,10 @@ function ownersIn(draft: AccountDraft, application: Application, feature: string
  */
 function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask): Candidate {
   const { now, verdictsFrom } = task;
-  const { id } = application;
-  const { kind, feature, lastSeenAt } = one;
+  const { id, teamId } = application;
+  const { kind, feature, since, lastSeenAt, environments, reasons } = one;
   return {
-    mark: verdictMark(id, feature),
+    mark: `${id} verdict ${feature}`,
     content: { at: Math.max(now, (lastSeenAt ?? 0) + minuteMs), verdict: kind },
     verdict: one,
     settled: verdictsFrom !== null && now >= verdictsFrom ? `${verdictsFrom} ${kind}` : undefined,
@@ -89,21 +170,30 @@ function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask)
     },
     events(draft, marked) {
       if (marked?.verdict === undefined) return [];
-      const owners = ownersIn(draft, application, feature);
-      return [verdictChanged(application, { ...one, owners }, marked.verdict, now)];
+      const data = {
+        application: shown(application),
+        feature,
+        previous: marked.verdict,
+        verdict: kind,
+        basis: verdictRules[kind].basis,
+        since: since === null ? null : timeText(since),
+        environments,
+        reasons,
+        owners: ownersIn(draft, application, feature),
+      };
+      return [{ type: 'flag.verdict_changed', teamId, at: now, data }];
     },
   };
 }
 
-/** Refusals of all messages, announced to each team with webhooks. */
-export function ofService(one: Refusing): Candidate {
-  return {
-    mark: refusedMark(service, null, one.code),
-    content: { at: one.lastAt },
-    stepFrom: (marked) => stepOf(marked?.at, one),
-    events(draft) {
-      const teams = new Set(Array.from(draft.records('webhooks').values(), ({ teamId }) => teamId));
-      return [...teams].map((teamId) => refusing(teamId, null, null, one));
-    },
-  };
+function ownersIn(draft: AccountDraft, application: Application, feature: string): readonly Owner[] {
+  return ownersOf(draft, application, feature, draft.featuresOf(application.id).get(feature)).owners;
+}
+
+function shown({ id, name }: Application): Pick<Application, 'id' | 'name'> {
+  return { id, name };
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
 }

@@ -8,21 +8,6 @@ import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
  * `service ` is for the service, and for issues in trackers.
  */
 
-/** A flag was seen in an environment. */
-export function seenMark(applicationId: string, environment: number, feature: string): string {
-  return `${applicationId} seen ${environment} ${feature}`;
-}
-
-/** A flag is stale. */
-export function staleMark(applicationId: string, feature: string): string {
-  return `${applicationId} stale ${feature}`;
-}
-
-/** A flag has a verdict. */
-export function verdictMark(applicationId: string, feature: string): string {
-  return `${applicationId} verdict ${feature}`;
-}
-
 /** Messages are refused for one reason. */
 export function refusedMark(applicationId: string, environment: number | null, code: string): string {
   return `${applicationId} refused ${environment ?? ''} ${code}`;

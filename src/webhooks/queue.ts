@@ -1,3 +1,4 @@
+import type { Announce } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
@@ -17,6 +18,11 @@ export const maxDeliveries = 1000;
 interface QueueDeps {
   readonly now: number;
   readonly randomBytes: RandomBytes;
+}
+
+/** Queues the events that changes of accounts cause. */
+export function announcer(randomBytes: RandomBytes): Announce {
+  return (draft, event) => void enqueue(draft, event, { now: event.at, randomBytes });
 }
 
 /**

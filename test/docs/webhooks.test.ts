@@ -3,107 +3,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import type { WebhookEventData } from '../../src/contract/events/event-data.ts';
-import { refusals } from '../../src/contract/refusals.ts';
 import { webhookEvents } from '../../src/contract/webhook-events.ts';
 import { webhookFormatNames, webhookFormats } from '../../src/contract/webhook-formats.ts';
 import { newWebhookSecret } from '../../src/webhooks/secrets.ts';
 import { delays } from '../../src/webhooks/turns.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { withTable } from '../support/written-table.ts';
+import { examples } from '../webhooks/event-examples.ts';
 
 const path = fileURLToPath(new URL('../../docs/webhooks.md', import.meta.url));
 const doc = readFileSync(path, 'utf8');
 
-const application = { id: 'app_…', name: 'Shop' };
-const at = '2026-01-31T12:00:00.000Z';
-const owners = [{ type: 'user', id: 'user_…', name: 'Ada Lovelace' }] as const;
-
-const examples: WebhookEventData = {
-  'flag.first_seen': { application, environment: 'Production', feature: 'checkout', firstSeenAt: at, owners },
-  'flag.stale': {
-    application,
-    feature: 'checkout',
-    lastSeenAt: '2026-01-01T12:00:00.000Z',
-    staleSince: at,
-    basis: 'silence',
-    owners,
-  },
-  'flag.verdict_changed': {
-    application,
-    feature: 'checkout',
-    previous: 'in_use',
-    verdict: 'safe_to_remove',
-    basis: 'senders',
-    since: '2026-01-01T12:00:00.000Z',
-    environments: ['Production'],
-    reasons: [
-      {
-        code: 'senders_report',
-        text: 'web 2.3 used to check it, and still reports.',
-        at: null,
-        names: ['web 2.3'],
-      },
-    ],
-    owners,
-  },
-  'digest.weekly': {
-    week: { from: '2026-01-19T08:00:00.000Z', to: '2026-01-26T08:00:00.000Z' },
-    applications: [
-      {
-        application,
-        counts: { flags: 120, canGo: 1, cannotGoYet: 3, undeclared: 2, archivedButAsked: 0 },
-        canGo: [
-          {
-            feature: 'old-banner',
-            verdict: 'safe_to_remove',
-            since: '2026-01-01T12:00:00.000Z',
-            variant: null,
-            owners,
-          },
-        ],
-      },
-    ],
-    applicationsLeftOut: 0,
-  },
-  'key.leaked': {
-    application,
-    key: { id: 'key_…', name: 'Server', prefix: 'fm_be_012345' },
-    leakedAt: at,
-  },
-  'api-key.expiring': { apiKey: { id: 'client_…', name: 'Dashboard' }, expiresAt: at, daysLeft: 14 },
-  'ingest.refusing': {
-    application,
-    environment: 'Production',
-    code: 'origin_not_allowed',
-    status: refusals.origin_not_allowed.status,
-    title: refusals.origin_not_allowed.title,
-    count: 120,
-    lastRefusedAt: at,
-  },
-  'experiment.finished': {
-    application,
-    environment: 'Production',
-    feature: 'checkout',
-    experiment: { id: '1', name: 'One page' },
-    outcome: 'better',
-    verdict: 'Better with on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9).',
-    finishedAt: at,
-  },
-  'member.changed': {
-    change: 'added',
-    user: { id: 'user_…', email: 'ada@example.com', name: 'Ada', role: 'User' },
-    by: { type: 'user', name: 'bob@example.com' },
-  },
-};
-
 test('docs/webhooks.md has the events of the contract', async () => {
   const when = Object.entries(webhookEvents).map(([event, words]) => [`\`${event}\``, words]);
-  const data = Object.entries({
-    ...examples,
-    'webhook.test': { webhook: { id: 'webhook_…', name: 'Chat' } },
-  });
-  const rows = data.map(
+  const rows = Object.entries(examples).map(
     ([event, { application: _, ...rest }]: [string, object & { application?: object | null }]) => [
       ...[`\`${event}\``, `\`${JSON.stringify(rest)}\``],
     ],

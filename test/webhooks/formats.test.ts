@@ -4,73 +4,11 @@ import type { MessageData } from '../../src/contract/events/event-messages.ts';
 import { webhookEvents } from '../../src/contract/webhook-events.ts';
 import { type WebhookFormat, webhookFormatNames } from '../../src/contract/webhook-formats.ts';
 import { bodyOf } from '../../src/webhooks/formats/formats.ts';
+import { at, dataWith } from './event-examples.ts';
 import { longest, type Published, published } from './published-formats.ts';
 
 const team = { id: 'team_1', name: 'Shop' };
-const at = '2026-01-31T12:00:00.000Z';
 const consoleUrl = 'https://flags.example.com/metrics/';
-
-/** The data of each event, with these texts from others. */
-function dataWith(name: string): MessageData {
-  const application = { id: 'app_1', name };
-  const owners = Array.from({ length: 8 }, () => ({ type: 'text' as const, id: null, name }));
-  const canGo = { feature: name, verdict: 'one_variant' as const, since: at, variant: name, owners };
-  return {
-    'flag.first_seen': { application, environment: name, feature: name, firstSeenAt: at, owners },
-    'flag.stale': { application, feature: name, lastSeenAt: at, staleSince: at, basis: 'silence', owners },
-    'flag.verdict_changed': {
-      application,
-      feature: name,
-      previous: 'in_use',
-      verdict: 'safe_to_remove',
-      basis: 'senders',
-      since: at,
-      environments: Array.from({ length: 50 }, () => name),
-      reasons: Array.from({ length: 9 }, () => ({
-        code: 'senders_report' as const,
-        text: `${name} used to check it, and still reports.`,
-        at: null,
-        names: [name],
-      })),
-      owners,
-    },
-    'digest.weekly': {
-      week: { from: at, to: at },
-      applications: Array.from({ length: 10 }, () => ({
-        application,
-        counts: { flags: 120, canGo: 10, cannotGoYet: 3, undeclared: 2, archivedButAsked: 1 },
-        canGo: Array.from({ length: 10 }, () => canGo),
-      })),
-      applicationsLeftOut: 3,
-    },
-    'key.leaked': { application, key: { id: 'key_1', name, prefix: 'fm_be_012345' }, leakedAt: at },
-    'api-key.expiring': { apiKey: { id: 'client_1', name }, expiresAt: at, daysLeft: 14 },
-    'ingest.refusing': {
-      application,
-      environment: name,
-      code: 'origin_not_allowed',
-      status: 403,
-      title: 'The application does not allow this origin',
-      count: 120,
-      lastRefusedAt: at,
-    },
-    'experiment.finished': {
-      application,
-      environment: name,
-      feature: name,
-      experiment: { id: '1', name },
-      outcome: 'better',
-      verdict: name,
-      finishedAt: at,
-    },
-    'member.changed': {
-      change: 'added',
-      user: { id: 'user_1', email: `${name}@example.com`, name, role: 'User' },
-      by: { type: 'user', name },
-    },
-    'webhook.test': { webhook: { id: 'webhook_1', name } },
-  };
-}
 
 type Body = Readonly<Record<string, unknown>>;
 

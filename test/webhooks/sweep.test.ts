@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
-import { putMark, refusedMark, seenMark, service } from '../../src/webhooks/marks.ts';
+import { putMark, refusedMark, service } from '../../src/webhooks/marks.ts';
 import { sequenceOf } from '../../src/webhooks/queue.ts';
 import { keptDays, sweepRound } from '../../src/webhooks/sweep.ts';
 import { deleteWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
@@ -65,7 +65,7 @@ test('marks are removed with their application, and those of refusals after two 
   const { directory, clock, team } = fixture;
   const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });
   const [seen, refused, ofService] = [
-    seenMark(id, 1, 'a b'),
+    `${id} seen 1 a b`,
     refusedMark(id, null, 'unknown_key'),
     refusedMark(service, null, 'backpressure'),
   ];

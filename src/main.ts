@@ -10,7 +10,7 @@ type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<num
 
 const others: Readonly<Record<OtherName, () => Promise<Run>>> = {
   completion: async () => (await import('./commands/completion.ts')).completion,
-  version: async () => (await import('./commands/help.ts')).version,
+  version: async () => (await import('./commands/version.ts')).version,
   help: async () => (await import('./commands/help.ts')).help,
 };
 

@@ -162,7 +162,7 @@ const most: Readonly<Record<string, number>> = {
   auth: 10945,
   bench: 3183,
   cli: 5902,
-  commands: 2393,
+  commands: 2395,
   console: 19951,
   contract: 7990,
   demo: 1456,

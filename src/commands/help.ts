@@ -1,6 +1,5 @@
-import { version as number } from '../../package.json' with { type: 'json' };
 import { type Syntax, secondWords } from '../cli/command.ts';
-import { readFlags, UsageError, unknownWord } from '../cli/flags.ts';
+import { UsageError, unknownWord } from '../cli/flags.ts';
 import { entryText, flagsText, usageText } from '../cli/help-text.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
@@ -26,18 +25,6 @@ export function help(argv: readonly string[], terminal: Terminal): number {
   if (first !== undefined && name === undefined) throw unknownCommand(first);
   if (name === undefined || word === undefined) terminal.out(helpText(name));
   else terminal.out(textOf([findCommand(name, word)]));
-  return 0;
-}
-
-/**
- * Prints the version of the program, its runtime and its platform.
- * @throws {UsageError} for any argument
- */
-export function version(argv: readonly string[], terminal: Terminal): number {
-  readFlags(argv, []);
-  const bun = process.versions['bun'];
-  const runtime = bun === undefined ? `Node ${process.versions.node}` : `Bun ${bun}`;
-  terminal.out(`flagmeter ${number} (${runtime}, ${process.platform} ${process.arch})\n`);
   return 0;
 }
 

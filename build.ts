@@ -27,7 +27,7 @@ const entrypoints = [
   'src/storage/commit/fold-worker.ts',
   'src/replication/replica-worker.ts',
   'src/reports/report-worker.ts',
-  'src/ingest/reports/decode-worker.ts',
+  'src/ingest/formats/decode-worker.ts',
   'src/bench/load/generator-thread.ts',
 ];
 

@@ -1,6 +1,6 @@
 /** Builds the sender for pages (`src/ingest/snippet`), which the metrics host serves. */
 import { gzipSync } from 'node:zlib';
-import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
+import type { SnippetFiles } from '../../src/ingest/formats/telemetry/snippet.ts';
 import { notePackages } from './contents.ts';
 
 /** Maximum size, gzipped: every visitor of every page loads it. */

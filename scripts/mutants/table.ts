@@ -53,7 +53,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'a message that is recognised briefly counts again after 30 seconds',
   },
   'environment-separation': {
-    file: 'src/ingest/reports/content-identity.ts',
+    file: 'src/ingest/formats/reports/content-identity.ts',
     text: '  rows.word(sender.environment.number);\n',
     without: '',
     test: 'test/ingest/reports/content-identity.test.ts',

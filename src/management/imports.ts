@@ -4,7 +4,7 @@ import { noteImport } from '../accounts/environments.ts';
 import { ImportedPart, ImportPart, maxPartBytes } from '../contract/shapes/import.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import type { ImportedParts, ImportTarget } from '../ingest/reports/imported-parts.ts';
+import type { ImportedParts, ImportTarget } from '../ingest/formats/reports/imported-parts.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';

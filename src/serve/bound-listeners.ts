@@ -10,11 +10,11 @@ import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsP
 import { inTurns } from '../http/turns.ts';
 import type { Dispatch, HttpEngine, ListenOptions } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
+import { allowOrigin, preflight } from '../ingest/cors.ts';
+import type { OtlpDeps } from '../ingest/formats/otlp/handler.ts';
+import type { ReportKinds } from '../ingest/formats/reports/kinds.ts';
+import { telemetryPath } from '../ingest/formats/telemetry/endpoint.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
-import type { OtlpDeps } from '../ingest/otlp/handler.ts';
-import type { ReportKinds } from '../ingest/reports/kinds.ts';
-import { allowOrigin, preflight } from '../ingest/telemetry/cors.ts';
-import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { IpNetworks, readNetworks } from '../runtime/ip-networks.ts';
 import type { Log } from '../runtime/log.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleIndex } from '../console/host/files.ts';
-import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
+import type { SnippetFiles } from '../ingest/formats/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 
 /** Path of the workers in the executable, set by the build. Otherwise they are beside this bundle. */

@@ -17,14 +17,14 @@ import { RateLimits } from '../ingest/admission/rate-limits.ts';
 import { SharedRateLimits } from '../ingest/admission/shared-rate-limits.ts';
 import { UnknownSenders } from '../ingest/admission/unknown-senders.ts';
 import type { CountingDeps } from '../ingest/count-once.ts';
-import { Instances } from '../ingest/identities/instances.ts';
-import type { InstanceThreads } from '../ingest/identities/known-instances.ts';
+import { type DecodePool, startDecodePool } from '../ingest/formats/decode-pool.ts';
+import { Instances } from '../ingest/formats/identities/instances.ts';
+import type { InstanceThreads } from '../ingest/formats/identities/known-instances.ts';
+import { openReportKinds, type ReportKinds } from '../ingest/formats/reports/kinds.ts';
+import type { SnippetFiles } from '../ingest/formats/telemetry/snippet.ts';
 import { Ledger } from '../ingest/ledger/ledger.ts';
-import { type DecodePool, startDecodePool } from '../ingest/reports/decode-pool.ts';
-import { openReportKinds, type ReportKinds } from '../ingest/reports/kinds.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { Senders } from '../ingest/senders.ts';
-import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
 import { openReportPool, type ReportPool } from '../reports/report-pool.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -131,7 +131,7 @@ export async function openCore(given: CoreDeps): Promise<Core> {
   usageStore.onForgotten(() => instances.readAgain());
   const environments = environmentsOf(parts, usageStore);
   const readers = Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log));
-  const decoder = startDecodePool(parts.workerFile('ingest/reports/decode-worker'), log);
+  const decoder = startDecodePool(parts.workerFile('ingest/formats/decode-worker'), log);
   const mainDelays = new Histogram();
   return {
     ...parts,

@@ -1,8 +1,8 @@
 import type { RenewableListener } from '../http/renewable.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import type { AddressOf, Dispatch, ListenOptions } from '../http/types.ts';
+import { telemetryPath } from '../ingest/formats/telemetry/endpoint.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
-import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import { parseAddress } from '../runtime/address.ts';
 import type { Config } from './config/config.ts';
 

@@ -6,7 +6,7 @@ import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/g
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoadPlan, LoadReport } from '../../src/bench/load/plan.ts';
 import { reportOf } from '../../src/bench/load/reports.ts';
-import { decodeUsageReport } from '../../src/ingest/reports/proto.ts';
+import { decodeUsageReport } from '../../src/ingest/formats/reports/proto.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { mark, reportOf } from '../../src/bench/load/reports.ts';
-import { decodeUsageReport } from '../../src/ingest/reports/proto.ts';
+import { decodeUsageReport } from '../../src/ingest/formats/reports/proto.ts';
 
 test('reports of the benchmark differ only in their instance and time', () => {
   const { message, marks } = reportOf('a-key', new Date('2026-02-03T04:05:06.789Z'));

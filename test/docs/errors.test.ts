@@ -6,7 +6,7 @@ import type { Refusal } from '../../src/contract/ledger-refusals.ts';
 import { ledgerNotes } from '../../src/contract/notes.ts';
 import { refusals } from '../../src/contract/refusals.ts';
 import { problem } from '../../src/http/problem.ts';
-import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
+import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { withTable } from '../support/written-table.ts';
 
 const path = join(import.meta.dirname, '../../docs/errors.md');

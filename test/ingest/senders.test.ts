@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { Senders } from '../../src/ingest/senders.ts';
-import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
-import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
 import { transact } from '../../src/storage/lmdb/lmdb.ts';

@@ -1,5 +1,5 @@
-import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
-import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
+import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { encodeDelta } from '../../src/replication/delta.ts';
 import { type Entry, type EntryKind, encodeBody, loggedMint } from '../../src/replication/entry.ts';
 import { hashIdentity } from '../../src/storage/aggregate/user-hash.ts';

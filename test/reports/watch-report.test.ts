@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { declareFeature, patchFeature } from '../../src/accounts/features.ts';
 import { ApiError } from '../../src/contract/errors.ts';
+import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { Ledger } from '../../src/ingest/ledger/ledger.ts';
-import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
-import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
 import { watchReport } from '../../src/reports/verdicts/watch-report.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';

@@ -3,13 +3,13 @@ import type { ApiError } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { SentBody } from '../../src/http/sent-body.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
+import { condense } from '../../src/ingest/formats/reports/condense.ts';
+import { type FormatName, formats } from '../../src/ingest/formats/reports/formats.ts';
+import type { ReportKind, ReportKinds, TransportSource } from '../../src/ingest/formats/reports/kinds.ts';
+import { LongReport } from '../../src/ingest/formats/reports/long-report.ts';
+import type { MetricsReport, Report, UsageReport } from '../../src/ingest/formats/reports/report.ts';
 import type { LedgerSource } from '../../src/ingest/ledger/ledger.ts';
 import type { ClaimedSender } from '../../src/ingest/pipeline.ts';
-import { condense } from '../../src/ingest/reports/condense.ts';
-import { type FormatName, formats } from '../../src/ingest/reports/formats.ts';
-import type { ReportKind, ReportKinds, TransportSource } from '../../src/ingest/reports/kinds.ts';
-import { LongReport } from '../../src/ingest/reports/long-report.ts';
-import type { MetricsReport, Report, UsageReport } from '../../src/ingest/reports/report.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 
 type Sender = TransportSource & { readonly idempotencyKey?: string };

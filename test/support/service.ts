@@ -5,7 +5,7 @@ import { newPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import type { ConsoleBundle } from '../../src/console/host/files.ts';
 import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
-import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
+import type { SnippetFiles } from '../../src/ingest/formats/telemetry/snippet.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { bindListeners } from '../../src/serve/bound-listeners.ts';

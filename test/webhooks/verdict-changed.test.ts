@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
 import { declareFeature, patchFeature } from '../../src/accounts/features.ts';
-import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
-import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
+import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { watchReport } from '../../src/reports/verdicts/watch-report.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';

@@ -23,10 +23,10 @@ import { refusalOf } from '../../runtime/failures.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
 import { notStarted } from '../admission.ts';
-import { partialSuccess } from '../otlp/answer.ts';
-import { type OtlpDeps, openOtlp } from '../otlp/handler.ts';
-import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
-import type { ReportKinds } from '../reports/kinds.ts';
+import { partialSuccess } from '../formats/otlp/answer.ts';
+import { type OtlpDeps, openOtlp } from '../formats/otlp/handler.ts';
+import type { ReportIntake, ReportTransport } from '../formats/reports/intake.ts';
+import type { ReportKinds } from '../formats/reports/kinds.ts';
 import { Health } from './health.ts';
 import { answerOf, operations, otlpExports } from './operations.ts';
 

@@ -1,9 +1,9 @@
 import { messageFrame } from '../../grpc/frames.ts';
 import { numberField } from '../../grpc/proto-writer.ts';
-import { type Signal, signals } from '../otlp/request.ts';
-import { metricsMessage, usageMessage } from '../reports/formats.ts';
-import { openIntake, type ReportIntake, type ReportTransport } from '../reports/intake.ts';
-import type { ReportKinds } from '../reports/kinds.ts';
+import { type Signal, signals } from '../formats/otlp/request.ts';
+import { metricsMessage, usageMessage } from '../formats/reports/formats.ts';
+import { openIntake, type ReportIntake, type ReportTransport } from '../formats/reports/intake.ts';
+import type { ReportKinds } from '../formats/reports/kinds.ts';
 
 export interface Operation {
   readonly service: string;

@@ -11,8 +11,8 @@ import { ClientGone, type Reply, type Request } from '../../http/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { refusalOf } from '../../runtime/failures.ts';
 import { senderNameOf } from '../declared.ts';
-import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
-import type { ReportKinds } from '../reports/kinds.ts';
+import type { ReportIntake, ReportTransport } from '../formats/reports/intake.ts';
+import type { ReportKinds } from '../formats/reports/kinds.ts';
 import { answerOf, operations } from './operations.ts';
 
 export interface GrpcWebDeps {

@@ -2,8 +2,8 @@ import type { Group, Json } from '../../http/endpoint.ts';
 import { health } from '../../http/health.ts';
 import { describeHost } from '../../http/openapi/describe.ts';
 import { documentEndpoint } from '../../http/openapi/document-endpoint.ts';
-import { securitySchemes } from '../identities/endpoint.ts';
-import { unleashSecurity } from '../unleash/endpoints.ts';
+import { securitySchemes } from '../formats/identities/endpoint.ts';
+import { unleashSecurity } from '../formats/unleash/endpoints.ts';
 import { type Limits, metricsHost } from './metrics-host.ts';
 
 /** The settings of this deployment that the document shows. */

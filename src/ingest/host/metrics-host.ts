@@ -1,15 +1,15 @@
 import type { Group } from '../../http/endpoint.ts';
+import { identities } from '../formats/identities/endpoint.ts';
+import type { IdentityDeps } from '../formats/identities/identities.ts';
+import { otlp } from '../formats/otlp/endpoint.ts';
+import type { OtlpDeps } from '../formats/otlp/handler.ts';
+import { type ReportRouteDeps, reports } from '../formats/reports/endpoints.ts';
+import { telemetry } from '../formats/telemetry/endpoint.ts';
+import { type SnippetDeps, snippet } from '../formats/telemetry/snippet.ts';
+import type { TelemetryDeps } from '../formats/telemetry/telemetry.ts';
+import { unleashClients, unleashPages } from '../formats/unleash/endpoints.ts';
+import type { UnleashDeps } from '../formats/unleash/unleash.ts';
 import { type GrpcWebDeps, grpcWeb } from '../grpc/web.ts';
-import { identities } from '../identities/endpoint.ts';
-import type { IdentityDeps } from '../identities/identities.ts';
-import { otlp } from '../otlp/endpoint.ts';
-import type { OtlpDeps } from '../otlp/handler.ts';
-import { type ReportRouteDeps, reports } from '../reports/endpoints.ts';
-import { telemetry } from '../telemetry/endpoint.ts';
-import { type SnippetDeps, snippet } from '../telemetry/snippet.ts';
-import type { TelemetryDeps } from '../telemetry/telemetry.ts';
-import { unleashClients, unleashPages } from '../unleash/endpoints.ts';
-import type { UnleashDeps } from '../unleash/unleash.ts';
 
 export interface Limits {
   /** Maximum length of a packet, inflated. */

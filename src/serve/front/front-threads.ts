@@ -15,7 +15,7 @@ import type { RequestTotals } from '../../http/request-totals.ts';
 import type { ListenOptions } from '../../http/types.ts';
 import type { SharedLimit } from '../../ingest/admission/shared-rate-limits.ts';
 import type { CountingDeps } from '../../ingest/count-once.ts';
-import type { InstanceChange } from '../../ingest/identities/known-instances.ts';
+import type { InstanceChange } from '../../ingest/formats/identities/known-instances.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
-import { decodeOtlp, type Encoding } from '../../../src/ingest/otlp/formats.ts';
-import type { Signal } from '../../../src/ingest/otlp/request.ts';
+import { decodeOtlp, type Encoding } from '../../../src/ingest/formats/otlp/formats.ts';
+import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import { encodeAs, read, successTotal } from './messages.ts';
 
 const encodings: readonly Encoding[] = ['protobuf', 'json'];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeOtlp, type Encoding } from '../../../src/ingest/otlp/formats.ts';
-import type { Signal } from '../../../src/ingest/otlp/request.ts';
+import { decodeOtlp, type Encoding } from '../../../src/ingest/formats/otlp/formats.ts';
+import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import {
   attributes,
   encodeAs,

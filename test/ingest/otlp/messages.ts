@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
-import { decodeOtlp, type Encoding } from '../../../src/ingest/otlp/formats.ts';
+import { decodeOtlp, type Encoding } from '../../../src/ingest/formats/otlp/formats.ts';
 import {
   checkWidth,
   noTime,
@@ -9,7 +9,7 @@ import {
   type Signal,
   Texts,
   totalWidth,
-} from '../../../src/ingest/otlp/request.ts';
+} from '../../../src/ingest/formats/otlp/request.ts';
 
 /** OTLP messages as JSON, and as protobuf by the official field numbers. */
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyHolder } from '../../../src/accounts/key-index.ts';
+import { identityOfReport, isDistinct } from '../../../src/ingest/formats/reports/content-identity.ts';
+import { decodeMetrics } from '../../../src/ingest/formats/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/ingest/formats/reports/json-usage.ts';
 import {
   identityOfKey,
   type MessageIdentity,
   type MessageSender,
 } from '../../../src/ingest/message-identity.ts';
-import { identityOfReport, isDistinct } from '../../../src/ingest/reports/content-identity.ts';
-import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
-import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
 
 /** The data about the sender in an identity. */
 function senderOf(application: number, key: number, environment: number): MessageSender {

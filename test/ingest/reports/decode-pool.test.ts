@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { SentBody } from '../../../src/http/sent-body.ts';
-import { startDecodePool } from '../../../src/ingest/reports/decode-pool.ts';
+import { startDecodePool } from '../../../src/ingest/formats/decode-pool.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { workerFile } from '../../support/service.ts';
 
-function open(file = workerFile('ingest/reports/decode-worker')) {
+function open(file = workerFile('ingest/formats/decode-worker')) {
   const lines: string[] = [];
   const pool = startDecodePool(
     file,

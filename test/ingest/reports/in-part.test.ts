@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isName } from '../../../src/contract/names.ts';
 import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
-import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
-import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
-import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/reports/proto.ts';
-import type { MetricsReport, Report, UsageReport } from '../../../src/ingest/reports/report.ts';
+import { decodeMetrics } from '../../../src/ingest/formats/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/ingest/formats/reports/json-usage.ts';
+import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/formats/reports/proto.ts';
+import type { MetricsReport, Report, UsageReport } from '../../../src/ingest/formats/reports/report.ts';
 import { metricsInPart, usageInPart } from '../../fixtures/reports/in-part.ts';
 import { bytes, doubleField, headFields } from '../../support/proto-fields.ts';
 

@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KeyHolder } from '../../../src/accounts/key-index.ts';
-import { condense } from '../../../src/ingest/reports/condense.ts';
-import { identityOfReport } from '../../../src/ingest/reports/content-identity.ts';
-import { openReportKinds, type ReportDeps } from '../../../src/ingest/reports/kinds.ts';
-import { LongReport } from '../../../src/ingest/reports/long-report.ts';
-import type { MetricsReport, Report, ReportHead, UsageReport } from '../../../src/ingest/reports/report.ts';
+import { condense } from '../../../src/ingest/formats/reports/condense.ts';
+import { identityOfReport } from '../../../src/ingest/formats/reports/content-identity.ts';
+import { openReportKinds, type ReportDeps } from '../../../src/ingest/formats/reports/kinds.ts';
+import { LongReport } from '../../../src/ingest/formats/reports/long-report.ts';
+import type {
+  MetricsReport,
+  Report,
+  ReportHead,
+  UsageReport,
+} from '../../../src/ingest/formats/reports/report.ts';
 import { Senders } from '../../../src/ingest/senders.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { eachCount, eachMeasurement, eachUser } from '../../../src/storage/commit/records.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bytesField, joinFields } from '../../../src/grpc/proto-writer.ts';
-import { decodeMetricsReport } from '../../../src/ingest/reports/proto.ts';
+import { decodeMetricsReport } from '../../../src/ingest/formats/reports/proto.ts';
 import { bytes, codeOf, doubleField, headFields } from '../../support/proto-fields.ts';
 
 describe('a metrics message', () => {

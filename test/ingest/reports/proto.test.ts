@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
 import { isName } from '../../../src/contract/names.ts';
 import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
-import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
-import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
-import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/reports/proto.ts';
+import { decodeMetrics } from '../../../src/ingest/formats/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/ingest/formats/reports/json-usage.ts';
+import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/formats/reports/proto.ts';
 import { bytes, codeOf, headFields } from '../../support/proto-fields.ts';
 import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RowSum } from '../../../src/ingest/reports/content-identity.ts';
+import { RowSum } from '../../../src/ingest/formats/reports/content-identity.ts';
 
 type Row = readonly (string | number | undefined)[];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkPacket, omittedIn } from '../../../src/ingest/telemetry/packet.ts';
+import { checkPacket, omittedIn } from '../../../src/ingest/formats/telemetry/packet.ts';
 
 const read = (fields: string) => {
   const json = `{"k":"k","e":"e",${fields}}`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { isPlainPacket, PacketSchema } from '../../../src/ingest/telemetry/packet.ts';
+import { isPlainPacket, PacketSchema } from '../../../src/ingest/formats/telemetry/packet.ts';
 
 const schema = Compile(PacketSchema);
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Instances } from '../../../src/ingest/identities/instances.ts';
-import { addPacket, attribute } from '../../../src/ingest/telemetry/add-packet.ts';
-import type { Packet } from '../../../src/ingest/telemetry/packet.ts';
+import { Instances } from '../../../src/ingest/formats/identities/instances.ts';
+import { addPacket, attribute } from '../../../src/ingest/formats/telemetry/add-packet.ts';
+import type { Packet } from '../../../src/ingest/formats/telemetry/packet.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.ts';
 import {

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readMessage, type UnleashKind, withHeaders } from '../../../src/ingest/unleash/message/message.ts';
+import {
+  readMessage,
+  type UnleashKind,
+  withHeaders,
+} from '../../../src/ingest/formats/unleash/message/message.ts';
 import { eachAdded, opensFlag, rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
 
 const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { UnleashMessage } from '../../../src/ingest/unleash/message/message.ts';
-import { packMessage, unpackPart } from '../../../src/ingest/unleash/message/parts.ts';
+import type { UnleashMessage } from '../../../src/ingest/formats/unleash/message/message.ts';
+import { packMessage, unpackPart } from '../../../src/ingest/formats/unleash/message/parts.ts';
 import { rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
 
 const head = {

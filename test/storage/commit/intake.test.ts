@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addPacket } from '../../../src/ingest/telemetry/add-packet.ts';
-import { checkPacket, type Packet } from '../../../src/ingest/telemetry/packet.ts';
+import { addPacket } from '../../../src/ingest/formats/telemetry/add-packet.ts';
+import { checkPacket, type Packet } from '../../../src/ingest/formats/telemetry/packet.ts';
 import { measurementsReport } from '../../../src/reports/usage/measurements-report.ts';
 import { usageReport } from '../../../src/reports/usage/usage-report.ts';
 import { createLog } from '../../../src/runtime/log.ts';

@@ -1,0 +1,222 @@
+import type { KeyHolder } from '../../../accounts/key-index.ts';
+import type { LedgerNote } from '../../../contract/notes.ts';
+import type { Batch } from '../../../storage/commit/batch.ts';
+import { digestBytes } from '../../../storage/commit/records.ts';
+import { seriesPerEnvironment, seriesRef } from '../../../storage/lmdb/blocks.ts';
+import type { Environment } from '../../../storage/lmdb/records.ts';
+import type { Retention } from '../../../storage/lmdb/retention.ts';
+import type { Sender, SenderSight } from '../../../storage/lmdb/senders.ts';
+import type { NewSeries } from '../../../storage/lmdb/series.ts';
+import { environmentOrdinal } from '../../../storage/lmdb/sketches.ts';
+import { freshMs, type Total } from '../../../storage/lmdb/totals.ts';
+import type { CountingDeps } from '../../count-once.ts';
+import { countedAt } from '../../counted-at.ts';
+import { type Instances, isIdentity } from '../identities/instances.ts';
+import type { Person } from '../identities/known-instances.ts';
+import type { LatestTotals } from './latest-totals.ts';
+import { checkWidth, noText, noTime, type OtlpRequest, type Texts, totalWidth } from './request.ts';
+
+/** Entries per step: about a millisecond of work. */
+const entriesPerStep = 1000;
+
+export interface CountingParts extends Pick<CountingDeps, 'clock' | 'dictionary' | 'senders'> {
+  readonly instances: Pick<Instances, 'personOf'>;
+  readonly retention: Retention;
+}
+
+/** A resource of a request, resolved to an environment of the application. */
+export interface Place {
+  readonly environment: Environment;
+  readonly service: string;
+  readonly version: string;
+}
+
+/** An application, and the resources of a request in their order; `undefined` for a resource that does not count. */
+interface CountedSender {
+  readonly holder: KeyHolder;
+  readonly places: readonly (Place | undefined)[];
+  readonly transport: Sender['transport'];
+}
+
+/** Where new names and senders are collected, which may be stored without the request: see `Lane.addBefore`. */
+class Sink {
+  series: NewSeries[] = [];
+  senders: SenderSight[] = [];
+  folded = 0;
+  dropped = 0;
+
+  get isEmpty(): boolean {
+    return this.series.length + this.senders.length === 0;
+  }
+
+  moveTo(batch: Pick<Batch, 'series' | 'senders'>): void {
+    batch.series.push(...this.series);
+    batch.senders.push(...this.senders);
+    this.series = [];
+    this.senders = [];
+  }
+}
+
+/** Numbers per resolved row: series, bucket, minute, checks, and the index of the person. */
+const rowWidth = 5;
+const nobody = -1;
+
+/**
+ * Counts a request. `steps` resolves names, users and times to numbers, a thousand entries at a time. `addTo` then adds the numbers to
+ * a batch at once.
+ */
+export class OtlpCounting {
+  /** New names and senders of the last step. */
+  readonly found = new Sink();
+  readonly #parts: CountingParts;
+  readonly #request: OtlpRequest;
+  readonly #texts: Texts;
+  readonly #holder: KeyHolder;
+  readonly #places: readonly (Place | undefined)[];
+  readonly #transport: Sender['transport'];
+  readonly #now: number;
+  readonly #rows: number[] = [];
+  readonly #people: Person[] = [];
+  /** By the text of the user; `nobody` if it is not an identity. */
+  readonly #personAt = new Map<number, number>();
+  readonly #totals: Total[] = [];
+  /** For each total, true if its sender states when it began to count. */
+  readonly #hasStart: boolean[] = [];
+  #moved = false;
+
+  constructor(
+    parts: CountingParts,
+    request: OtlpRequest,
+    texts: Texts,
+    { holder, places, transport }: CountedSender,
+  ) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#texts = texts;
+    this.#holder = holder;
+    this.#places = places;
+    this.#transport = transport;
+    this.#now = parts.clock.now();
+  }
+
+  /** Resolves the entries, and pauses after each step. */
+  *steps(): Generator<undefined, void> {
+    const { checks, totals } = this.#request;
+    for (let at = 0; at < checks.length; at += checkWidth) {
+      if (at > 0 && at % (checkWidth * entriesPerStep) === 0) yield;
+      this.#resolveCheck(at);
+    }
+    for (let at = 0; at < totals.length; at += totalWidth) {
+      if (at % (totalWidth * entriesPerStep) === 0) yield;
+      this.#resolveTotal(at);
+    }
+  }
+
+  get hasTotals(): boolean {
+    return this.#totals.length > 0;
+  }
+
+  /** What is to be noted, once all steps are done. */
+  get notes(): ReadonlySet<LedgerNote> {
+    const notes = new Set<LedgerNote>(this.#request.notes);
+    if (this.#moved) notes.add('time_moved');
+    if (this.found.folded > 0) notes.add('series_folded');
+    if (this.found.dropped > 0) notes.add('name_dropped');
+    return notes;
+  }
+
+  /** Adds all of it to a batch. The names that `steps` found must be in the same batch or an earlier one. */
+  addTo(batch: Batch): void {
+    const rows = this.#rows;
+    for (let at = 0; at < rows.length; at += rowWidth) {
+      const ref = rows[at]!;
+      const bucket = rows[at + 1]!;
+      const minute = rows[at + 2]!;
+      const checks = rows[at + 3]!;
+      batch.counts.add(ref, bucket, checks, 0, 0);
+      const person = this.#people[rows[at + 4]!];
+      if (person === undefined) continue;
+      batch.users.add(ref, minute, person.high, person.low);
+      batch.users.add(wholeOf(ref), minute, person.high, person.low);
+      batch.exposures.addPerson(person.digest);
+      batch.exposures.add(ref, minute * 60, checks, 0, 0);
+    }
+    for (const total of this.#totals) batch.totals.push(total);
+  }
+
+  /** Remembers the cumulative sums. @returns the notes on them */
+  rememberTotals(latest: LatestTotals): ReadonlySet<LedgerNote> {
+    const notes = this.#totals.map((total, at) => latest.add(total, this.#hasStart[at]!));
+    return new Set(notes.filter((note) => note !== undefined));
+  }
+
+  #resolveCheck(at: number): void {
+    const { checks } = this.#request;
+    const place = this.#places[checks[at]!];
+    const ref = place && this.#seriesOf(place, checks[at + 1]!, checks[at + 2]!);
+    if (ref === undefined) return;
+    const sent = checks[at + 4]!;
+    const { bucket, minute, moved } = this.#countedAt(sent === noTime ? this.#now : sent * 60_000);
+    this.#moved ||= moved;
+    this.#rows.push(ref, bucket, minute, checks[at + 5]!, this.#personOf(checks[at + 3]!));
+  }
+
+  #resolveTotal(at: number): void {
+    const { totals } = this.#request;
+    const place = this.#places[totals[at]!];
+    const ref = place && this.#seriesOf(place, totals[at + 1]!, totals[at + 2]!);
+    if (ref === undefined) return;
+    const value = totals[at + 3]!;
+    const sent = totals[at + 4]!;
+    const start = totals[at + 5]!;
+    const { bucket, moved } = this.#countedAt(sent === 0 ? this.#now : sent);
+    this.#moved ||= moved;
+    this.#totals.push({
+      application: this.#holder.application.number,
+      digest: digestBytes(totals[at + 6]!, totals[at + 7]!, totals[at + 8]!, totals[at + 9]!),
+      ref,
+      bucket,
+      value,
+      at: sent,
+      received: this.#now,
+      fresh: Math.max(this.#now, sent) - start < freshMs ? 1 : 0,
+    });
+    this.#hasStart.push(start > 0);
+  }
+
+  #seriesOf({ environment, service, version }: Place, feature: number, variant: number): number | undefined {
+    const { dictionary, senders } = this.#parts;
+    const series = dictionary.of(environment.number);
+    const name = this.#texts.at(feature)!;
+    const ref = series.variant(name, this.#texts.at(variant)!, this.found);
+    if (ref === undefined) return undefined;
+    const transport = this.#transport;
+    const sender = { name: service, version: version || null, transport, route: 'otlp' } as const;
+    const asker = senders.ofNamed(this.found, environment.number, sender, this.#now);
+    asker.asked(name, ref, series, this.found);
+    return ref;
+  }
+
+  #countedAt(time: number) {
+    return countedAt(time, this.#now, this.#parts.retention);
+  }
+
+  /** The index of a user, if the application accepts identities of clients. */
+  #personOf(user: number): number {
+    const { application } = this.#holder;
+    if (user === noText || !application.acceptClientIdentities) return nobody;
+    const known = this.#personAt.get(user);
+    if (known !== undefined) return known;
+    const identity = this.#texts.at(user)!;
+    const person = isIdentity(identity)
+      ? this.#people.push(this.#parts.instances.personOf(application.number, identity)) - 1
+      : nobody;
+    this.#personAt.set(user, person);
+    return person;
+  }
+}
+
+/** The ref of the environment of a series as a whole. */
+function wholeOf(ref: number): number {
+  return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
+}

@@ -1,0 +1,50 @@
+import { contentTypeCheck } from '../../../http/body.ts';
+import type { Group } from '../../../http/endpoint.ts';
+import { readSent } from '../../../http/sent-body.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import { acceptance, refusalOf } from './answer.ts';
+import { type Encoding, encodings } from './formats.ts';
+import { type OtlpDeps, type OtlpTransport, openOtlp } from './handler.ts';
+import { type Signal, signals } from './request.ts';
+
+/** `/v1/logs`, `/v1/metrics` and `/v1/traces` of OTLP/HTTP. For servers: no answer has CORS headers. */
+export const otlp: Group<OtlpDeps> = {
+  tag: 'OpenTelemetry',
+  description: 'Flag evaluations in the telemetry of OpenTelemetry.',
+  endpoints: signals.map((signal) => ({
+    method: 'POST',
+    path: `/v1/${signal}`,
+    noOptions: true,
+    access: {
+      credential: 'Any application key in `Authorization` or `x-api-key`',
+      who: 'Servers and collectors of the application',
+    },
+    bind(deps) {
+      const requests = openOtlp(deps, signal, httpTransport(deps, signal));
+      return (request) => requests.receive(request);
+    },
+  })),
+};
+
+function httpTransport({ maxReport }: OtlpDeps, signal: Signal): OtlpTransport<Request, Reply> {
+  return {
+    transport: 'http',
+    headersOf: (request) => request,
+    userAgent: (request) => request.header('user-agent'),
+    address: (request) => request.remoteAddress,
+    read: (request, budget) => readSent(request, maxReport, budget),
+    encodingOf(request) {
+      checkContentType(request.header('content-type'));
+      return encodingOf(request)!;
+    },
+    accept: (rejected, message, request) => acceptance(encodingOf(request)!, signal, rejected, message),
+    refuse: (refusal, request) => refusalOf(refusal, encodingOf(request)),
+  };
+}
+
+const checkContentType = contentTypeCheck(...Object.keys(encodings));
+
+function encodingOf(request: Request): Encoding | undefined {
+  const type = (request.header('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+  return Object.hasOwn(encodings, type) ? encodings[type as keyof typeof encodings] : undefined;
+}

@@ -1,0 +1,276 @@
+import { environmentNamed, type KeyHolder } from '../../../accounts/key-index.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import type { LedgerNote } from '../../../contract/notes.ts';
+import type { Refusals } from '../../../http/endpoint.ts';
+import type { SentBody } from '../../../http/sent-body.ts';
+import type { Request } from '../../../http/types.ts';
+import type { Batch } from '../../../storage/commit/batch.ts';
+import type { Environment } from '../../../storage/lmdb/records.ts';
+import { maxTotals, totalsOf } from '../../../storage/lmdb/totals.ts';
+import type { UsageTables } from '../../../storage/lmdb/usage.ts';
+import { type CountingDeps, countOnce } from '../../count-once.ts';
+import { keyOf } from '../../declared.ts';
+import type { AttributedSource } from '../../ledger/ledger.ts';
+import { identityOf } from '../../message-identity.ts';
+import {
+  type LongMessages,
+  type MessageHandler,
+  Pipeline,
+  recordRefusal,
+  type Transport,
+} from '../../pipeline.ts';
+import { type CountingParts, OtlpCounting, type Place } from './counting.ts';
+import { decodeOtlp, type Encoding, type OtlpFormat } from './formats.ts';
+import { LatestTotals } from './latest-totals.ts';
+import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.ts';
+
+export interface OtlpDeps extends CountingDeps, CountingParts {
+  readonly decoder: OtlpDecoder;
+  /** The store that reports read. */
+  readonly store: Pick<UsageTables, 'totals'>;
+  /** Maximum length of a decompressed body in bytes. */
+  readonly maxReport: number;
+}
+
+/** Decodes large bodies in another thread. */
+interface OtlpDecoder extends Pick<LongMessages<never, never, never>, 'inTurn'> {
+  /** @param unpacked receives the length of the body, even if it is then refused @throws {ApiError} */
+  decode(body: SentBody, format: OtlpFormat, unpacked: (bytes: number) => void): Promise<OtlpRequest>;
+}
+
+/** A decoded request, and its counting once that is prepared. */
+interface OtlpMessage {
+  readonly request: OtlpRequest;
+  readonly texts: Texts;
+  counting?: OtlpCounting;
+}
+
+interface OtlpSender extends Placed {
+  readonly holder: KeyHolder;
+}
+
+const route = 'otlp' as const;
+
+/** The headers of a request or a call. */
+type Headers = Pick<Request, 'header'>;
+
+/** Reads export requests of one transport, and encodes their responses. */
+export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming>, 'idempotencyKey'> {
+  headersOf(incoming: Incoming): Headers;
+  isRetry?(incoming: Incoming): boolean;
+  /** Refuses what the transport does not allow. @throws {ApiError} */
+  check?(incoming: Incoming): void;
+  /** @throws {ApiError} `invalid_content_type` */
+  encodingOf(incoming: Incoming): Encoding;
+  /** @param rejected number of records that are not counted @param message why, for people */
+  accept(rejected: number, message: string, incoming: Incoming): Answer;
+  refuse(refusal: ApiError, incoming: Incoming): Answer;
+}
+
+/** Takes the export requests of one signal by one transport. */
+interface OtlpIntake<Incoming, Answer> {
+  /** Answers when the request is on disk. @throws errors other than `ApiError` */
+  receive(incoming: Incoming): Answer | Promise<Answer>;
+  /** Records in the ledger a request that the transport itself refuses. */
+  refused(incoming: Incoming, refusal: ApiError): void;
+}
+
+/** Combines a signal and a transport. */
+export function openOtlp<Incoming, Answer>(
+  deps: OtlpDeps,
+  signal: Signal,
+  transport: OtlpTransport<Incoming, Answer>,
+): OtlpIntake<Incoming, Answer> {
+  const handler = otlpHandler(deps, signal, transport);
+  const pipeline = new Pipeline(deps, handler);
+  return {
+    receive: (incoming) => pipeline.receive(incoming),
+    refused: (incoming, refusal) =>
+      void recordRefusal(deps, handler, incoming, refusal, handler.peek(incoming, undefined)),
+  };
+}
+
+/**
+ * Handles export requests of one signal, in the steps of `Pipeline`. The key is in a header, so a sender without one learns nothing
+ * else, and its body is not read.
+ */
+function otlpHandler<Incoming, Answer>(
+  deps: OtlpDeps,
+  signal: Signal,
+  transport: OtlpTransport<Incoming, Answer>,
+): MessageHandler<Incoming, OtlpMessage, OtlpSender, Answer> {
+  const { headersOf } = transport;
+  const latest = new LatestTotals(deps.store);
+  const counting = ({ request, texts }: OtlpMessage, { holder, places }: OtlpSender) =>
+    new OtlpCounting(deps, request, texts, { holder, places, transport: transport.transport });
+  const formatOf = (incoming: Incoming): OtlpFormat => `${signal}-${transport.encodingOf(incoming)}`;
+  const messageOf = (request: OtlpRequest): OtlpMessage => ({ request, texts: new Texts(request) });
+  return {
+    ...transport,
+    route,
+    long: {
+      inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
+      async decode(body, incoming, unpacked) {
+        transport.check?.(incoming);
+        const request = await deps.decoder.decode(body, formatOf(incoming), unpacked);
+        transport.check?.(incoming); // The call may have ended meanwhile.
+        return { message: messageOf(request), entries: request.work };
+      },
+      async prepare(message, sender, _incoming, nextStep) {
+        message.counting = counting(message, sender);
+        for (const _ of message.counting.steps()) {
+          keepFound(deps, message.counting, sender);
+          await nextStep();
+        }
+      },
+    },
+    authorize: (incoming) => void findHolder(deps, headersOf(incoming)),
+    idempotencyKey: () => undefined,
+    check(body, incoming) {
+      transport.check?.(incoming);
+      return messageOf(decodeOtlp(formatOf(incoming), body));
+    },
+    resolve: (message, incoming) => resolveSender(deps, message, headersOf(incoming)),
+    count(message, sender, incoming) {
+      if (message.counting === undefined) {
+        message.counting = counting(message, sender);
+        for (const _ of message.counting.steps()); // A short request is counted in one turn.
+      }
+      keepFound(deps, message.counting, sender);
+      const { request } = message;
+      const text = rejectionText(request, sender);
+      const source = { route, transport: transport.transport, userAgent: transport.userAgent(incoming) };
+      const repeats = request.isDistinct || transport.isRetry?.(incoming) === true;
+      const sent = { digest: request.digest, repeats };
+      return {
+        durable: count(deps, latest, sent, message.counting, sender, source),
+        answer: transport.accept(request.rejected + sender.unplaced, text, incoming),
+      };
+    },
+    claimedSender: ({ request, texts }, incoming) => ({
+      appKey: keyIn(headersOf(incoming)),
+      environment: request.resources.length > 0 ? texts.at(request.resources[0]!) : undefined,
+    }),
+    peek: (incoming) => ({ appKey: keyIn(headersOf(incoming)) }),
+  };
+}
+
+/** @throws {ApiError} `unknown_key`; `unknown_environment` if none of the resources is of an environment of the application */
+function resolveSender(deps: OtlpDeps, { request, texts }: OtlpMessage, headers: Headers): OtlpSender {
+  const holder = findHolder(deps, headers);
+  const unnamed = headers.header(environmentHeader) ?? holder.key.environment;
+  const placed = placesOf(request, texts, holder, unnamed);
+  if (placed.places.length > 0 && placed.places.every((place) => place === undefined))
+    throw new ApiError('unknown_environment', senderRefusals.unknown_environment);
+  return { holder, ...placed };
+}
+
+/** Adds new names and senders to the next batch, which the request joins or follows. They may stay if the request is refused. */
+function keepFound({ laneOf }: OtlpDeps, { found }: OtlpCounting, { holder }: OtlpSender): void {
+  const { number } = holder.application;
+  if (found.isEmpty) return;
+  laneOf(number)
+    .addBefore(number, (batch) => found.moveTo(batch))
+    .catch(() => {}); // If the batch is rolled back, they go with the next one.
+}
+
+/** Counts a request once. The ledger has it under each of its environments, and all notes under the first. */
+function count(
+  deps: OtlpDeps,
+  latest: LatestTotals,
+  { digest, repeats }: Pick<OtlpRequest, 'digest'> & { readonly repeats: boolean },
+  counting: OtlpCounting,
+  { holder, places, unplaced }: OtlpSender,
+  source: Pick<AttributedSource, 'route' | 'transport' | 'userAgent'>,
+): Promise<void> {
+  const { ledger, store } = deps;
+  const { application } = holder;
+  const placeOf = (place: OtlpSender['places'][number]): AttributedSource => ({
+    ...source,
+    application,
+    environment: place?.environment,
+    instance: place?.service,
+  });
+  const distinct = new Map(
+    places.flatMap((place) => (place ? [[place.environment, placeOf(place)] as const] : [])),
+  );
+  const all = distinct.size > 0 ? [...distinct.values()] : [placeOf(undefined)];
+  const [first] = all as [AttributedSource];
+  const recognition =
+    first.environment === undefined
+      ? undefined
+      : { identity: identityOf({ holder, environment: first.environment }, ...digest), repeats };
+  return countOnce(deps, recognition, first, (batch: Batch) => {
+    counting.addTo(batch);
+    for (const place of all) ledger.accepted(place, batch);
+    const notes = new Set<LedgerNote>([...counting.notes, ...counting.rememberTotals(latest)]);
+    if (counting.hasTotals && totalsOf(store, application.number) >= maxTotals) notes.add('totals_full');
+    if (unplaced > 0) notes.add('environment_unknown');
+    for (const note of notes) ledger.noted(first, note, batch);
+  });
+}
+
+function rejectionText({ notes }: OtlpRequest, { unplaced }: OtlpSender): string {
+  const reasons = [...notes, ...(unplaced > 0 ? ['environment_unknown'] : [])];
+  return `Some records about feature flags were not counted (${reasons.join(', ')})`;
+}
+
+/** The environment of resources that name none. */
+const environmentHeader = 'x-flagmeter-environment';
+
+function keyIn(headers: Headers): string | undefined {
+  return keyOf(headers) ?? headers.header('x-api-key')?.trim();
+}
+
+/** The refusals of senders, with their details. */
+export const senderRefusals = {
+  unknown_key: 'Send a key of an application in Authorization or x-api-key',
+  unknown_environment:
+    'deployment.environment.name of the resource, or X-Flagmeter-Environment, must name an environment of the application',
+} as const satisfies Refusals;
+
+const unknownKey = new ApiError('unknown_key', senderRefusals.unknown_key);
+
+function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
+  const key = keyIn(headers);
+  const holder = key === undefined ? undefined : keys.findKey(key);
+  if (holder === undefined) throw unknownKey;
+  return holder;
+}
+
+/** The resources of a request in the environments of an application. */
+export interface Placed {
+  /** In the order of the resources; `undefined` for one whose environment is unknown. */
+  readonly places: readonly (Place | undefined)[];
+  /** Number of records without a place. */
+  readonly unplaced: number;
+}
+
+/** @param fallback the environment of resources that name none */
+export function placesOf(
+  { resources }: Pick<OtlpRequest, 'resources'>,
+  texts: Texts,
+  { environments }: KeyHolder,
+  fallback: string | undefined,
+): Placed {
+  const places: (Place | undefined)[] = [];
+  let unplaced = 0;
+  for (let at = 0; at < resources.length; at += resourceWidth) {
+    const name = texts.at(resources[at]!) ?? fallback;
+    const environment = environmentOf(environments, name);
+    const service = texts.at(resources[at + 1]!) ?? '';
+    const version = texts.at(resources[at + 2]!) ?? '';
+    places.push(environment && { environment, service, version });
+    if (environment === undefined) unplaced += resources[at + 3]!;
+  }
+  return { places, unplaced };
+}
+
+/** The environment of a name. Without one, the only environment of the application. */
+function environmentOf(
+  environments: KeyHolder['environments'],
+  name: string | undefined,
+): Environment | undefined {
+  if (name !== undefined) return environmentNamed(environments, name);
+  return environments.size === 1 ? [...environments.values()][0] : undefined;
+}

@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import { isName } from '../../../contract/names.ts';
+import type { LedgerNote } from '../../../contract/notes.ts';
+import { type Attributes, evaluationOf, isCounted, textOf } from './conventions.ts';
+
+/** What an OTLP request contains, and the name of its partial success. */
+export const signals = ['logs', 'metrics', 'traces'] as const;
+export type Signal = (typeof signals)[number];
+
+type OtlpNote = Extract<LedgerNote, 'name_dropped' | 'value_dropped' | 'sum_unsupported'>;
+
+/** Stands for a missing text. */
+export const noText = -1;
+/** Stands for a missing time: the data counts when it arrives. */
+export const noTime = -1;
+
+/** Numbers per row of the lists in a request. Texts are indexes. */
+export const resourceWidth = 4;
+export const checkWidth = 6;
+export const totalWidth = 10;
+
+/**
+ * The flag evaluations of one OTLP request, in a few arrays, which are transferred between threads without a copy. Evaluations of one
+ * resource, flag, variant, user and minute are one row.
+ */
+export interface OtlpRequest {
+  /** The first 64 bits of the SHA-256 of the body. */
+  readonly digest: readonly [number, number];
+  /** Whether a record has a time. Otherwise another request may have the same digest. */
+  readonly isDistinct: boolean;
+  readonly texts: Uint8Array;
+  readonly textEnds: Uint32Array;
+  /** `environment, service, version, records` */
+  readonly resources: Float64Array;
+  /** `resource, feature, variant, user, minute, checks` */
+  readonly checks: Float64Array;
+  /** `resource, feature, variant, value, at, start`, then the four words of the digest of the series. Times are Unix ms. */
+  readonly totals: Float64Array;
+  /** Records about flags that cannot be counted. */
+  readonly rejected: number;
+  readonly notes: readonly OtlpNote[];
+  /** Cost of counting it, in entries. */
+  readonly work: number;
+}
+
+export interface Point {
+  readonly attributes: Attributes;
+  /** All attributes as sent, for the identity of the series. */
+  readonly sent: readonly string[];
+  /** Unix ns. */
+  readonly start: bigint;
+  readonly time: bigint;
+  /** `undefined` if the point has no value. */
+  readonly value: number | undefined;
+}
+
+/** A metric as sent, once all of it is read. */
+export interface Metric {
+  readonly name: string;
+  readonly points: readonly Point[];
+  /** 1 for delta, 2 for cumulative; 0 if it is not specified. */
+  readonly temporality: number;
+  readonly isMonotonic: boolean;
+  /** Points that are not of a sum. */
+  readonly others: number;
+}
+
+interface FoundCheck {
+  readonly attributes: Attributes;
+  readonly metric?: string;
+  readonly time: bigint;
+  readonly count: number;
+}
+
+interface FoundTotal {
+  readonly point: Point;
+  readonly metric: string;
+  readonly scope: string;
+}
+
+/** UTF-8 cannot represent it, so two such texts could become equal. */
+const loneSurrogate = /\p{Cs}/u;
+const maxCount = 2 ** 31 - 1;
+const delta = 1;
+const cumulative = 2;
+
+/** The content of a resource while it is read. The resource itself may follow it. */
+export class ResourceDraft {
+  readonly attributes: Attributes = new Map();
+  /** All attributes as sent. */
+  readonly sent: string[] = [];
+  readonly checks: FoundCheck[] = [];
+  readonly totals: FoundTotal[] = [];
+  readonly notes = new Set<OtlpNote>();
+  rejected = 0;
+
+  /** Adds an event of an evaluation. @param time Unix ns, 0 if unknown */
+  event(attributes: Attributes, time: bigint): void {
+    this.checks.push({ attributes, time, count: 1 });
+  }
+
+  /** Adds the points of a metric. @param scope identifies the scope within the resource */
+  metric({ name, points, temporality, isMonotonic, others }: Metric, scope: string): void {
+    if (!isCounted(name)) return;
+    this.#reject('sum_unsupported', others);
+    if (!isMonotonic || (temporality !== delta && temporality !== cumulative)) {
+      this.#reject('sum_unsupported', points.length);
+      return;
+    }
+    const most = temporality === delta ? maxCount : Number.MAX_SAFE_INTEGER;
+    for (const point of points) {
+      const { value, attributes, time } = point;
+      if (value === undefined) continue;
+      if (!Number.isInteger(value) || value < 0 || value > most) this.#reject('value_dropped', 1);
+      else if (temporality === cumulative) this.totals.push({ point, metric: name, scope });
+      else this.checks.push({ attributes, metric: name, time, count: value });
+    }
+  }
+
+  #reject(note: OtlpNote, records: number): void {
+    if (records === 0) return;
+    this.rejected += records;
+    this.notes.add(note);
+  }
+}
+
+/** Builds a request from its resources. */
+export class RequestDraft {
+  readonly #texts = new Map<string, number>();
+  readonly #resources: number[] = [];
+  readonly #resourceAt = new Map<string, number>();
+  readonly #checks: number[] = [];
+  readonly #checkAt = new Map<string, number>();
+  readonly #totals: number[] = [];
+  readonly #notes = new Set<OtlpNote>();
+  #rejected = 0;
+  #isDistinct = false;
+
+  /** Adds a resource, once all of it is read. */
+  add(found: ResourceDraft): void {
+    this.#rejected += found.rejected;
+    for (const note of found.notes) this.#notes.add(note);
+    if (found.checks.length + found.totals.length === 0) return;
+    const resource = this.#resourceOf(found.attributes);
+    for (const each of found.checks) this.#addCheck(resource, each);
+    if (found.totals.length === 0) return;
+    const sent = sha256(found.sent.toSorted()).toString('hex');
+    for (const each of found.totals) this.#addTotal(resource, sent, each);
+  }
+
+  /** @param body the request as sent */
+  end(body: Uint8Array): OtlpRequest {
+    const digest = createHash('sha256').update(body).digest();
+    const { bytes, ends } = joined([...this.#texts.keys()]);
+    return {
+      digest: [digest.readUInt32BE(0), digest.readUInt32BE(4)],
+      isDistinct: this.#isDistinct,
+      texts: bytes,
+      textEnds: ends,
+      resources: Float64Array.from(this.#resources),
+      checks: Float64Array.from(this.#checks),
+      totals: Float64Array.from(this.#totals),
+      rejected: this.#rejected,
+      notes: [...this.#notes],
+      work: this.#checks.length / checkWidth + this.#totals.length / totalWidth,
+    };
+  }
+
+  #addCheck(resource: number, { attributes, metric, time, count }: FoundCheck): void {
+    const row = this.#rowOf(resource, attributes, metric);
+    if (row === undefined) return;
+    if (time !== 0n) this.#isDistinct = true;
+    const minute = time === 0n ? noTime : Number(time / 60_000_000_000n);
+    const key = `${row} ${minute}`;
+    const known = this.#checkAt.get(key);
+    if (known !== undefined) {
+      this.#checks[known]! += count;
+      return;
+    }
+    this.#checks.push(...row, minute, count);
+    this.#checkAt.set(key, this.#checks.length - 1);
+  }
+
+  #addTotal(resource: number, sent: string, { point, metric, scope }: FoundTotal): void {
+    const row = this.#rowOf(resource, point.attributes, metric);
+    if (row === undefined) return;
+    if (point.time !== 0n) this.#isDistinct = true;
+    const digest = sha256([sent, scope, metric, String(point.start), ...point.sent.toSorted()]);
+    const words = [0, 4, 8, 12].map((at) => digest.readUInt32BE(at));
+    this.#totals.push(...row.slice(0, 3), point.value!, milliseconds(point.time), milliseconds(point.start));
+    this.#totals.push(...words);
+  }
+
+  /** `resource, feature, variant, user` of a record, which belongs to the resource then. */
+  #rowOf(resource: number, attributes: Attributes, metric: string | undefined): number[] | undefined {
+    const evaluation = evaluationOf(attributes, metric);
+    if (evaluation === undefined || !isName(evaluation.feature) || !isName(evaluation.variant)) {
+      this.#rejected += 1;
+      this.#notes.add('name_dropped');
+      return undefined;
+    }
+    this.#resources[resource * resourceWidth + 3]! += 1;
+    const { feature, variant, user } = evaluation;
+    const isText = user !== undefined && !loneSurrogate.test(user);
+    return [resource, this.#text(feature), this.#text(variant), isText ? this.#text(user) : noText];
+  }
+
+  #resourceOf(attributes: Attributes): number {
+    const texts = (['environment', 'service', 'version'] as const).map((each) =>
+      this.#text(textOf(attributes, each)),
+    );
+    const key = texts.join(' ');
+    const known = this.#resourceAt.get(key);
+    if (known !== undefined) return known;
+    const resource = this.#resourceAt.size;
+    this.#resources.push(...texts, 0);
+    this.#resourceAt.set(key, resource);
+    return resource;
+  }
+
+  #text(text: string | undefined): number {
+    if (text === undefined) return noText;
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    const at = this.#texts.size;
+    this.#texts.set(text, at);
+    return at;
+  }
+}
+
+function milliseconds(ns: bigint): number {
+  return Number(ns / 1_000_000n);
+}
+
+/** The hash of a list of texts, which differs for every list. */
+function sha256(texts: readonly string[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(texts)).digest();
+}
+
+function joined(texts: readonly string[]): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+  const parts = texts.map((text) => Buffer.from(text));
+  const ends = new Uint32Array(parts.length);
+  let end = 0;
+  for (const [at, part] of parts.entries()) {
+    end += part.length;
+    ends[at] = end;
+  }
+  return { bytes: new Uint8Array(Buffer.concat(parts)), ends };
+}
+
+export class Texts {
+  readonly #request: OtlpRequest;
+  readonly #known: (string | undefined)[] = [];
+
+  constructor(request: OtlpRequest) {
+    this.#request = request;
+  }
+
+  /** The text at an index; `undefined` for `noText`. */
+  at(index: number): string | undefined {
+    if (index === noText) return undefined;
+    this.#known[index] ??= this.#decode(index);
+    return this.#known[index];
+  }
+
+  #decode(index: number): string {
+    const { texts, textEnds } = this.#request;
+    const from = index === 0 ? 0 : textEnds[index - 1]!;
+    return Buffer.from(texts.buffer, texts.byteOffset, texts.length).toString('utf8', from, textEnds[index]!);
+  }
+}

@@ -1,0 +1,210 @@
+import Type from 'typebox';
+import { notedHeader } from '../../../contract/notes.ts';
+import { count } from '../../../contract/shapes/fields.ts';
+import { contentTypeCheck } from '../../../http/body.ts';
+import { ContentEncoding } from '../../../http/declared-headers.ts';
+import type { Endpoint, Group, Operation, Refusals } from '../../../http/endpoint.ts';
+import { problem } from '../../../http/problem.ts';
+import { readSent } from '../../../http/sent-body.ts';
+import type { Handler, Reply, Request } from '../../../http/types.ts';
+import {
+  exampleKeys,
+  examplesOf,
+  IdempotencyKey,
+  intakeRefusals,
+  Noted,
+  senderNameOf,
+  UserAgent,
+} from '../../declared.ts';
+import { metricsJson, usageJson } from './formats.ts';
+import { openIntake, type ReportTransport } from './intake.ts';
+import { MetricsReportSchema } from './json-metrics.ts';
+import { UsageReportSchema } from './json-usage.ts';
+import type { ReportKinds } from './kinds.ts';
+
+/** `/api/usage/stats` and `/api/metrics`. @param maxReport maximum length of a decompressed body in bytes */
+export const reports = (maxReport: number): Group<ReportRouteDeps> => ({
+  tag: 'Reports',
+  description: 'Usage and metrics reports of servers.',
+  endpoints: [usage(maxReport), metrics(maxReport)],
+});
+
+const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
+  ...endpoint('/api/usage/stats', {
+    operationId: 'sendUsageStats',
+    summary: 'Report feature usage of a server',
+    description: `${description}\n\nThe same as \`Usage.Usage/SendStats\` of gRPC.`,
+    ...bodies(UsageReportSchema, 'featureCount', usageExamples),
+    refuses: refuses(maxReport),
+  }),
+  bind: usageIntake,
+});
+
+const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
+  ...endpoint('/api/metrics', {
+    operationId: 'sendMetrics',
+    summary: 'Report metrics of a server',
+    description: `${description}\n\nThe same as \`Metrics.Metrics/SendMetrics\` of gRPC.`,
+    ...bodies(MetricsReportSchema, 'count', metricsExamples),
+    refuses: {
+      ...refuses(maxReport),
+      invalid_body: 'The body must have at least one of stats, counters, observations',
+    },
+  }),
+  bind: metricsIntake,
+});
+
+function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
+  return {
+    method: 'POST',
+    path,
+    noOptions: true,
+    access: { credential: 'Any application key in the body', who: 'Servers of the application' },
+    operation: { ...operation, security: [], parameters: [UserAgent, ContentEncoding, IdempotencyKey] },
+  };
+}
+
+const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report changes nothing. Unknown fields are ignored,
+and optional ones may be \`null\` or \`[]\`. A value of a wrong type is refused with 400, and so is a negative or fractional count. The
+detail names the path of the first one. An entry with an invalid name is left out, and so are a metric without a value or with one
+that is not finite, a variant with a too large count, and a hash that is not an integer. The rest is counted. \`Flagmeter-Noted\` names
+the first of these. Features, variants and metrics over the limits of the environment are counted as \`__other__\`. The ledger notes
+all of these, and the answer counts all entries. A name may be a number, and an empty map
+\`[]\`, as PHP encodes them.
+
+The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no answer has CORS
+headers, and \`OPTIONS\` is answered 405.
+
+A report that is repeated within 10 minutes is accepted but not counted again, even after a restart. A repetition has the same
+environment, \`instanceName\`, \`processStartTime\`, \`time\` and content, and its \`time\` is finer than a millisecond. With a coarser
+\`time\` it counts, because several processes may report alike. An \`Idempotency-Key\` always identifies retries.
+
+A report with a future \`time\` is counted now. One older than the retention of minutes is counted in its hour or day, and one older
+than all retention in the oldest day.`;
+
+interface Example {
+  readonly summary: string;
+  readonly sent: object;
+  /** Entries of `stats`. */
+  readonly counted: number;
+}
+
+/** The body and the answer, with examples. @param field of the answer */
+function bodies(
+  schema: object,
+  field: string,
+  examples: Readonly<Record<string, Example>>,
+): Pick<Operation, 'body' | 'answers'> {
+  const answer = {
+    schema: Type.Object({ [field]: count('Entries of `stats` in the report.') }),
+    examples: examplesOf(examples, ({ counted }) => ({ [field]: counted })),
+  };
+  return {
+    body: { 'application/json': { schema, examples: examplesOf(examples, ({ sent }) => sent) } },
+    answers: {
+      200: {
+        description: 'Counted, and on disk.',
+        headers: { [notedHeader]: Noted },
+        content: { 'application/json': answer },
+      },
+    },
+  };
+}
+
+const head = { appKey: exampleKeys.Backend, environment: 'Production', time: '2026-01-31T12:00:00Z' };
+const process = { instanceName: 'web-1', processStartTime: '2026-01-31T08:00:00Z' };
+
+const usageExamples = {
+  variants: {
+    summary: 'Counts of two variants, and hashes of the evaluated users',
+    sent: {
+      ...head,
+      ...process,
+      appVersion: '1.4.0',
+      stats: [
+        {
+          feature: 'checkout',
+          variantStats: { on: { checkCount: 5, usedCount: 3, viewedCount: 2 }, off: { checkCount: 7 } },
+          uniqueUserHashes: [-5023478, 1204417, '18446744073709551616'],
+        },
+      ],
+      uniqueUserHashes: [-5023478, 1204417, '18446744073709551616'],
+    },
+    counted: 1,
+  },
+  legacy: {
+    summary: 'Counts without variants, from older SDKs',
+    sent: { ...head, stats: [{ feature: 'checkout', enabledCount: 5, disabledCount: 7, usedCount: 3 }] },
+    counted: 1,
+  },
+  nothing: { summary: 'Nothing happened', sent: { ...head, stats: [] }, counted: 0 },
+};
+
+const metricsExamples = {
+  values: {
+    summary: 'A counter, a counter by variant of a feature, and a gauge',
+    sent: {
+      ...head,
+      ...process,
+      stats: [
+        { metric: 'purchases', value: 2 },
+        { metric: 'purchases', feature: 'checkout', variantValues: { on: 2, off: 1 } },
+      ],
+      observations: [{ metric: 'queue-length', time: '2026-01-31T11:59:30Z', value: 17 }],
+    },
+    counted: 2,
+  },
+  counters: {
+    summary: 'Counters, which are summed too but not included in `count`',
+    sent: { ...head, counters: [{ metric: 'page-views', value: 120 }] },
+    counted: 0,
+  },
+};
+
+const refuses = (maxReport: number): Refusals => ({
+  ...intakeRefusals(maxReport),
+  invalid_content_type: 'Send application/json, in UTF-8',
+  invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
+  invalid_body: 'stats[0] must be an object',
+  invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
+  invalid_time: 'time must be like 2026-01-31T12:00:00Z',
+  unknown_key: 'appKey is not a key of any application',
+  unknown_environment: 'environment is not one of the application; case matters',
+});
+
+export interface ReportRouteDeps {
+  readonly reportKinds: ReportKinds;
+  /** Maximum length of a decompressed body in bytes. */
+  readonly maxReport: number;
+}
+
+/** The handler of `POST /api/usage/stats`. */
+function usageIntake({ reportKinds: { deps, usage }, maxReport }: ReportRouteDeps): Handler {
+  return openIntake(deps, usage, usageJson, jsonTransport('featureCount', maxReport)).receive;
+}
+
+/** The handler of `POST /api/metrics`. */
+function metricsIntake({ reportKinds: { deps, metrics }, maxReport }: ReportRouteDeps): Handler {
+  return openIntake(deps, metrics, metricsJson, jsonTransport('count', maxReport)).receive;
+}
+
+/** @param countName name of the field with the number of `stats` in the answer */
+function jsonTransport(countName: string, maxReport: number): ReportTransport<Request, Reply> {
+  return {
+    transport: 'http',
+    userAgent: senderNameOf,
+    idempotencyKey: (request) => request.header('idempotency-key'),
+    address: (request) => request.remoteAddress,
+    read: (request, budget) => readSent(request, maxReport, budget),
+    check: (request) => checkContentType(request.header('content-type')),
+    accept: (statCount, _, omission) => ({
+      status: 200,
+      headers: omission === undefined ? jsonHeaders : { ...jsonHeaders, [notedHeader]: omission },
+      body: `{"${countName}":${statCount}}`,
+    }),
+    refuse: (refusal) => problem(refusal),
+  };
+}
+
+const jsonHeaders = { 'content-type': 'application/json' };
+const checkContentType = contentTypeCheck('application/json');

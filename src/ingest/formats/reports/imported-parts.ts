@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../../contract/errors.ts';
+import type { ImportedPart, ImportPart } from '../../../contract/shapes/import.ts';
+import type { Batch } from '../../../storage/commit/batch.ts';
+import { type Digest, digestBytes, digestWords, summaryOf } from '../../../storage/commit/records.ts';
+import type { UsageStore } from '../../../storage/commit/usage-store.ts';
+import { isRemembered, permanentAt } from '../../../storage/lmdb/messages.ts';
+import type { Application, Environment } from '../../../storage/lmdb/records.ts';
+import { bucketAt, horizonsAt, type Retention } from '../../../storage/lmdb/retention.ts';
+import { admit } from '../../admission.ts';
+import type { CountingDeps } from '../../count-once.ts';
+import { aheadMs } from '../../counted-at.ts';
+
+interface ImportedPartsDeps extends CountingDeps {
+  readonly retention: Retention;
+  readonly usageStore: Pick<UsageStore, 'store' | 'freshen'>;
+}
+
+export interface ImportTarget {
+  readonly application: Application;
+  readonly environment: Environment;
+}
+
+/** Number of records that may wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
+const maxUnfolded = 100_000;
+
+/** Number of parts in memory. All others are folded, so the store knows them. */
+const maxKnown = 1000;
+
+/**
+ * Parts of files with earlier counts. The identity of each part is remembered permanently, in the batch that counts it, so a part
+ * counts once: after a restart, and on all nodes together.
+ */
+export class ImportedParts {
+  readonly #deps: ImportedPartsDeps;
+  /** The last parts by identity. Each promise resolves when the part is on disk. */
+  readonly #known = new Map<string, Promise<void>>();
+  #unfolded = 0;
+  #folding: Promise<void> | undefined;
+
+  constructor(deps: ImportedPartsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when there is room for a part: files must not delay packets. @throws {ApiError} */
+  async room(): Promise<void> {
+    while (this.#unfolded >= maxUnfolded) {
+      this.#folding ??= this.#fold();
+      await this.#folding;
+    }
+  }
+
+  /** Whether a part was counted before. */
+  has(target: ImportTarget, part: ImportPart): boolean {
+    return this.#before(identityOf(target, part)) !== undefined;
+  }
+
+  /** What `add` would do, as far as that is known before. @throws {ApiError} `invalid_body` */
+  check(target: ImportTarget, part: ImportPart): ImportedPart {
+    checkPart(part);
+    return { ...nothing, counted: !this.has(target, part), outside: this.#outside(part) };
+  }
+
+  /**
+   * Counts a part, unless it was counted before. Resolves when it is on disk.
+   * @throws {ApiError} `invalid_body` as `checkPart` does, and as `admit` and `Lane.submit` do
+   */
+  async add(target: ImportTarget, part: ImportPart): Promise<ImportedPart> {
+    checkPart(part);
+    const { number } = target.application;
+    const identity = identityOf(target, part);
+    const before = this.#before(identity);
+    if (before !== undefined) {
+      await before;
+      return { ...nothing, counted: false, outside: this.#outside(part) };
+    }
+    admit(this.#deps);
+    const added = { ...nothing, counted: true };
+    const durable = this.#deps.laneOf(number).submit(number, (batch) => {
+      const { extent: from, folded, dropped } = batch;
+      added.outside = this.#fill(batch, target.environment, part);
+      added.folded = batch.folded - folded;
+      added.dropped = batch.dropped - dropped;
+      batch.messages.add(identity, permanentAt, from, batch.extent);
+    });
+    this.#remember(identity, durable);
+    this.#unfolded += part.counts.length + 3 * (part.measurements?.length ?? 0);
+    await durable;
+    return added;
+  }
+
+  /** Number of counts and measurements of a part that are older than the retention, or in the future. */
+  #outside({ counts, measurements = [] }: ImportPart): number {
+    const isKept = this.#kept();
+    const isOutside = ([time]: readonly number[]) => !isKept(time!);
+    return counts.filter(isOutside).length + measurements.filter(isOutside).length;
+  }
+
+  /** @returns the number of counts and measurements outside the retention */
+  #fill(batch: Batch, environment: Environment, part: ImportPart): number {
+    const { clock, retention, dictionary } = this.#deps;
+    const series = dictionary.of(environment.number);
+    const horizons = horizonsAt(clock.now(), retention);
+    const isKept = this.#kept();
+    const { variants, counts, metrics = [], measurements = [] } = part;
+    const variantRef = eachOnce((at) => series.variant(variants[at]![0]!, variants[at]![1]!, batch));
+    const metricRef = eachOnce((at) => {
+      const [metric = '', feature, variant] = metrics[at]!;
+      if (feature === undefined) return series.metric(metric, batch);
+      return series.featureMetric(metric, feature, variant!, batch);
+    });
+    const bucketOf = (time: number) => bucketAt(Math.floor(time / 60), horizons);
+    for (const [time = 0, variant = 0, checks = 0, used = 0, viewed = 0] of counts) {
+      const ref = isKept(time) ? variantRef(variant) : undefined;
+      if (ref !== undefined) batch.counts.add(ref, bucketOf(time), checks, used, viewed);
+    }
+    for (const [time = 0, metric = 0, ...values] of measurements) {
+      const ref = isKept(time) ? metricRef(metric) : undefined;
+      if (ref !== undefined) batch.measurements.addSummary(ref, bucketOf(time), summaryOf(values));
+    }
+    return this.#outside(part);
+  }
+
+  /** Whether data of a time (Unix seconds) is kept. */
+  #kept(): (time: number) => boolean {
+    const { clock, retention } = this.#deps;
+    const now = clock.now();
+    const oldest = horizonsAt(now, retention).days * 60;
+    const latest = (now + aheadMs) / 1000;
+    return (time) => time >= oldest && time <= latest;
+  }
+
+  #before(identity: Digest): Promise<void> | undefined {
+    const known = this.#known.get(identity.join());
+    if (known !== undefined) return known;
+    const { store } = this.#deps.usageStore;
+    store.messages.resetReadTxn(); // Include what was folded before this request.
+    return isRemembered(store, digestBytes(...identity)) ? Promise.resolve() : undefined;
+  }
+
+  #remember(identity: Digest, durable: Promise<void>): void {
+    const key = identity.join();
+    this.#known.set(key, durable);
+    durable.catch(() => this.#known.delete(key)); // Nothing of it was kept.
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > maxKnown) this.#known.delete(oldest!);
+  }
+
+  async #fold(): Promise<void> {
+    const folded = this.#unfolded;
+    try {
+      await this.#deps.usageStore.freshen('any');
+      this.#unfolded -= folded;
+    } finally {
+      this.#folding = undefined;
+    }
+  }
+}
+
+const nothing = { outside: 0, folded: 0, dropped: 0 };
+
+/** Stored permanently: hash the same input in every version, or a file imported across an update counts twice. */
+function identityOf({ application, environment }: ImportTarget, part: ImportPart): Digest {
+  const [a, b] = digestWords(createHash('sha256').update(`${part.import} ${part.part}`).digest());
+  return [application.number, environment.number, a, b];
+}
+
+/** Looks up each index once. */
+function eachOnce(find: (at: number) => number | undefined): (at: number) => number | undefined {
+  const found = new Map<number, number | undefined>();
+  return (at) => {
+    if (!found.has(at)) found.set(at, find(at));
+    return found.get(at);
+  };
+}
+
+/** @throws {ApiError} `invalid_body` if the schema allows it, but it cannot be counted */
+function checkPart({ variants, counts, metrics = [], measurements = [] }: ImportPart): void {
+  const check = <T>(field: string, rows: readonly T[], must: string, isValid: (row: T) => boolean) => {
+    const wrong = rows.findIndex((row) => !isValid(row));
+    if (wrong >= 0)
+      throw new ApiError('invalid_body', `Field ${field.replace('*', String(wrong))} must be ${must}`);
+  };
+  check('counts/*/1', counts, 'the index of a variant', ([, at]) => at! < variants.length);
+  check('metrics/*', metrics, 'one name, or three', ({ length }) => length !== 2);
+  check('measurements/*', measurements, 'a summary of the values of a metric', ([time, at, ...values]) => {
+    const { sum, count, last, lastAt, min, max } = summaryOf(values);
+    const integers = [time!, at!, count - 1, lastAt];
+    const isRange =
+      Number.isFinite(sum) && Number.isFinite(min) && Number.isFinite(max) && min <= last && last <= max;
+    return (
+      integers.every((each) => Number.isSafeInteger(each) && each >= 0) && at! < metrics.length && isRange
+    );
+  });
+}

@@ -1,0 +1,298 @@
+import { ApiError } from '../../../contract/errors.ts';
+import { ProtoReader } from '../../../grpc/proto-reader.ts';
+import { unixMs } from '../../../runtime/rfc3339.ts';
+import { addNote } from '../../omissions.ts';
+import type { ClaimedSender } from '../../pipeline.ts';
+import {
+  addValues,
+  endEntry,
+  endReport,
+  endUsage,
+  type Merging,
+  type MetricDrafts,
+  type MetricEntry,
+  newDrafts,
+  newUsage,
+  type UsageDrafts,
+  usersOf,
+  type VariantDraft,
+  type VariantValue,
+} from './entries.ts';
+import {
+  checkHead,
+  type MetricsReport,
+  type ReportNotes,
+  type SentHead,
+  type UsageReport,
+} from './report.ts';
+
+/** Shared by the protobuf messages of usage and metrics reports. */
+
+/** The fields of both kinds of report while they arrive, in any order. */
+type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
+
+/** The head of a message before its first field: an absent text is empty. */
+function newHead(): HeadDraft {
+  return {
+    appKey: '',
+    environment: '',
+    time: undefined,
+    instanceName: undefined,
+    processStartTime: undefined,
+  };
+}
+
+/** Reads a field that has the same number in both messages; skips any other. */
+function readHeadField(reader: ProtoReader, head: HeadDraft): void {
+  const { field } = reader;
+  if (field === 1) head.appKey = reader.string();
+  else if (field === 2) head.environment = reader.name();
+  else if (field === 3) head.time = readTimestamp(reader);
+  else reader.skip();
+}
+
+/** The checked fields of a head. @param notes receives the notes on them @throws {ApiError} of status 400 */
+function finishHead(draft: HeadDraft, notes: ReportNotes): SentHead {
+  if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
+  throw new ApiError(
+    'invalid_time',
+    'time is required, with a year from 1 to 9999 and nanos from 0 to 999999999',
+  );
+}
+
+/**
+ * Reads the sender from the beginning of a message, which may be truncated.
+ * @param instanceField number of the field `instanceName`
+ */
+export function peekMessage(beginning: Uint8Array, instanceField: number): ClaimedSender {
+  const found: { -readonly [Field in keyof ClaimedSender]: ClaimedSender[Field] } = {};
+  const reader = new ProtoReader(beginning);
+  try {
+    while (reader.next()) {
+      if (reader.field === 1) found.appKey = reader.string();
+      else if (reader.field === 2) found.environment = reader.name();
+      else if (reader.field === instanceField) found.instanceName = reader.name();
+      else reader.skip();
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  return found;
+}
+
+/** The years 1 to 9999, the range of a Timestamp by its definition. */
+const earliest = -62_135_596_800;
+const latest = 253_402_300_799;
+
+/** Unix ms of a `google.protobuf.Timestamp`; `undefined` when it is out of range. */
+function readTimestamp(reader: ProtoReader): number | undefined {
+  const outer = reader.enter();
+  let seconds = 0;
+  let nanos = 0;
+  while (reader.next()) {
+    if (reader.field === 1) seconds = reader.int64();
+    else if (reader.field === 2) nanos = reader.int32();
+    else reader.skip();
+  }
+  reader.leave(outer);
+  const isInRange = seconds >= earliest && seconds <= latest && nanos >= 0 && nanos <= 999_999_999;
+  return isInRange ? unixMs(seconds, nanos) : undefined;
+}
+
+interface VariantEntry {
+  variant: string;
+}
+
+/**
+ * Reads an entry of a map by variant.
+ * @param entry holds the defaults of absent fields, and is filled in and returned
+ * @param readValue reads the entry's value, which may be split into several parts
+ */
+function readMapEntry<T extends VariantEntry>(
+  reader: ProtoReader,
+  entry: T,
+  readValue: (reader: ProtoReader, entry: T) => void,
+): T {
+  const outer = reader.enter();
+  while (reader.next()) {
+    if (reader.field === 1) entry.variant = reader.name();
+    else if (reader.field === 2) readValue(reader, entry);
+    else reader.skip();
+  }
+  reader.leave(outer);
+  return entry;
+}
+
+/** Keeps the last entry of each variant in a map, whose entries start at `first`. */
+function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
+  if (!hasTwins(entries, first)) return;
+  const latest = latestOf(entries, first);
+  entries.length = first;
+  for (const entry of latest.values()) entries.push(entry);
+}
+
+/** Up to this number, comparing the variants is faster than hashing their names. */
+const fewVariants = 16;
+
+function hasTwins(entries: readonly VariantEntry[], first: number): boolean {
+  const { length } = entries;
+  if (length - first > fewVariants) return latestOf(entries, first).size < length - first;
+  for (let at = first + 1; at < length; at += 1) {
+    const { variant } = entries[at]!;
+    for (let before = first; before < at; before += 1) if (entries[before]!.variant === variant) return true;
+  }
+  return false;
+}
+
+function latestOf<T extends VariantEntry>(entries: readonly T[], first: number): Map<string, T> {
+  const latest = new Map<string, T>();
+  for (let at = first; at < entries.length; at += 1) latest.set(entries[at]!.variant, entries[at]!);
+  return latest;
+}
+
+/** `totalUniqueUsers`, `definitionCacheHits` and `definitionCacheMisses`. */
+const unreadOfReport = [5, 10, 11];
+/** The `unique…Count` fields of an entry: of context identifiers, requests and users. */
+const unreadOfEntry = [4, 5, 6, 7, 9];
+const uniqueUserHashes = 10;
+const uniqueViewedUserHashes = 12;
+const requestCount = 2;
+
+/** Decodes a `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
+export function decodeUsageReport(message: Uint8Array): UsageReport {
+  const head = newHead();
+  const notes: ReportNotes = new Map();
+  const drafts = newUsage(notes);
+  const hashes: number[] = [];
+  let appVersion: string | undefined;
+  const reader = new ProtoReader(message);
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 4) {
+      drafts.statCount += 1;
+      readStat(reader, drafts);
+    } else if (field === 6) head.instanceName = reader.name();
+    else if (field === 7) {
+      head.processStartTime = readTimestamp(reader);
+      if (head.processStartTime === undefined) addNote(notes, 'value_dropped', 'processStartTime');
+    } else if (field === 8) appVersion = reader.name();
+    else if (field === 9) reader.int32s(hashes);
+    else if (unreadOfReport.includes(field)) reader.int32();
+    else readHeadField(reader, head);
+  }
+  const rest = { appVersion, environmentHashes: textsOf(hashes) };
+  return endUsage(finishHead(head, notes), drafts, rest);
+}
+
+function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
+  const outer = reader.enter();
+  const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
+  const { variants } = drafts;
+  const first = variants.length;
+  let hashes: number[] | undefined;
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 1) entry.feature = reader.name();
+    else if (field === 2) entry.enabledCount = reader.count();
+    else if (field === 3) entry.disabledCount = reader.count();
+    else if (field === 8) entry.usedCount = reader.count();
+    else if (field === uniqueUserHashes || field === uniqueViewedUserHashes) {
+      hashes ??= [];
+      reader.int32s(hashes);
+    } else if (field === 11) variants.push(readMapEntry(reader, newVariant(), readVariantStats));
+    else if (unreadOfEntry.includes(field)) reader.int32();
+    else reader.skip();
+  }
+  reader.leave(outer);
+  keepLatest(variants, first);
+  endEntry(drafts, first, entry);
+  if (hashes === undefined) return;
+  drafts.users.push(...usersOf(entry.feature, textsOf(hashes), []));
+}
+
+const noTexts: readonly string[] = [];
+
+function textsOf(hashes: readonly number[]): readonly string[] {
+  if (hashes.length === 0) return noTexts;
+  return Array.from(new Set(hashes), String);
+}
+
+function newVariant(): VariantDraft {
+  return { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
+}
+
+/** A `Usage.VariantStats`. */
+function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
+  const outer = reader.enter();
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 1) draft.checks = reader.count();
+    else if (field === 3) draft.used = reader.count();
+    else if (field === 4) draft.viewed = reader.count();
+    else if (field === requestCount) reader.int32();
+    else reader.skip();
+  }
+  reader.leave(outer);
+}
+
+/** Decodes a `Metrics.MetricStat` (`proto/metrics.proto`). @throws {ApiError} of status 400 with the error */
+export function decodeMetricsReport(message: Uint8Array): MetricsReport {
+  const head = newHead();
+  const notes: ReportNotes = new Map();
+  const drafts = newDrafts(notes);
+  let statCount = 0;
+  const reader = new ProtoReader(message);
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 4) {
+      statCount += 1;
+      readEntry(reader, 'sum', drafts);
+    } else if (field === 5) readEntry(reader, 'sum', drafts);
+    else if (field === 6) readEntry(reader, 'last', drafts);
+    else if (field === 7) head.instanceName = reader.name();
+    else readHeadField(reader, head);
+  }
+  return endReport(finishHead(head, notes), statCount, drafts);
+}
+
+type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
+
+const noVariants: readonly VariantValue[] = [];
+
+/**
+ * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
+ * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the numbers
+ * of the other fields by one. Protobuf does not send a value of zero. A counter without a value has none, which changes no sum.
+ * An observation without a value is zero.
+ */
+function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts): void {
+  const outer = reader.enter();
+  const shift = merging === 'last' ? 1 : 0;
+  const entry: EntryDraft = { metric: '', value: merging === 'last' ? 0 : undefined };
+  let variants: VariantValue[] | undefined;
+  let time: number | undefined;
+  while (reader.next()) {
+    const field = reader.field - shift;
+    if (field === 0) {
+      time = readTimestamp(reader);
+      if (time === undefined) addNote(drafts.notes, 'value_dropped', 'observations', 'time');
+    } // A counter has no field 0, so this is an observation.
+    else if (field === 1) entry.metric = reader.name();
+    else if (field === 2) entry.enabledCount = reader.count();
+    else if (field === 3) entry.disabledCount = reader.count();
+    else if (field === 4) entry.feature = reader.name();
+    else if (field === 5) entry.value = reader.double();
+    else if (field === 6) entry.valueDisabled = reader.double();
+    else if (field === 7) {
+      variants ??= [];
+      variants.push(readMapEntry(reader, { variant: '', value: 0 }, readDouble));
+    } else reader.skip();
+  }
+  reader.leave(outer);
+  if (variants !== undefined) keepLatest(variants, 0);
+  addValues(drafts, entry, variants ?? noVariants, merging, time);
+}
+
+function readDouble(reader: ProtoReader, entry: { value: number }): void {
+  entry.value = reader.double();
+}

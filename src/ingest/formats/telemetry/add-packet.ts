@@ -1,0 +1,98 @@
+import type { Batch } from '../../../storage/commit/batch.ts';
+import type { UnresolvedUse } from '../../../storage/commit/envelope.ts';
+import type { EnvironmentSeries } from '../../../storage/commit/series-dictionary.ts';
+import { bucketOf, bucketWidth } from '../../../storage/lmdb/blocks.ts';
+import type { InstanceUse } from '../../../storage/lmdb/instances.ts';
+import type { Application } from '../../../storage/lmdb/records.ts';
+import type { Asker } from '../../senders.ts';
+import { type Instances, isIdentity } from '../identities/instances.ts';
+import type { Person } from '../identities/known-instances.ts';
+import type { Packet } from './packet.ts';
+
+/**
+ * Adds a checked packet to a batch, in the minute of `now` (Unix ms), without entries with an invalid name.
+ * @param person the user that the packet is attributed to
+ * @param asker the sender
+ * @param unresolved receives the rows of a user who may be known later: see `UnresolvedUse.rows`
+ */
+export function addPacket(
+  packet: Packet,
+  series: EnvironmentSeries,
+  batch: Batch,
+  now: number,
+  person?: Person,
+  asker?: Asker,
+  unresolved?: number[],
+): void {
+  const minute = Math.floor(now / 60_000);
+  const bucket = bucketOf(bucketWidth.minute, minute);
+  const seconds = Math.floor(now / 1000);
+  if (person !== undefined) batch.exposures.addPerson(person.digest);
+  for (const feature in packet.f) {
+    const variants = packet.f[feature]!;
+    for (const variant in variants) {
+      const counts = variants[variant]!;
+      const ref = series.variant(feature, variant, batch);
+      if (ref === undefined) continue;
+      asker?.asked(feature, ref, series, batch);
+      batch.counts.add(ref, bucket, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
+      if (person === undefined) {
+        unresolved?.push(ref, minute, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
+        continue;
+      }
+      batch.users.add(ref, minute, person.high, person.low);
+      batch.exposures.add(ref, seconds, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
+    }
+  }
+  for (const metric in packet.m) {
+    const ref = series.metric(metric, batch);
+    if (ref !== undefined) batch.measurements.add(ref, bucket, packet.m[metric]!, now);
+  }
+  if (person !== undefined) batch.users.add(series.whole, minute, person.high, person.low);
+  else unresolved?.push(series.whole, minute, 0, 0, 0);
+}
+
+/** The user that a packet is attributed to, and the outcome for its instance id. */
+interface Attribution {
+  readonly person: Person | undefined;
+  /** Set if the expiry of the instance id is extended. */
+  readonly use: InstanceUse | undefined;
+  /** Set if the instance id may become known later. The packet is attributed then, with rows still to be added. */
+  readonly unresolved: UnresolvedUse | undefined;
+  readonly instanceDropped: boolean;
+}
+
+export type PeopleFinder = Pick<Instances, 'find' | 'personOf' | 'mayResolve'>;
+
+const unattributed: Attribution = {
+  person: undefined,
+  use: undefined,
+  unresolved: undefined,
+  instanceDropped: false,
+};
+
+/**
+ * Attributes a packet to the user of its instance id. Without a valid one, it is attributed to the identity asserted by the
+ * client, if the application accepts such identities.
+ * @param environment its number
+ * @param now Unix ms
+ */
+export function attribute(
+  instances: PeopleFinder,
+  { i, u }: Packet,
+  application: Application,
+  environment: number,
+  now: number,
+): Attribution {
+  if (i === undefined && u === undefined) return unattributed;
+  const found = i === undefined ? undefined : instances.find(i, application.number, now);
+  if (found !== undefined) return { ...found, unresolved: undefined, instanceDropped: false };
+  const asserted = u !== undefined && application.acceptClientIdentities && isIdentity(u);
+  const person = asserted ? instances.personOf(application.number, u) : undefined;
+  if (i !== undefined && person === undefined && instances.mayResolve(i, application.number)) {
+    const place = { application: application.number, environment };
+    const unresolved = { ...place, instanceId: i, seconds: Math.floor(now / 1000), rows: [] };
+    return { ...unattributed, unresolved };
+  }
+  return { person, use: undefined, unresolved: undefined, instanceDropped: i !== undefined };
+}

@@ -1,0 +1,182 @@
+import { notedHeader } from '../../../contract/notes.ts';
+import { ContentEncoding } from '../../../http/declared-headers.ts';
+import type { Group, Header, Headers, Operation, Parameter, Refusals } from '../../../http/endpoint.ts';
+import { packetHeaders, preflight } from '../../cors.ts';
+import { exampleKeys, IdempotencyKey, intakeRefusals, Noted } from '../../declared.ts';
+import { Pipeline } from '../../pipeline.ts';
+import { PacketSchema } from './packet.ts';
+import { packetHandler, senderRefusals, type TelemetryDeps } from './telemetry.ts';
+
+export const telemetryPath = '/api/frontend/telemetry';
+
+/** `/api/frontend/telemetry`, and its preflight. @param maxBody maximum length of a decompressed body in bytes */
+export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
+  tag: 'Telemetry',
+  description: 'Packets from browsers and apps.',
+  endpoints: [
+    {
+      method: 'POST',
+      path: telemetryPath,
+      access: {
+        credential: 'Frontend or Mobile key in the body',
+        who: 'Browsers: pages of the allowed origins; apps without an `Origin`: a Mobile key',
+      },
+      operation: sendTelemetry(maxBody),
+      bind: (deps) => {
+        const packets = new Pipeline(deps, packetHandler(deps));
+        return (request) => packets.receive(request);
+      },
+    },
+    {
+      method: 'OPTIONS',
+      path: telemetryPath,
+      access: { credential: 'None', who: 'Everybody' },
+      operation: preflightOperation('preflightTelemetry', packetHeaders),
+      bind: () => (request) => ({ status: 204, headers: preflight(request.header('origin')) }),
+    },
+  ],
+});
+
+const description = `Checked in this order: 503, 413, 400, 404, 403, 429. A refused packet changes nothing.
+
+The key is in the body (\`k\`), never in \`Authorization\`, and must be a Frontend or a Mobile key. A Backend key is secret.
+If one is sent here, the answer is 404 and the key is marked as leaked. A Frontend key needs an \`Origin\`. If the application has
+\`allowedOrigins\`, it must be one of them.
+
+Pages of an allowed origin may read every answer but 403, without credentials. They cannot read \`Retry-After\`: wait, and
+back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight: \`navigator.sendBeacon\`
+sends a text or an untyped Blob this way.
+
+A value of a wrong type is refused with 400, and so is a negative or fractional count. The detail names the path of the first one.
+A value that a correct program can produce does not affect the rest: an entry with an invalid name, a variant with a too large
+count, and a metric that is \`null\` or not finite are left out. Unknown fields are ignored. \`Flagmeter-Noted\` names the first of these, and
+the ledger notes them. \`null\` and \`[]\` count as absent. Features, variants and metrics over the limits of the environment are
+counted as \`__other__\`.`;
+
+const Origin: Parameter = {
+  name: 'Origin',
+  in: 'header',
+  description: 'Sent by every browser. Required with a Frontend key, and from a browser with any key.',
+  schema: { type: 'string' },
+  example: 'https://shop.example',
+};
+
+const SecFetchSite: Parameter = {
+  name: 'Sec-Fetch-Site',
+  in: 'header',
+  description: 'Sent by browsers. It reveals a browser that uses a Mobile key without `Origin`.',
+  schema: { type: 'string' },
+};
+
+/** Headers of answers that a page may read. */
+export const cors: Headers = {
+  'Access-Control-Allow-Origin': {
+    component: 'AllowOrigin',
+    description: 'The `Origin` of the request, if it is allowed. Absent if the request had none.',
+    schema: { type: 'string' },
+  },
+  Vary: {
+    component: 'Vary',
+    description: '`Origin`, beside `Access-Control-Allow-Origin`.',
+    schema: { const: 'Origin' },
+  },
+};
+
+/** Headers of a 202 that a page may read. */
+export const acceptedHeaders: Headers = {
+  ...cors,
+  [notedHeader]: Noted,
+  'Access-Control-Expose-Headers': {
+    description: 'Sent with `Flagmeter-Noted`, so that a page can read it.',
+    schema: { const: notedHeader },
+  },
+};
+
+const packets = {
+  counts: {
+    summary: 'A variant checked 3 times, used twice and viewed once, and one only checked',
+    value: {
+      k: exampleKeys.Frontend,
+      e: 'Production',
+      f: { checkout: { on: [3, 2, 1], off: [12] }, banner: { blue: [1, 0, 1] } },
+    },
+  },
+  metrics: {
+    summary: 'A counter and a gauge',
+    value: { k: exampleKeys.Frontend, e: 'Production', m: { purchases: 2, 'cart-value': 59.9 } },
+  },
+  minted: {
+    summary: 'Attributed to a minted instance id',
+    value: {
+      k: exampleKeys.Frontend,
+      e: 'Production',
+      f: { checkout: { on: [1, 1] } },
+      i: exampleKeys.instance,
+    },
+  },
+  mobile: {
+    summary: 'From an app, with an identity asserted by the client',
+    value: { k: exampleKeys.Mobile, e: 'Production', f: { checkout: { on: [1] } }, u: 'user-7' },
+  },
+};
+
+const beacon = {
+  summary: 'The same JSON as plain text, as sent by `navigator.sendBeacon`',
+  value: JSON.stringify(packets.counts.value),
+};
+
+const sendTelemetry = (maxBody: number): Operation => ({
+  operationId: 'sendTelemetry',
+  summary: 'Report feature usage of a browser or an app',
+  description,
+  security: [],
+  parameters: [Origin, SecFetchSite, ContentEncoding, IdempotencyKey],
+  body: {
+    'application/json': { schema: PacketSchema, examples: packets },
+    'text/plain': {
+      schema: { type: 'string', contentMediaType: 'application/json', contentSchema: PacketSchema },
+      examples: { beacon },
+    },
+  },
+  answers: {
+    202: {
+      description: 'Counted, and on disk. The body is empty.',
+      headers: acceptedHeaders,
+    },
+  },
+  refuses: refuses(maxBody),
+  refusalHeaders: (status) => (status === 403 ? {} : cors),
+});
+
+const refuses = (maxBody: number): Refusals => ({
+  ...intakeRefusals(maxBody),
+  invalid_content_type: 'Send application/json or text/plain, in UTF-8',
+  invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
+  invalid_body: 'f.checkout.on[0] must be a whole number from 0',
+  invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
+  ...senderRefusals,
+});
+
+/** The operation of a preflight. @param sent names of the allowed request headers */
+export const preflightOperation = (operationId: string, sent: string): Operation => ({
+  operationId,
+  summary: 'Preflight of a browser',
+  description: 'Any origin may ask, because only the message names the application.',
+  security: [],
+  parameters: [Origin],
+  answers: {
+    204: {
+      description: 'A page may post.',
+      headers: {
+        ...cors,
+        'Access-Control-Allow-Methods': fixed('POST, OPTIONS'),
+        'Access-Control-Allow-Headers': fixed(sent),
+        'Access-Control-Max-Age': fixed('7200'),
+      },
+    },
+  },
+});
+
+function fixed(value: string): Header {
+  return { required: true, schema: { const: value } };
+}

@@ -1,0 +1,221 @@
+import type { KeyHolder } from '../../../accounts/key-index.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { notedHeader } from '../../../contract/notes.ts';
+import { contentTypeCheck, decodeText, parseJson, readBody } from '../../../http/body.ts';
+import type { Refusals } from '../../../http/endpoint.ts';
+import { problem } from '../../../http/problem.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import type { Batch } from '../../../storage/commit/batch.ts';
+import { allowOrigin, exposing } from '../../cors.ts';
+import { type CountingDeps, countOnce, type KeyFinder } from '../../count-once.ts';
+import { identityOfKey } from '../../message-identity.ts';
+import { addNote, type Notes, recordNotes } from '../../omissions.ts';
+import { peekerOf } from '../../peek.ts';
+import type { MessageHandler } from '../../pipeline.ts';
+import { addPacket, attribute, type PeopleFinder } from './add-packet.ts';
+import {
+  checkPacket,
+  invalidNameIn,
+  omittedIn,
+  type Packet,
+  type PacketSender,
+  unknownFieldIn,
+} from './packet.ts';
+import { type Owner, packetsHere } from './packets-here.ts';
+
+export interface TelemetryDeps extends CountingDeps {
+  readonly instances: PeopleFinder;
+  readonly maxBody: number;
+  /** Set in a thread that forwards some packets: see packets-here.ts. */
+  readonly owner?: Owner;
+}
+
+type PacketHandler = MessageHandler<Request, Packet, PacketSender, Reply>;
+
+/** Handles packets, in the steps of `Pipeline`. */
+export function packetHandler(deps: TelemetryDeps): PacketHandler {
+  const handler = ownPackets(deps);
+  return deps.owner === undefined
+    ? handler
+    : packetsHere(handler, deps.owner, deps.maxBody, deps.bodies.free);
+}
+
+function ownPackets(deps: TelemetryDeps): PacketHandler {
+  const acceptances = new Acceptances();
+  return {
+    route: 'telemetry',
+    transport: 'http',
+    address: (request) => request.remoteAddress,
+    read: (request, budget) => readBody(request, deps.maxBody, budget),
+    idempotencyKey: (request) => request.header('idempotency-key'),
+    check(body, request) {
+      const contentType = request.header('content-type');
+      if (contentType) checkContentType(contentType);
+      const json = decodeText(body);
+      return checkPacket(parseJson(json), json);
+    },
+    resolve: (packet, request) => resolveSender(deps.keys, packet, request),
+    count(packet, sender, _, key) {
+      const { durable, omission } = count(deps, packet, sender, key);
+      const { origin } = sender;
+      return {
+        durable,
+        answer: omission === undefined ? acceptances.of(origin) : partialAcceptance(origin, omission),
+      };
+    },
+    refuse(refusal, request, holder) {
+      const origin = originOf(request);
+      return problem(refusal, isReadable(refusal, origin, holder) ? allowOrigin(origin) : {});
+    },
+    userAgent: (request) => request.header('user-agent'),
+    origin: (request) => request.header('origin'),
+    claimedSender: ({ k, e }) => ({ appKey: k, environment: e }),
+    peek(_, beginning) {
+      const { k, e } = beginning === undefined ? {} : peek(beginning);
+      return { appKey: k, environment: e };
+    },
+  };
+}
+
+/** Text and no type at all are allowed too, so that `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
+const checkContentType = contentTypeCheck('application/json', 'text/plain');
+
+const peek = peekerOf('k', 'e');
+
+function originOf(request: Request): string | undefined {
+  return request.header('origin') || undefined;
+}
+
+/** The refusals of senders, with their details. */
+export const senderRefusals = {
+  unknown_key: 'k is not a Frontend or Mobile key of any application',
+  unknown_environment: 'e is not an environment of the application; case matters',
+  origin_missing: 'A browser must send its Origin with this key',
+  origin_not_allowed: 'The application does not allow this origin',
+} as const satisfies Refusals;
+
+const refusal = (code: keyof typeof senderRefusals) => new ApiError(code, senderRefusals[code]);
+
+// Created once: making an error would be the largest cost of a refusal.
+const unknownKey = refusal('unknown_key');
+const unknownEnvironment = refusal('unknown_environment');
+const originMissing = refusal('origin_missing');
+const originNotAllowed = refusal('origin_not_allowed');
+
+/** @throws {ApiError} of status 404 or 403 */
+function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): PacketSender {
+  const holder = findHolder(keys, k);
+  const { application } = holder;
+  const environment = holder.environments.get(e);
+  if (environment === undefined) throw unknownEnvironment;
+  const origin = originOf(request);
+  checkOrigin(holder, origin, request);
+  const userAgent = request.header('user-agent');
+  return { route: 'telemetry', transport: 'http', holder, application, environment, origin, userAgent };
+}
+
+/** Accepts only the keys of browsers and apps. A Backend key sent here is marked as leaked. */
+function findHolder(keys: KeyFinder, key: string): KeyHolder {
+  const holder = keys.findKey(key);
+  if (holder !== undefined && holder.key.type !== 'Backend') return holder;
+  if (holder !== undefined) keys.markLeaked(holder);
+  throw unknownKey;
+}
+
+function checkOrigin(holder: KeyHolder, origin: string | undefined, request: Request): void {
+  if (origin !== undefined) {
+    if (holder.allowsOrigin(origin)) return;
+    throw originNotAllowed;
+  }
+  const browser = holder.key.type === 'Frontend' || request.header('sec-fetch-site') !== undefined;
+  if (browser) throw originMissing;
+}
+
+interface CountedPacket {
+  readonly durable: Promise<void>;
+  /** See `recordNotes`. */
+  readonly omission: string | undefined;
+}
+
+/** A packet with a `key` counts once, however often it is sent. */
+function count(
+  deps: TelemetryDeps,
+  packet: Packet,
+  sender: PacketSender,
+  key: string | undefined,
+): CountedPacket {
+  const recognition =
+    key === undefined ? undefined : { identity: identityOfKey('telemetry', sender, key), repeats: true };
+  let omission: string | undefined;
+  const durable = countOnce(deps, recognition, sender, (batch) => {
+    omission = addToBatch(deps, packet, sender, batch);
+  });
+  return { durable, omission };
+}
+
+/** @returns what was left out: see `recordNotes` */
+function addToBatch(
+  { clock, instances, dictionary, senders, ledger }: TelemetryDeps,
+  packet: Packet,
+  sender: PacketSender,
+  batch: Batch,
+): string | undefined {
+  const now = clock.now();
+  const { application, environment, userAgent } = sender;
+  const attribution = attribute(instances, packet, application, environment.number, now);
+  const { person, use, unresolved, instanceDropped } = attribution;
+  const { folded, dropped } = batch;
+  const asker = senders.ofPacket(batch, environment.number, userAgent, now);
+  addPacket(packet, dictionary.of(environment.number), batch, now, person, asker, unresolved?.rows);
+  if (unresolved !== undefined) batch.unresolved.push(unresolved);
+  if (use !== undefined) batch.uses.push(use);
+  ledger.packet(batch, application, environment, userAgent, now);
+  const omitted = omittedIn(packet);
+  const unknown = unknownFieldIn(packet);
+  const isWhole = omitted === undefined && unknown === undefined && !instanceDropped;
+  if (isWhole && batch.folded === folded && batch.dropped === dropped) return undefined;
+  const notes: Notes = new Map();
+  if (omitted !== undefined) notes.set('value_dropped', omitted);
+  if (batch.dropped > dropped) notes.set('name_dropped', invalidNameIn(packet));
+  if (unknown !== undefined) addNote(notes, 'field_unknown', unknown);
+  if (instanceDropped) addNote(notes, 'instance_dropped', 'i');
+  if (batch.folded > folded) addNote(notes, 'series_folded');
+  return recordNotes(ledger, sender, notes, batch);
+}
+
+/** Origins with a cached answer, and their maximum length. Pages choose them. */
+const maxOrigins = 1000;
+const maxOrigin = 300;
+
+class Acceptances {
+  readonly #byOrigin = new Map<string | undefined, Reply>();
+
+  of(origin: string | undefined): Reply {
+    return this.#byOrigin.get(origin) ?? this.#add(origin);
+  }
+
+  #add(origin: string | undefined): Reply {
+    const reply = { status: 202, headers: allowOrigin(origin), isReused: true } as const;
+    if (this.#byOrigin.size >= maxOrigins) this.#byOrigin.clear();
+    if ((origin?.length ?? 0) <= maxOrigin) this.#byOrigin.set(origin, reply);
+    return reply;
+  }
+}
+
+/** The answer to a packet of which an entry was left out. */
+function partialAcceptance(origin: string | undefined, omission: string): Reply {
+  return { status: 202, headers: { ...exposing(origin, notedHeader), [notedHeader]: omission } };
+}
+
+/**
+ * Whether a page of this origin may read why its packet was refused. While the application is unknown, any page may. Then only
+ * pages of its own origins may.
+ */
+function isReadable(
+  { code, status }: ApiError,
+  origin: string | undefined,
+  holder: KeyHolder | undefined,
+): boolean {
+  if (code !== 'unknown_environment') return status !== 403;
+  return origin !== undefined && holder?.allowsOrigin(origin) === true;
+}

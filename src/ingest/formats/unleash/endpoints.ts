@@ -1,0 +1,216 @@
+import Type from 'typebox';
+import { notedHeader } from '../../../contract/notes.ts';
+import { ContentEncoding } from '../../../http/declared-headers.ts';
+import type { Endpoint, Group, Operation, Refusals } from '../../../http/endpoint.ts';
+import { preflight } from '../../cors.ts';
+import { intakeRefusals, Noted } from '../../declared.ts';
+import { Pipeline } from '../../pipeline.ts';
+import { acceptedHeaders, cors, preflightOperation } from '../telemetry/endpoint.ts';
+import type { UnleashKind } from './message/message.ts';
+import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
+
+/** The routes of Unleash for servers and for Edge. @param maxReport maximum length of a decompressed body in bytes */
+export const unleashClients = (maxReport: number): Group<UnleashDeps> => ({
+  tag: 'Unleash',
+  description:
+    'What Unleash SDKs and Unleash Edge report, with the tokens that they already have. See `docs/sources.md`.',
+  endpoints: [
+    endpoint('/api/client/metrics', 'metrics', maxReport, false),
+    endpoint('/api/client/metrics/bulk', 'bulk', maxReport, false),
+    endpoint('/api/client/register', 'register', maxReport, false),
+  ],
+});
+
+/** The routes of Unleash for pages and apps, and their preflights. */
+export const unleashPages = (maxBody: number): Group<UnleashDeps> => ({
+  tag: 'Unleash in pages',
+  description: 'What Unleash SDKs of pages and apps report.',
+  endpoints: (['metrics', 'register'] as const).flatMap((kind) => {
+    const path = `/api/frontend/client/${kind}`;
+    return [endpoint(path, kind, maxBody, true), preflightOf(path, kind)];
+  }),
+});
+
+export const unleashSecurity = {
+  unleashToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'A token of Unleash that was adopted as a key of an application.',
+  },
+} as const;
+
+function endpoint(path: string, kind: UnleashKind, limit: number, forPages: boolean): Endpoint<UnleashDeps> {
+  return {
+    method: 'POST',
+    path,
+    ...(!forPages && { noOptions: true as const }),
+    access: {
+      credential: 'Adopted token in `Authorization`',
+      who: forPages
+        ? 'Pages of the allowed origins and apps, with a Frontend or Mobile key'
+        : 'Servers of the application',
+    },
+    operation: operationOf(kind, limit, forPages),
+    bind: (deps) => {
+      const messages = new Pipeline(deps, unleashHandler(deps, kind, forPages));
+      return (request) => messages.receive(request);
+    },
+  };
+}
+
+const requestHeaders = [
+  ...['authorization', 'content-type', 'content-encoding'],
+  ...['appname', 'connection-id', 'instanceid', 'interval', 'sdk'].flatMap((name) => [
+    `unleash-${name}`,
+    `x-unleash-${name}`,
+  ]),
+].join(', ');
+
+function preflightOf(path: string, kind: UnleashKind): Endpoint<UnleashDeps> {
+  return {
+    method: 'OPTIONS',
+    path,
+    access: { credential: 'None', who: 'Everybody' },
+    operation: preflightOperation(`preflightUnleash${capital(kind)}`, requestHeaders),
+    bind: () => (request) => ({
+      status: 204,
+      headers: preflight(request.header('origin'), requestHeaders),
+    }),
+  };
+}
+
+const description = `The path, the body and the token are those of Unleash, and every 2xx is a success to its SDKs. 404, 429 and 503 make the SDK for Node
+back off and keep what it has counted. No temporary condition is answered 400, 401, 403 or 413.
+
+\`variants\` count as checks of each, the rest of \`yes\` as checks of \`enabled\`, and the rest of \`no\` as checks of \`disabled\`. Entries
+that cannot be counted are left out and noted in the ledger; the rest is counted. \`Flagmeter-Noted\` names the first of them.
+
+A bucket of an SDK for Node or Go that repeats the last one of its connection or instance and \`start\` counts only what it has in
+addition. An equal message of Edge within 30 seconds counts once.`;
+
+const counts = {
+  yes: Type.Optional(Type.Integer()),
+  no: Type.Optional(Type.Integer()),
+  variants: Type.Optional(Type.Object({}, { additionalProperties: { type: 'integer' } })),
+};
+
+const sender = {
+  appName: Type.Optional(Type.String({ description: 'Name of the service.' })),
+  instanceId: Type.Optional(Type.String()),
+  connectionId: Type.Optional(Type.String({ description: 'Id of one run of the SDK.' })),
+};
+
+const Bucket = Type.Object({
+  start: Type.Optional(Type.String()),
+  stop: Type.Optional(Type.String()),
+  toggles: Type.Object({}, { additionalProperties: Type.Object(counts) }),
+});
+
+const impactMetrics = Type.Optional(
+  Type.Array(Type.Object({}), { description: 'Counters, gauges and histograms of Unleash.' }),
+);
+
+const start = '2026-01-31T11:59:00.000Z';
+const example = { appName: 'billing', instanceId: 'billing-7f9c', connectionId: 'c0ffee' };
+
+const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly example: object }>> = {
+  metrics: {
+    schema: Type.Object(
+      { ...sender, bucket: Type.Union([Bucket, Type.Null()]), impactMetrics },
+      { component: 'UnleashMetrics' },
+    ),
+    example: {
+      ...example,
+      bucket: {
+        start,
+        stop: '2026-01-31T12:00:00.000Z',
+        toggles: { checkout: { yes: 12, no: 3, variants: { blue: 7 } } },
+      },
+    },
+  },
+  bulk: {
+    schema: Type.Object(
+      {
+        applications: Type.Optional(Type.Array(Type.Object({}))),
+        metrics: Type.Array(
+          Type.Object({
+            featureName: Type.String(),
+            appName: Type.Optional(Type.String()),
+            environment: Type.Optional(Type.String()),
+            timestamp: Type.Optional(Type.String()),
+            ...counts,
+          }),
+        ),
+        impactMetrics,
+      },
+      { component: 'UnleashBulk' },
+    ),
+    example: {
+      applications: [],
+      metrics: [
+        {
+          featureName: 'checkout',
+          appName: 'billing',
+          environment: 'production',
+          timestamp: start,
+          yes: 12,
+          no: 3,
+        },
+      ],
+    },
+  },
+  register: {
+    schema: Type.Object(
+      {
+        ...sender,
+        sdkVersion: Type.Optional(Type.String()),
+        strategies: Type.Optional(Type.Array(Type.String(), { description: 'Not read.' })),
+        started: Type.Optional(Type.String({ description: 'Not read.' })),
+      },
+      { component: 'UnleashRegistration' },
+    ),
+    example: {
+      ...example,
+      sdkVersion: 'unleash-client-node:6.12.1',
+      strategies: ['default'],
+      started: start,
+    },
+  },
+};
+
+const summaries: Readonly<Record<UnleashKind, string>> = {
+  metrics: 'Report the bucket of an Unleash SDK',
+  bulk: 'Report what Unleash Edge has collected',
+  register: 'Register an Unleash SDK as a sender',
+};
+
+function operationOf(kind: UnleashKind, limit: number, forPages: boolean): Operation {
+  return {
+    operationId: `unleash${forPages ? 'Pages' : ''}${capital(kind)}`,
+    summary: `${summaries[kind]}${forPages ? ' in a page or an app' : ''}`,
+    description,
+    security: [{ unleashToken: [] }],
+    parameters: [ContentEncoding],
+    body: { 'application/json': bodies[kind] },
+    answers: {
+      202: {
+        description: 'Counted, and on disk. The body is empty.',
+        headers: forPages ? acceptedHeaders : { [notedHeader]: Noted },
+      },
+    },
+    refuses: refusesOf(limit, forPages),
+    refusalHeaders: (status) => (forPages && status !== 403 ? cors : {}),
+  };
+}
+
+function capital(kind: UnleashKind): string {
+  return kind[0]!.toUpperCase() + kind.slice(1);
+}
+
+const refusesOf = (limit: number, forPages: boolean): Refusals => ({
+  ...intakeRefusals(limit),
+  ...senderRefusals,
+  invalid_body: 'The body must be an object',
+  ...(forPages && { origin_not_allowed: originRefusal }),
+});

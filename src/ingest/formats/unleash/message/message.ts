@@ -1,0 +1,271 @@
+import { ApiError } from '../../../../contract/errors.ts';
+import { noVariant } from '../../../../contract/unleash-checks.ts';
+import { parseSentTime } from '../../../../runtime/rfc3339.ts';
+import { opensFlag, rowKind } from '../../../../storage/lmdb/cumulative-rows.ts';
+import { addNote, type Notes, type Path } from '../../../omissions.ts';
+
+/** Checks of a flag: of one variant, or all that found it enabled or disabled. */
+export interface Checks {
+  readonly feature: string;
+  readonly variant: string;
+  readonly checks: number;
+  /** One of `rowKind`. The checks of a flag are consecutive; `opensFlag` is added to the first of them. */
+  readonly kind: number;
+}
+
+/** What a message reports of one service in one environment at one time. */
+export interface UnleashUsage {
+  /** Name of the service; `undefined` for that of the message. */
+  readonly appName: string | undefined;
+  /** The environment as Unleash names it; `undefined` for that of the token. */
+  readonly environment: string | undefined;
+  /** Unix ms; `undefined` without a usable time. */
+  readonly at: number | undefined;
+  /** Where the message has it. */
+  readonly path: Path;
+  readonly checks: readonly Checks[];
+}
+
+export type Value = readonly [metric: string, value: number];
+
+/** What a message counts. */
+export interface UnleashContent {
+  readonly usages: readonly UnleashUsage[];
+  readonly counters: readonly Value[];
+  readonly gauges: readonly Value[];
+}
+
+/** A message of an Unleash SDK or of Edge, without what cannot be counted. */
+export interface UnleashMessage extends UnleashContent {
+  /** Name of the service or of the Edge that sent it. */
+  readonly appName: string | undefined;
+  readonly instance: string | undefined;
+  /** Id of one run of the SDK. Earlier SDKs lack it. */
+  readonly connection: string | undefined;
+  /** SDK and version, as `unleash-client-node 6.12.1`. */
+  readonly sdk: string | undefined;
+  /** As `node 22.1.0`. */
+  readonly platform: string | undefined;
+  /** Start of the bucket as sent. Some SDKs keep it until the bucket is confirmed, and add to the bucket. */
+  readonly start: string | undefined;
+  /** End of the bucket, Unix ms. */
+  readonly stop: number | undefined;
+  /** Interval of the sender in ms. */
+  readonly interval: number | undefined;
+  readonly notes: Notes;
+}
+
+/** What a message is about, by its route. */
+export type UnleashKind = 'register' | 'metrics' | 'bulk';
+
+/** What identifies a sender. SDKs send it in headers as well, and some only there. */
+export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval'>;
+
+/** Reads a parsed body. @throws {ApiError} `invalid_body` if it is not an object */
+export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
+  if (!isFields(body)) throw new ApiError('invalid_body', 'The body must be an object');
+  const notes: Notes = new Map();
+  const sent = kind === 'metrics' ? body['bucket'] : undefined;
+  const bucket = isFields(sent) ? sent : undefined;
+  if (sent != null && bucket === undefined) addNote(notes, 'value_dropped', 'bucket');
+  const start = timeIn(bucket, 'start', notes, 'bucket');
+  const stop = timeIn(bucket, 'stop', notes, 'bucket');
+  return {
+    appName: textOf(body['appName']),
+    instance: textOf(body['instanceId']),
+    connection: textOf(body['connectionId']),
+    sdk: sdkOf(textOf(body['sdkVersion'])),
+    platform: platformOf(body),
+    start: startOf(bucket),
+    stop,
+    interval: intervalOf(body),
+    usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, start, stop, notes),
+    ...(kind === 'register' ? { counters: [], gauges: [] } : impactValues(body['impactMetrics'], notes)),
+    notes,
+  };
+}
+
+/** Completes what identifies the sender. @param headers of the request */
+export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead): Head {
+  return {
+    ...head,
+    appName: head.appName ?? headers.appName,
+    connection: head.connection ?? headers.connection,
+    instance: head.instance ?? headers.instance,
+    sdk: head.sdk ?? sdkOf(headers.sdk),
+    interval: head.interval ?? headers.interval,
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const noFields: Fields = {};
+
+/** The map in a field. PHP encodes an empty one as a list. */
+function mapIn(fields: Fields, field: string, notes: Notes, ...path: Path): Fields {
+  const value = fields[field];
+  if (isFields(value)) return value;
+  if (value != null && !(Array.isArray(value) && value.length === 0))
+    addNote(notes, 'value_dropped', ...path, field);
+  return noFields;
+}
+
+function listOf(value: unknown, notes: Notes, path: Path): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value != null) addNote(notes, 'value_dropped', ...path);
+  return [];
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** `unleash-client-node:6.12.1` as a name and a version. */
+export function sdkOf(sdk: string | undefined): string | undefined {
+  return sdk?.replace(/[:@/](?=v?\d)/, ' ');
+}
+
+function platformOf(body: Fields): string | undefined {
+  const parts = [textOf(body['platformName']), textOf(body['platformVersion'])];
+  return parts.filter((part) => part !== undefined).join(' ') || undefined;
+}
+
+function startOf(bucket: Fields | undefined): string | undefined {
+  const start = bucket?.['start'];
+  return start == null ? undefined : (textOf(start) ?? JSON.stringify(start));
+}
+
+/** The interval in a registration. The SDK for Go sends seconds. */
+function intervalOf(body: Fields): number | undefined {
+  const interval = body['interval'];
+  if (typeof interval !== 'number' || !(interval > 0) || interval > maxCount) return undefined;
+  return /\bgo\b/.test(textOf(body['sdkVersion']) ?? '') && interval < 1000 ? 1000 * interval : interval;
+}
+
+function bucketUsages(
+  bucket: Fields | undefined,
+  start: number | undefined,
+  stop: number | undefined,
+  notes: Notes,
+): readonly UnleashUsage[] {
+  if (bucket === undefined) return [];
+  const isReversed = start !== undefined && stop !== undefined && stop < start;
+  if (isReversed) addNote(notes, 'time_moved', 'bucket', 'stop');
+  const at = isReversed ? undefined : (stop ?? start);
+  const checks: Checks[] = [];
+  const path = ['bucket', 'toggles'];
+  const toggles = mapIn(bucket, 'toggles', notes, 'bucket');
+  for (const flag of Object.keys(toggles)) addChecks(checks, flag, toggles[flag], notes, path, flag);
+  return [{ appName: undefined, environment: undefined, at, path, checks }];
+}
+
+function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
+  return listOf(body['metrics'], notes, ['metrics']).flatMap((entry, place) => {
+    const path = ['metrics', place];
+    const feature = isFields(entry) ? textOf(entry['featureName']) : undefined;
+    if (!isFields(entry) || feature === undefined) {
+      addNote(notes, 'name_dropped', ...path);
+      return [];
+    }
+    const at = timeIn(entry, 'timestamp', notes, ...path);
+    const appName = textOf(entry['appName']);
+    const environment = textOf(entry['environment']);
+    const checks: Checks[] = [];
+    addChecks(checks, feature, entry, notes, ['metrics'], place);
+    return [{ appName, environment, at, path, checks }];
+  });
+}
+
+/** Unix ms of the time in a field; `undefined` if it is missing or cannot be read. */
+function timeIn(fields: Fields | undefined, field: string, notes: Notes, ...path: Path): number | undefined {
+  const sent = fields?.[field];
+  if (sent == null) return undefined;
+  const time = typeof sent === 'string' ? parseSentTime(sent) : undefined;
+  if (time === undefined) addNote(notes, 'value_dropped', ...path, field);
+  else if (!time.hasZone) addNote(notes, 'time_zone_missing', ...path, field);
+  return time?.at;
+}
+
+/**
+ * Adds the checks of a flag: all that found it enabled and disabled, and those of each variant, which are part of these.
+ * A message has many flags, so their paths are joined only for notes.
+ */
+function addChecks(
+  all: Checks[],
+  feature: string,
+  sent: unknown,
+  notes: Notes,
+  path: Path,
+  step: string | number,
+): void {
+  if (!isFields(sent)) {
+    addNote(notes, 'value_dropped', ...path, step);
+    return;
+  }
+  const first = all.length;
+  const add = (variant: string, checks: number, kind: number) => {
+    if (checks > 0)
+      all.push({ feature, variant, checks, kind: all.length === first ? kind + opensFlag : kind });
+  };
+  const { yes = 0, no = 0 } = sent;
+  if (isCount(yes)) add('enabled', yes, rowKind.yes);
+  else if (yes !== null) addNote(notes, 'value_dropped', ...path, step, 'yes');
+  if (isCount(no)) add(noVariant, no, rowKind.no);
+  else if (no !== null) addNote(notes, 'value_dropped', ...path, step, 'no');
+  const ofVariants = sent['variants'];
+  const variants = isFields(ofVariants) ? ofVariants : mapIn(sent, 'variants', notes, ...path, step);
+  for (const variant of Object.keys(variants)) {
+    if (variant === noVariant) continue;
+    const count = variants[variant];
+    if (isCount(count)) add(variant, count, rowKind.variant);
+    else if (count != null) addNote(notes, 'value_dropped', ...path, step, 'variants', variant);
+  }
+}
+
+const maxCount = 2_147_483_647;
+
+function isCount(sent: unknown): sent is number {
+  return Number.isInteger(sent) && (sent as number) >= 0 && (sent as number) <= maxCount;
+}
+
+/** Values of `impactMetrics`. Labels are ignored. Of a histogram, the count and the sum are counters. */
+function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges: Value[] } {
+  const counters: Value[] = [];
+  const gauges: Value[] = [];
+  for (const [place, metric] of listOf(sent, notes, ['impactMetrics']).entries()) {
+    const path = ['impactMetrics', place];
+    const name = isFields(metric) ? textOf(metric['name']) : undefined;
+    if (!isFields(metric) || name === undefined) {
+      addNote(notes, 'name_dropped', ...path);
+      continue;
+    }
+    const isHistogram = metric['type'] === 'histogram';
+    if (isHistogram) addNote(notes, 'histogram_reduced', ...path);
+    const inside = [...path, 'samples'];
+    for (const [at, sample] of listOf(metric['samples'], notes, inside).entries()) {
+      const read = (field: string) =>
+        numberOf(isFields(sample) ? sample[field] : undefined, notes, [...inside, at, field]);
+      if (isHistogram) {
+        const count = read('count');
+        const sum = read('sum');
+        if (count !== undefined) counters.push([`${name}_count`, count]);
+        if (sum !== undefined) counters.push([`${name}_sum`, sum]);
+      } else {
+        const value = read('value');
+        if (value !== undefined) (metric['type'] === 'gauge' ? gauges : counters).push([name, value]);
+      }
+    }
+  }
+  return { counters, gauges };
+}
+
+function numberOf(sent: unknown, notes: Notes, path: Path): number | undefined {
+  if (typeof sent === 'number' && Number.isFinite(sent)) return sent;
+  addNote(notes, 'value_dropped', ...path);
+  return undefined;
+}

@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../../contract/errors.ts';
+import { notedHeader } from '../../../contract/notes.ts';
+import type { Refusals } from '../../../http/endpoint.ts';
+import { problem } from '../../../http/problem.ts';
+import { readSent, type SentBody } from '../../../http/sent-body.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import { type Digest, digestWords } from '../../../storage/commit/records.ts';
+import { allowOrigin, exposing } from '../../cors.ts';
+import { type CountingDeps, countOnce } from '../../count-once.ts';
+import { keyOf } from '../../declared.ts';
+import type { AttributedSource, Ledger } from '../../ledger/ledger.ts';
+import { identityOfBytes } from '../../message-identity.ts';
+import { type Notes, recordNotes } from '../../omissions.ts';
+import type { ClaimedSender, LongMessages, MessageHandler } from '../../pipeline.ts';
+import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
+import {
+  type SdkHead,
+  sdkOf,
+  type UnleashContent,
+  type UnleashKind,
+  withHeaders,
+} from './message/message.ts';
+import { decodeUnleash, type PackedMessage, type UnleashFormat, unpackPart } from './message/parts.ts';
+import { registrationOf, type SentBefore, sentBefore } from './repetition.ts';
+
+export interface UnleashDeps extends CountingDeps, CountingParts {
+  readonly decoder: UnleashDecoder;
+  readonly maxBody: number;
+  readonly maxReport: number;
+}
+
+/** Decodes large messages in another thread. */
+interface UnleashDecoder extends Pick<LongMessages<never, never, never>, 'inTurn'> {
+  /** @param unpacked receives the length of the body, even if it is then refused @throws {ApiError} */
+  decode(body: SentBody, format: UnleashFormat, unpacked: (bytes: number) => void): Promise<PackedMessage>;
+}
+
+interface Received {
+  readonly head: PackedMessage['head'];
+  readonly content: UnleashContent | undefined;
+  /** The content of a large message. */
+  readonly parts: readonly Uint8Array[];
+  /** Set once it is resolved. */
+  sender?: UnleashSender;
+  /** Set once the parts are resolved. */
+  counting?: UnleashCounting;
+  /**
+   * Hash of a message that can arrive again unchanged: of Edge, which repeats batches, and of a page, whose browser repeats a
+   * request if its connection is lost. Each page has its own connection.
+   */
+  readonly bytes: Digest | undefined;
+}
+
+/**
+ * Handles messages of Unleash SDKs and of Edge, in the steps of `Pipeline`. The token is in a header, so a body without a known one
+ * is not read. Nothing that may pass is answered 400, 401, 403 or 413, because SDKs stop at these until their process restarts.
+ * @param forPages whether pages and apps send it, with a token that is public
+ */
+export function unleashHandler(
+  deps: UnleashDeps,
+  kind: UnleashKind,
+  forPages: boolean,
+): MessageHandler<Request, Received, UnleashSender, Reply> {
+  const originOf = (request: Request) => (forPages ? request.header('origin') || undefined : undefined);
+  const resolve = (request: Request) => {
+    const sender = findSender(deps, request, forPages);
+    const origin = originOf(request);
+    if (origin === undefined || sender.holder.allowsOrigin(origin)) return sender;
+    throw originNotAllowed;
+  };
+  const format: UnleashFormat = `unleash-${kind}`;
+  return {
+    ...source,
+    address: (request) => request.remoteAddress,
+    read(request, budget) {
+      const { type } = resolve(request).holder.key;
+      return readSent(request, type === 'Backend' ? deps.maxReport : deps.maxBody, budget);
+    },
+    idempotencyKey: () => undefined,
+    long: longMessages(deps, kind),
+    check(body, request) {
+      const message = decodeUnleash(format, body);
+      const head = withHeaders(message, headersOf(request));
+      const isOfPage = forPages && kind === 'metrics' && head.connection !== undefined;
+      const bytes = kind === 'bulk' || isOfPage ? digestOf(body, head.connection) : undefined;
+      return { head, content: message, parts: [], bytes };
+    },
+    resolve(message, request) {
+      message.sender = resolve(request); // The key may have been deleted meanwhile.
+      return message.sender;
+    },
+    count(message, sender, request) {
+      message.counting ??= countingOf(deps, message, sender);
+      const sent = forPages ? undefined : { kind, request };
+      const { durable, omission } = count(deps, message, message.counting, sender, sent);
+      const origin = originOf(request);
+      const headers =
+        omission === undefined
+          ? allowOrigin(origin)
+          : { ...exposing(origin, notedHeader), [notedHeader]: omission };
+      return { durable, answer: { status: 202, headers } };
+    },
+    refuse: (refusal, request) =>
+      problem(refusal, refusal.status === 403 ? {} : allowOrigin(originOf(request))),
+    userAgent: (request) =>
+      userAgentOf({ ...headersOf(request), platform: undefined }) ?? request.header('user-agent'),
+    origin: (request) => request.header('origin'),
+    claimedSender: ({ head, sender }, request) => ({
+      ...claimOf(deps, request, sender),
+      instanceName: head.instance,
+    }),
+    peek: (request) => claimOf(deps, request),
+  };
+}
+
+/** Large messages are decoded in another thread, and resolved part by part. */
+function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Request, Received, UnleashSender> {
+  return {
+    inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
+    async decode(body, request, unpacked) {
+      const bytes = kind === 'bulk' ? digestOf(body.bytes) : undefined;
+      const { head, parts, entries } = await deps.decoder.decode(body, `unleash-${kind}`, unpacked);
+      const message = { head: withHeaders(head, headersOf(request)), content: undefined, parts, bytes };
+      return { message, entries };
+    },
+    async prepare(message, sender, _, nextStep) {
+      message.counting = countingOf(deps, message, sender);
+      for (const part of message.parts) {
+        addPart(deps, message.counting, sender, unpackPart(part));
+        await nextStep();
+      }
+    },
+  };
+}
+
+function countingOf(deps: UnleashDeps, { head }: Received, sender: UnleashSender) {
+  return new UnleashCounting(deps, head, sender, deps.clock.now());
+}
+
+/** Some versions of SDKs put `x-` before the names of their headers. */
+function headersOf(request: Request): SdkHead {
+  const read = (name: string) => request.header(`unleash-${name}`) ?? request.header(`x-unleash-${name}`);
+  const appName = read('appname');
+  const connection = read('connection-id');
+  const interval = Number(read('interval'));
+  const own = interval > 0 ? { interval } : { interval: undefined };
+  return { appName, connection, instance: read('instanceid'), sdk: sdkOf(read('sdk')), ...own };
+}
+
+/** Resolves a part. Its new names and senders go with the next batch, even if the message is then refused. */
+function addPart(
+  { laneOf }: UnleashDeps,
+  counting: UnleashCounting,
+  { holder }: UnleashSender,
+  part: UnleashContent,
+): void {
+  const found: Sink = { series: [], senders: [], folded: 0, dropped: 0 };
+  counting.add(part, found);
+  if (found.series.length === 0 && found.senders.length === 0) return;
+  const { number } = holder.application;
+  laneOf(number)
+    .addBefore(number, (batch) => {
+      batch.series.push(...found.series);
+      batch.senders.push(...found.senders);
+    })
+    .catch(() => {}); // If the batch is rolled back, they go with the next one.
+}
+
+/** The refusals of senders, with their details. */
+export const senderRefusals = {
+  unknown_key: 'Authorization has no token that an application has adopted',
+  unknown_environment: 'The token stands for no environment of an application',
+} as const satisfies Refusals;
+
+const unknownKey = new ApiError('unknown_key', senderRefusals.unknown_key);
+const unknownEnvironment = new ApiError('unknown_environment', senderRefusals.unknown_environment);
+export const originRefusal = 'The application does not allow this origin';
+const originNotAllowed = new ApiError('origin_not_allowed', originRefusal);
+
+/** @throws {ApiError} of status 404: SDKs for Node back off and keep what they have counted */
+function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean): UnleashSender {
+  const token = keyOf(request);
+  const holder = token === undefined ? undefined : keys.findKey(token);
+  const isLeaked = holder !== undefined && forPages && holder.key.type === 'Backend';
+  if (isLeaked) keys.markLeaked(holder);
+  if (token === undefined || holder === undefined || isLeaked) throw unknownKey;
+  const environment = holder.environments.get(holder.key.environment ?? '');
+  if (environment === undefined) throw unknownEnvironment;
+  return { holder, environment, token };
+}
+
+/** The claim of a request, without hashing its token again if the sender is known. */
+function claimOf({ keys }: UnleashDeps, request: Request, sender?: UnleashSender): ClaimedSender {
+  const token = sender === undefined ? keyOf(request) : sender.token;
+  const holder = sender?.holder ?? (token === undefined ? undefined : keys.findKey(token));
+  return { appKey: token, environment: holder?.key.environment };
+}
+
+/** The hash of the bytes of a message, and of the connection that sends them. */
+function digestOf(body: Uint8Array, connection = ''): Digest {
+  return digestWords(createHash('sha256').update(connection).update(body).digest());
+}
+
+/**
+ * Adds a message to a batch. `durable` resolves when it is on disk. `omission` is what was left out: see `recordNotes`.
+ * @param sent by a server. The SDKs of pages and apps send nothing again
+ */
+function count(
+  deps: UnleashDeps,
+  { head, content, bytes }: Received,
+  counting: UnleashCounting,
+  sender: UnleashSender,
+  sent: { readonly kind: UnleashKind; readonly request: Request } | undefined,
+): { readonly durable: Promise<void>; readonly omission: string | undefined } {
+  const { ledger } = deps;
+  const { environment, holder } = sender;
+  const { application } = holder;
+  const place = {
+    ...source,
+    userAgent: userAgentOf(head),
+    instance: head.instance,
+    application,
+    environment,
+  };
+  const recognition = bytes && { identity: identityOfBytes(sender, bytes), repeats: true };
+  let omission: string | undefined;
+  const durable = countOnce(deps, recognition, place, (batch) => {
+    if (content !== undefined) counting.add(content, batch);
+    counting.addTo(batch, sent && beforeOf(sent, head, place, ledger));
+    ledger.accepted(place, batch);
+    const notes: Notes = new Map([...counting.notes, ...head.notes]);
+    omission = recordNotes(ledger, place, notes, batch);
+  });
+  return { durable, omission };
+}
+
+function beforeOf(
+  { kind, request }: { readonly kind: UnleashKind; readonly request: Request },
+  head: Received['head'],
+  source: AttributedSource,
+  ledger: Ledger,
+): SentBefore | undefined {
+  if (kind === 'bulk') return undefined;
+  const place = {
+    application: source.application.number,
+    environment: source.environment!.number,
+    subject: ledger.noteSubject(source),
+  };
+  return (kind === 'register' ? registrationOf : sentBefore)(head, request, place);
+}
+
+/** The sender as the ledger shows it: service, SDK and platform. */
+function userAgentOf({
+  appName,
+  sdk,
+  platform,
+}: Pick<Received['head'], 'appName' | 'sdk' | 'platform'>): string | undefined {
+  const more = [sdk, platform].filter((each) => each !== undefined).join('; ');
+  return more === '' ? appName : `${appName ?? 'unnamed'} (${more})`;
+}

@@ -3,10 +3,16 @@ import { omissionCodes } from '../contract/notes.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type { Header, Media, Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
-import type { Request } from '../http/types.ts';
+import type { Handler, Reply, Request } from '../http/types.ts';
 import { longestPath } from './omissions.ts';
+import type { Intake } from './pipeline.ts';
 
 /** Declarations shared by the endpoints that take packets and reports. */
+
+/** The handler of the requests that an intake takes. */
+export function handlerOf(intake: Intake<Request, Reply>): Handler {
+  return (request) => intake.receive(request);
+}
 
 export const UserAgent: Parameter = {
   component: 'UserAgent',

@@ -59,6 +59,11 @@ export interface LongMessages<Incoming, Message, Sender> {
   prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
 }
 
+/** Decodes long bodies in another thread: see `LongMessages`. */
+export interface Decoder<in Format, out Decoded> extends Pick<LongMessages<never, never, never>, 'inTurn'> {
+  decode(body: SentBody, format: Format, unpacked: (bytes: number) => void): Promise<Decoded>;
+}
+
 /** How messages arrive. `Incoming` is a request or a call. */
 export interface Transport<Incoming> {
   readonly transport: LedgerSource['transport'];
@@ -98,6 +103,14 @@ export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> 
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
+/** Takes messages of one kind by one transport. */
+export interface Intake<in Incoming, out Answer> {
+  /** Answers a message when it is on disk, or refuses it. @throws errors other than `ApiError`, such as `ClientGone` */
+  receive(incoming: Incoming): Answer | Promise<Answer>;
+  /** Records in the ledger a message that the transport itself refuses. */
+  refused(incoming: Incoming, refusal: ApiError): void;
+}
+
 interface Held {
   readonly holder: KeyHolder;
 }
@@ -107,7 +120,7 @@ interface Held {
  * resolve → count → answer. The order of refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that
  * each costs as little as possible. A refused message changes nothing, and the ledger has a line for it.
  */
-export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
+export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements Intake<Incoming, Answer> {
   readonly #deps: PipelineDeps;
   readonly #handler: MessageHandler<Incoming, Message, Sender, Answer>;
 
@@ -116,7 +129,6 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     this.#handler = handler;
   }
 
-  /** Answers a message when it is on disk, or refuses it. @throws errors other than `ApiError`, such as `ClientGone` */
   receive(incoming: Incoming): Answer | Promise<Answer> {
     let body: Body | Promise<Body>;
     try {
@@ -127,6 +139,10 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
       return this.#refuse(incoming, error);
     }
     return this.#process(incoming, body);
+  }
+
+  refused(incoming: Incoming, refusal: ApiError): void {
+    recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
   /** A small body takes this one `async` function. Any other one, and any `then`, would add a promise to every packet. */
@@ -274,7 +290,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
 }
 
 /** Assigns a refusal to the application that a message claims. @returns the holder of the claimed key, if that key exists */
-export function recordRefusal<Incoming>(
+function recordRefusal<Incoming>(
   { keys, ledger }: Pick<PipelineDeps, 'keys' | 'ledger'>,
   handler: Pick<MessageHandler<Incoming, never, Held, never>, 'route' | 'transport' | 'userAgent' | 'origin'>,
   incoming: Incoming,

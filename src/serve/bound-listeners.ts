@@ -11,9 +11,8 @@ import { inTurns } from '../http/turns.ts';
 import type { Dispatch, HttpEngine, ListenOptions } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
 import { allowOrigin, preflight } from '../ingest/cors.ts';
-import type { OtlpDeps } from '../ingest/formats/otlp/handler.ts';
-import type { ReportKinds } from '../ingest/formats/reports/kinds.ts';
-import { telemetryPath } from '../ingest/formats/telemetry/endpoint.ts';
+import type { FormatDeps } from '../ingest/formats/formats.ts';
+import { telemetryPath } from '../ingest/formats/telemetry/format.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { IpNetworks, readNetworks } from '../runtime/ip-networks.ts';
@@ -45,7 +44,7 @@ export interface BoundListeners {
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
   /** Starts serving: each listener by the dispatch of its hosts, and gRPC by the parts that take its data. */
-  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds, otlp: OtlpDeps): void;
+  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, deps: FormatDeps): void;
   /**
    * Rereads the TLS files, for new connections.
    * @returns whether TLS is configured
@@ -98,9 +97,9 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
       trusted,
       certificateExpiry: () => tls && expiryOf(tls),
       surplusClosed: () => limiter?.closed,
-      serve(ready, reports, otlp) {
+      serve(ready, deps) {
         current.dispatches = ready;
-        grpc.begin(reports, otlp);
+        grpc.begin(deps);
         grpc.setServing(true);
       },
       handOver(others) {

@@ -18,6 +18,7 @@ import { SharedRateLimits } from '../ingest/admission/shared-rate-limits.ts';
 import { UnknownSenders } from '../ingest/admission/unknown-senders.ts';
 import type { CountingDeps } from '../ingest/count-once.ts';
 import { type DecodePool, startDecodePool } from '../ingest/formats/decode-pool.ts';
+import type { FormatDeps } from '../ingest/formats/formats.ts';
 import { Instances } from '../ingest/formats/identities/instances.ts';
 import type { InstanceThreads } from '../ingest/formats/identities/known-instances.ts';
 import { openReportKinds, type ReportKinds } from '../ingest/formats/reports/kinds.ts';
@@ -161,10 +162,14 @@ export async function openCore(given: CoreDeps): Promise<Core> {
   };
 }
 
-/** The parts that count the exports of OpenTelemetry. */
-export function otlpParts({ config, counting, usage, ...core }: Core) {
-  const { retention, instances, decoder } = core;
-  return { ...counting, retention, instances, decoder, store: usage, maxReport: config.maxReport };
+/** What the handlers of messages need. */
+export function formatDeps({ config, counting, usage, directory, log, ...core }: Core): FormatDeps {
+  const { retention, instances, decoder, reportKinds, snippet } = core;
+  const { maxBody, maxReport } = config;
+  const { metricsOf } = directory;
+  const onError = (error: unknown) => log.error('a call failed', { error });
+  const parts = { ...counting, retention, instances, decoder, reportKinds, snippet, metricsOf };
+  return { ...parts, store: usage, maxBody, maxReport, onError };
 }
 
 function intakeOptions(parts: CoreDeps): IntakeOptions {

@@ -1,7 +1,7 @@
 import type { RenewableListener } from '../http/renewable.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import type { AddressOf, Dispatch, ListenOptions } from '../http/types.ts';
-import { telemetryPath } from '../ingest/formats/telemetry/endpoint.ts';
+import { telemetryPath } from '../ingest/formats/telemetry/format.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { parseAddress } from '../runtime/address.ts';
 import type { Config } from './config/config.ts';

@@ -11,7 +11,7 @@ import type { Dispatch, Request, Route } from '../http/types.ts';
 import { metricsHost } from '../ingest/host/metrics-host.ts';
 import { refusalOf } from '../runtime/failures.ts';
 import type { BoundListeners } from './bound-listeners.ts';
-import { type Core, debugLog, otlpParts } from './core.ts';
+import { type Core, debugLog, formatDeps } from './core.ts';
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
 import { readinessOf } from './readiness.ts';
@@ -115,16 +115,5 @@ function hooksOf(core: Core): RouterHooks {
 
 /** The routes that take packets and reports, and those that senders need. */
 export function metricsRoutes(core: Core): readonly Route[] {
-  const { config, log, reportKinds, snippet } = core;
-  const { metricsOf } = core.directory;
-  const { maxBody } = config;
-  const onError = (error: unknown) => log.error('a call failed', { error });
-  return routesFrom(metricsHost(config), {
-    ...otlpParts(core),
-    reportKinds,
-    metricsOf,
-    snippet,
-    maxBody,
-    onError,
-  });
+  return routesFrom(metricsHost(core.config), formatDeps(core));
 }

@@ -7,7 +7,7 @@ import { startWork } from './background.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config/config.ts';
 import { warnOfUnknownTeams } from './config/provider-file.ts';
-import { type Core, closeCore, openCore, otlpParts, type ServiceDeps } from './core.ts';
+import { type Core, closeCore, formatDeps, openCore, type ServiceDeps } from './core.ts';
 import { FrontThreads } from './front/front-threads.ts';
 import type { LiveSettings } from './front/messages.ts';
 import type { Collector } from './otlp/otlp.ts';
@@ -50,7 +50,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     collector = await collectorOf(core);
     await front.begin(core, totals.requests);
     const routers = await routersOf(core, bound, totals, status, collector?.traces);
-    bound.serve(routers, core.reportKinds, otlpParts(core));
+    bound.serve(routers, formatDeps(core));
     if (front.count > 0) bound.handOver(front);
   } catch (error) {
     await front.close();

@@ -42,7 +42,7 @@ async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
   const onError = (error: unknown) => expect.unreachable(`${error}`);
   const listener = await openGrpc({ clock, onError, ...options });
-  listener.begin(receiver);
+  listener.begin({ reportKinds: receiver } as never);
   closers.push(() => listener.close(0));
   const address = `127.0.0.1:${listener.port}`;
   return {

@@ -46,7 +46,7 @@ beforeEach(async () => {
   const clock = { ...systemClock, monotonic };
   const onError = (error: unknown) => void errors.push(error);
   listener = await openGrpc({ clock, onError });
-  listener.begin(receiver);
+  listener.begin({ reportKinds: receiver } as never);
   listeners.push(listener);
 });
 
@@ -106,7 +106,7 @@ describe('the listener', () => {
     const folder = join(import.meta.dirname, '../http/support/tls');
     const tls = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
     const secure = await openGrpc({ tls });
-    secure.begin(receiver);
+    secure.begin({ reportKinds: receiver } as never);
     listeners.push(secure);
     const trusting = credentials.createSsl(readFileSync(tls.certFile));
     const client = new Client(`localhost:${secure.port}`, trusting);

@@ -20,7 +20,7 @@ async function open() {
   let ahead = 0;
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
   const listener = await openGrpc({ clock });
-  listener.begin(new RecordingReports());
+  listener.begin({ reportKinds: new RecordingReports() } as never);
   closers.push(() => listener.close(0));
   const raw = openRawGrpc(`127.0.0.1:${listener.port}`);
   closers.push(() => raw.close());

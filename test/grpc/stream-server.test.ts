@@ -27,7 +27,7 @@ test.each([
     const dispatch = ({ method, path }: Request) => ({ status: 418, headers: { for: `${method} ${path}` } });
     const listener = await openGrpc({ onError, dispatch });
     closers.push(() => listener.close(0));
-    listener.begin(receiver);
+    listener.begin({ reportKinds: receiver } as never);
     const raw = openRawGrpc(`127.0.0.1:${listener.port}`);
     closers.push(() => raw.close());
     const stream = raw.begin(called, headers);

@@ -3,8 +3,8 @@ import type { ApiError } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { SentBody } from '../../src/http/sent-body.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
-import { condense } from '../../src/ingest/formats/reports/condense.ts';
-import { type FormatName, formats } from '../../src/ingest/formats/reports/formats.ts';
+import { reportDecoders } from '../../src/ingest/formats/reports/condense.ts';
+import type { FormatName } from '../../src/ingest/formats/reports/formats.ts';
 import type { ReportKind, ReportKinds, TransportSource } from '../../src/ingest/formats/reports/kinds.ts';
 import { LongReport } from '../../src/ingest/formats/reports/long-report.ts';
 import type { MetricsReport, Report, UsageReport } from '../../src/ingest/formats/reports/report.ts';
@@ -50,7 +50,7 @@ export class RecordingReports implements ReportKinds {
       inTurn: (_: string, work: () => Promise<unknown>) => work(),
       decode: async (body: SentBody, format: FormatName) => {
         this.decoded.push(format);
-        return condense(formats[format].decode(body.unpack()));
+        return reportDecoders[format](body.unpack());
       },
     },
     collect: () => {

@@ -4,28 +4,14 @@ import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import { failureOf, type Outcome } from '../../runtime/thread-calls.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
-import { decodeOtlp, isOtlp, type OtlpFormat } from './otlp/formats.ts';
-import type { OtlpRequest } from './otlp/request.ts';
-import { condense } from './reports/condense.ts';
-import { type FormatName, formats } from './reports/formats.ts';
-import type { CondensedReport } from './reports/report.ts';
-import {
-  decodeUnleash,
-  isUnleash,
-  type PackedMessage,
-  packMessage,
-  type UnleashFormat,
-} from './unleash/message/parts.ts';
+import { otlpDecoders } from './otlp/formats.ts';
+import { reportDecoders } from './reports/condense.ts';
+import { unleashDecoders } from './unleash/message/parts.ts';
 
-/** The formats of large bodies. */
-export type LargeFormat = FormatName | OtlpFormat | UnleashFormat;
-
-/** A decoded body, in arrays. */
-export type Decoding<Format extends LargeFormat> = Format extends OtlpFormat
-  ? OtlpRequest
-  : Format extends UnleashFormat
-    ? PackedMessage
-    : CondensedReport;
+/** Decoders of large bodies, by format. They return arrays. */
+const decoders = { ...reportDecoders, ...unleashDecoders, ...otlpDecoders };
+export type LargeFormat = keyof typeof decoders;
+export type Decoding<Format extends LargeFormat> = ReturnType<(typeof decoders)[Format]>;
 
 export interface DecodeTask {
   readonly format: LargeFormat;
@@ -48,7 +34,7 @@ export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unkn
   try {
     const body = new SentBody(sent, layers, limit).unpack();
     bytes = body.length;
-    const value = decodeBody(format, body);
+    const value = decoders[format](body);
     const memory = Object.values(value)
       .flat()
       .filter(ArrayBuffer.isView)
@@ -61,10 +47,4 @@ export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unkn
   } finally {
     setImmediate(collectGarbage);
   }
-}
-
-function decodeBody(format: LargeFormat, body: Uint8Array): Decoding<LargeFormat> {
-  if (isOtlp(format)) return decodeOtlp(format, body);
-  if (isUnleash(format)) return packMessage(decodeUnleash(format, body));
-  return condense(formats[format].decode(body));
 }

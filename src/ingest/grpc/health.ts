@@ -4,7 +4,7 @@ import { messageFrame, messageIn } from '../../grpc/frames.ts';
 import { ProtoReader } from '../../grpc/proto-reader.ts';
 import { bytesField, joinFields, numberField } from '../../grpc/proto-writer.ts';
 import { codeOf, type RpcStatus, statusOf } from '../../grpc/status.ts';
-import { services as named } from './operations.ts';
+import { formatCalls } from '../formats/formats.ts';
 
 /** `HealthCheckResponse.ServingStatus` of `proto/grpc/health/v1/health.proto`. */
 const statuses = { serving: 1, notServing: 2, unknownService: 3 };
@@ -12,7 +12,7 @@ const statuses = { serving: 1, notServing: 2, unknownService: 3 };
 const healthService = 'grpc.health.v1.Health';
 
 /** The service names: the empty name for the whole server, and each service that takes data. All have one status. */
-const services: readonly string[] = ['', ...named];
+const services: readonly string[] = ['', ...formatCalls.map(({ service }) => service)];
 
 const maxRequest = 4096;
 

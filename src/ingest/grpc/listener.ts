@@ -3,13 +3,12 @@ import { ApiError } from '../../contract/errors.ts';
 import { GrpcAcceptor } from '../../grpc/acceptor.ts';
 import type { Call, Method } from '../../grpc/call.ts';
 import { CallTotals } from '../../grpc/call-totals.ts';
-import { messageFrame } from '../../grpc/frames.ts';
 import { GrpcGuard } from '../../grpc/guard.ts';
 import { Http1Forwarder } from '../../grpc/http1-forwarder.ts';
 import { attemptsHeader, checkDeadline, isRetry } from '../../grpc/metadata.ts';
 import { reflectionMethods } from '../../grpc/reflection.ts';
 import { Sessions } from '../../grpc/sessions.ts';
-import { type RpcStatus, statusOf } from '../../grpc/status.ts';
+import { statusOf } from '../../grpc/status.ts';
 import { streamServer } from '../../grpc/stream-server.ts';
 import { headersOfEveryReply } from '../../http/engines/reply-headers.ts';
 import { headerBytes, inflaterOf, isCompressed } from '../../http/grpc-frame.ts';
@@ -23,12 +22,10 @@ import { refusalOf } from '../../runtime/failures.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
 import { notStarted } from '../admission.ts';
-import { partialSuccess } from '../formats/otlp/answer.ts';
-import { type OtlpDeps, openOtlp } from '../formats/otlp/handler.ts';
-import type { ReportIntake, ReportTransport } from '../formats/reports/intake.ts';
-import type { ReportKinds } from '../formats/reports/kinds.ts';
+import type { CallAnswer, CallTransport } from '../format.ts';
+import { type FormatDeps, formatCalls } from '../formats/formats.ts';
+import type { Intake } from '../pipeline.ts';
 import { Health } from './health.ts';
-import { answerOf, operations, otlpExports } from './operations.ts';
 
 export interface GrpcOptions extends CallDeps, ListenOptions {
   /** Serves HTTP/1.1. */
@@ -44,8 +41,8 @@ export interface GrpcOptions extends CallDeps, ListenOptions {
 
 export interface GrpcListener extends RenewableListener {
   readonly totals: CallTotals;
-  /** Takes data from now on. @param otlp takes the exports of OpenTelemetry */
-  begin(reports: ReportKinds, otlp?: OtlpDeps): void;
+  /** Takes data from now on. */
+  begin(deps: FormatDeps): void;
   /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
   unfinished(): { calls: number; bytes: number };
@@ -135,7 +132,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     host,
     port: acceptor.port,
     totals,
-    begin: (reports, otlp) => intake.begin(reports, otlp),
+    begin: (deps) => intake.begin(deps),
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
     unread: () => guard.unread,
@@ -174,32 +171,25 @@ interface IncomingCall {
   frame: Buffer | undefined;
 }
 
-type Answer = Buffer | RpcStatus;
-type CallIntake = Pick<ReportIntake<IncomingCall, Answer>, 'receive' | 'refused'>;
-
 /** The methods that take data. They refuse calls until `begin`: gRPC listens before the service is ready. */
 class IntakeMethods {
   readonly methods: readonly Method[];
   readonly #deps: CallDeps;
   /** By path. */
-  readonly #intakes = new Map<string, CallIntake>();
+  readonly #intakes = new Map<string, Intake<IncomingCall, CallAnswer>>();
 
   constructor(deps: CallDeps) {
     this.#deps = deps;
-    this.methods = [...operations, ...otlpExports].map(({ path }) => ({
+    this.methods = formatCalls.map(({ path }) => ({
       path,
       receive: (call, frame) => this.#receive(path, { call, frame }),
       refused: (call, refusal) => this.#intakes.get(path)?.refused({ call, frame: undefined }, refusal),
     }));
   }
 
-  /** @param otlp takes the exports of OpenTelemetry; without it they stay refused */
-  begin(reports: ReportKinds, otlp?: OtlpDeps): void {
+  begin(deps: FormatDeps): void {
     const transport = grpcTransport(this.#deps);
-    for (const { path, open } of operations) this.#intakes.set(path, open(reports, transport));
-    if (otlp === undefined) return;
-    const exports = { ...transport, ...otlpAnswers };
-    for (const { path, signal } of otlpExports) this.#intakes.set(path, openOtlp(otlp, signal, exports));
+    for (const { path, open } of formatCalls) this.#intakes.set(path, open(deps, transport));
   }
 
   #receive(path: string, incoming: IncomingCall): void {
@@ -225,7 +215,7 @@ class IntakeMethods {
   }
 }
 
-function send(call: Call, answer: Answer): void {
+function send(call: Call, answer: CallAnswer): void {
   if ('code' in answer) call.fail(answer);
   else call.end(answer);
 }
@@ -233,7 +223,7 @@ function send(call: Call, answer: Answer): void {
 /** Bytes of an incomplete message that are searched for its sender. */
 const beginningBytes = 4096;
 
-function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<IncomingCall, Answer> {
+function grpcTransport({ clock, maxReport }: CallDeps): CallTransport<IncomingCall> {
   return {
     transport: 'grpc',
     // SDKs identify themselves in `UA`, because their gRPC library writes `user-agent`.
@@ -262,7 +252,7 @@ function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<Incoming
       if (frame === undefined) return call.beginning(beginningBytes);
       return isCompressed(frame) ? undefined : frame.subarray(headerBytes);
     },
-    accept: answerOf,
+    headersOf: ({ call }) => call,
     refuse: statusOf,
   };
 }
@@ -271,10 +261,3 @@ const gone = new ApiError(
   'deadline_exceeded',
   'The call ended before its message was accepted; nothing was counted',
 );
-
-/** The parts of a transport that differ for export requests. Their key is in the metadata. */
-const otlpAnswers = {
-  headersOf: ({ call }: IncomingCall) => call,
-  encodingOf: () => 'protobuf' as const,
-  accept: (rejected: number, message: string) => messageFrame(partialSuccess(rejected, message)),
-};

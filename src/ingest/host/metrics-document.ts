@@ -2,8 +2,7 @@ import type { Group, Json } from '../../http/endpoint.ts';
 import { health } from '../../http/health.ts';
 import { describeHost } from '../../http/openapi/describe.ts';
 import { documentEndpoint } from '../../http/openapi/document-endpoint.ts';
-import { securitySchemes } from '../formats/identities/endpoint.ts';
-import { unleashSecurity } from '../formats/unleash/endpoints.ts';
+import { formats } from '../formats/formats.ts';
 import { type Limits, metricsHost } from './metrics-host.ts';
 
 /** The settings of this deployment that the document shows. */
@@ -21,7 +20,7 @@ export function describeMetricsHost(settings: DocumentSettings): Json {
     summary: 'Receives the telemetry of feature flags',
     description: introduction(settings),
     server,
-    securitySchemes: { ...securitySchemes, ...unleashSecurity },
+    securitySchemes: Object.assign({}, ...formats.map(({ securitySchemes }) => securitySchemes)) as Json,
   };
   return describeHost(host, [...metricsHost(settings), operations]);
 }
@@ -44,12 +43,7 @@ They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite
 **Keys.** Frontend and Mobile keys are for browsers and apps, and are not secret. A Backend key is secret: it belongs on
 servers, never in a page, an app or a repository. This host does not accept tokens or client credentials of the management API.
 
-**gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by
-gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
-reflection for them, and accepts OTLP/gRPC as well; this document does not cover it.
-
-**OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
-\`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in it are counted.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
+${formats.flatMap(({ introduction }) => introduction ?? []).join('\n\n')}${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
 }
 
 function prefixText(prefix: string): string {

@@ -1,39 +1,21 @@
 import type { Group } from '../../http/endpoint.ts';
-import { identities } from '../formats/identities/endpoint.ts';
-import type { IdentityDeps } from '../formats/identities/identities.ts';
-import { otlp } from '../formats/otlp/endpoint.ts';
-import type { OtlpDeps } from '../formats/otlp/handler.ts';
-import { type ReportRouteDeps, reports } from '../formats/reports/endpoints.ts';
-import { telemetry } from '../formats/telemetry/endpoint.ts';
-import { type SnippetDeps, snippet } from '../formats/telemetry/snippet.ts';
+import type { BodyLimits } from '../format.ts';
+import { type FormatDeps, formats } from '../formats/formats.ts';
+import { packetEndpoints } from '../formats/telemetry/format.ts';
 import type { TelemetryDeps } from '../formats/telemetry/telemetry.ts';
-import { unleashClients, unleashPages } from '../formats/unleash/endpoints.ts';
-import type { UnleashDeps } from '../formats/unleash/unleash.ts';
-import { type GrpcWebDeps, grpcWeb } from '../grpc/web.ts';
 
-export interface Limits {
-  /** Maximum length of a packet, inflated. */
-  readonly maxBody: number;
-  /** Maximum length of a report, inflated. */
-  readonly maxReport: number;
+export interface Limits extends BodyLimits {
   /** Second path of the endpoints that browsers use. */
   readonly metricsPathPrefix?: string;
 }
 
 /** The endpoints of the metrics host. `/healthz` and `/readyz` are beside them on every listener. */
-export function metricsHost({
-  maxBody,
-  maxReport,
-  metricsPathPrefix,
-}: Limits): readonly Group<MetricsHostDeps>[] {
-  const forPages: readonly Group<TelemetryDeps & SnippetDeps & UnleashDeps>[] = [
-    telemetry(maxBody),
-    snippet,
-    unleashPages(maxBody),
-  ];
+export function metricsHost(limits: Limits): readonly Group<FormatDeps>[] {
+  const { metricsPathPrefix } = limits;
+  const forPages = formats.flatMap(({ pages }) => pages?.(limits) ?? []);
+  const forServers = formats.flatMap(({ servers }) => servers?.(limits) ?? []);
   const prefixed =
     metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));
-  const forServers = [identities(maxBody), reports(maxReport), unleashClients(maxReport), grpcWeb, otlp];
   return [...forPages, ...forServers, ...prefixed];
 }
 
@@ -42,7 +24,7 @@ export function packetRoutes({
   maxBody,
   metricsPathPrefix,
 }: Pick<Limits, 'maxBody' | 'metricsPathPrefix'>): readonly Group<TelemetryDeps>[] {
-  const packets = telemetry(maxBody);
+  const packets = packetEndpoints(maxBody);
   return metricsPathPrefix === undefined ? [packets] : [packets, under(metricsPathPrefix, packets)];
 }
 
@@ -54,11 +36,3 @@ function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
   }));
   return { ...group, endpoints };
 }
-
-export type MetricsHostDeps = TelemetryDeps &
-  IdentityDeps &
-  ReportRouteDeps &
-  GrpcWebDeps &
-  OtlpDeps &
-  SnippetDeps &
-  UnleashDeps;

@@ -1,6 +1,6 @@
 import type { MessageRoute, Transport } from '../../contract/message-routes.ts';
 import type { RefusalCode } from '../../contract/refusals.ts';
-import { ledgerText } from './text.ts';
+import { type AcceptedSender, orNull } from './hour-rows.ts';
 
 /** Maximum number of distinct refusals. */
 export const maxKinds = 50;
@@ -18,12 +18,7 @@ export interface Claim {
   readonly origin?: string | undefined;
 }
 
-/** Where a message came from. */
-interface Source {
-  readonly route: MessageRoute;
-  readonly transport: Transport;
-  readonly userAgent: string | undefined;
-}
+type Source = Pick<AcceptedSender, 'route' | 'transport' | 'userAgent'>;
 
 export interface UnattributedRefusal {
   readonly code: RefusalCode;
@@ -85,8 +80,4 @@ export class LatestUnattributed {
 
 function keyPrefixOf(text: string | undefined): string | null {
   return text !== undefined && ours.test(text) ? text.slice(0, prefixLength) : null;
-}
-
-function orNull(text: string | undefined): string | null {
-  return text === undefined ? null : ledgerText(text);
 }

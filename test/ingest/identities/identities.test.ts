@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
 import { routesFrom } from '../../../src/http/endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
-import { identities } from '../../../src/ingest/formats/identities/endpoint.ts';
+import { mintEndpoints } from '../../../src/ingest/formats/identities/format.ts';
 import type { IdentityDeps } from '../../../src/ingest/formats/identities/identities.ts';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
 import type { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
@@ -189,7 +189,7 @@ test.each<[string, Partial<IdentityDeps>, string]>([
     ledger: { refusedUnread: () => {} },
     ...state,
   };
-  const dispatch = createRouter(routesFrom([identities(65_536)], parts as unknown as IdentityDeps));
+  const dispatch = createRouter(routesFrom([mintEndpoints(65_536)], parts as unknown as IdentityDeps));
   const answer = await send(dispatch, '/api/frontend/identities', { method: 'POST' });
   expect(answer).toMatchObject({ status: 503, json: { code } });
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);

@@ -3,8 +3,9 @@ import { routesFrom } from '../../../src/http/endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
+import type { FormatDeps } from '../../../src/ingest/formats/formats.ts';
 import { openReportKinds, type ReportDeps } from '../../../src/ingest/formats/reports/kinds.ts';
-import { type MetricsHostDeps, metricsHost } from '../../../src/ingest/host/metrics-host.ts';
+import { metricsHost } from '../../../src/ingest/host/metrics-host.ts';
 import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
 import { LedgerTotals } from '../../../src/storage/commit/ledger-totals.ts';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
@@ -50,7 +51,7 @@ async function openHost() {
     reportKinds,
     onError: (error: unknown) => expect.unreachable(String(error)),
   };
-  const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as MetricsHostDeps));
+  const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as FormatDeps));
   return { ledger, totals, health, dispatch };
 }
 

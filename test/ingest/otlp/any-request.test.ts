@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
-import { decodeOtlp, type Encoding } from '../../../src/ingest/formats/otlp/formats.ts';
+import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/formats.ts';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import { encodeAs, read, successTotal } from './messages.ts';
 
@@ -104,7 +104,7 @@ describe.each(Object.keys(requests) as Signal[])('any request of %s', (signal) =
         const body = encodeAs(encoding, signal, request);
         for (const [at, byte] of changes) if (body.length > 0) body[at % body.length] = byte;
         try {
-          decodeOtlp(`${signal}-${encoding}`, body);
+          otlpDecoders[`${signal}-${encoding}`](body);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
           expect([400, 413]).toContain(error.status);
@@ -118,12 +118,14 @@ describe('a hostile request', () => {
   test('of millions of empty messages is refused', () => {
     const body = Buffer.alloc(4 * 1024 * 1024);
     for (let at = 0; at < body.length; at += 2) body[at] = 0x0a; // resource_logs of length 0
-    expect(() => decodeOtlp('logs-protobuf', body)).toThrow(
+    expect(() => otlpDecoders['logs-protobuf'](body)).toThrow(
       expect.objectContaining({ code: 'body_too_large' }),
     );
     const json = Buffer.from(`{"resourceLogs":[${'{},'.repeat(1_000_000)}{}]}`);
     expect(gzipSync(json).length).toBeLessThan(16 * 1024);
-    expect(() => decodeOtlp('logs-json', json)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
+    expect(() => otlpDecoders['logs-json'](json)).toThrow(
+      expect.objectContaining({ code: 'body_too_large' }),
+    );
   });
 
   test('of another shape has no data', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeOtlp, type Encoding } from '../../../src/ingest/formats/otlp/formats.ts';
+import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/formats.ts';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import {
   attributes,
@@ -213,7 +213,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     const digestOf = (more: object, start = noon - 1, of: object = resource()) => {
       const each = { ...point(1, noon, start), ...more };
       const body = encodeAs(encoding, 'metrics', metrics([sum(2, [each])], of));
-      return decodeOtlp(`metrics-${encoding}`, body).totals.slice(6).join();
+      return otlpDecoders[`metrics-${encoding}`](body).totals.slice(6).join();
     };
     const list = point(1, noon, 0, { reason: 'STATIC' }).attributes;
     const same = digestOf({ attributes: list });

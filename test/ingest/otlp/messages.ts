@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
-import { decodeOtlp, type Encoding } from '../../../src/ingest/formats/otlp/formats.ts';
+import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/formats.ts';
 import {
   checkWidth,
   noTime,
@@ -106,7 +106,7 @@ export interface Read {
 }
 
 export function read(encoding: Encoding, signal: Signal, body: Uint8Array): Read {
-  return readable(decodeOtlp(`${signal}-${encoding}`, body));
+  return readable(otlpDecoders[`${signal}-${encoding}`](body));
 }
 
 export function readable(request: OtlpRequest): Read {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formats } from '../../../src/ingest/formats/reports/formats.ts';
+import { reportDecoders } from '../../../src/ingest/formats/reports/condense.ts';
 
 const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00Z"';
 const tooLarge = expect.objectContaining({ code: 'body_too_large' });
@@ -20,7 +20,7 @@ test.each([
   ],
   ['metricsMessage', 'empty observations', repeated(200_000, 0x32, 0)],
 ] as const)('%s: refuses more %s than the size allows before they are built', (format, _, body) => {
-  expect(() => formats[format].decode(Buffer.from(body))).toThrow(tooLarge);
+  expect(() => reportDecoders[format](Buffer.from(body))).toThrow(tooLarge);
 });
 
 test.each([
@@ -33,12 +33,12 @@ test.each([
     `{${head},"stats":[{"feature":"f","uniqueUserHashes":[${'1,'.repeat(100_000)}1]}]}`,
   ],
 ])('a report is read with %s', (_, json) => {
-  expect(formats.usageJson.decode(Buffer.from(json))).toMatchObject({ statCount: 1 });
+  expect(reportDecoders.usageJson(Buffer.from(json))).toMatchObject({ statCount: 1 });
 });
 
 test('reads all entries of minimum size', () => {
   const stats = Array.from({ length: 50_000 }, (_, n) => `{"feature":${n}}`);
-  expect(formats.usageJson.decode(Buffer.from(`{${head},"stats":[${stats}]}`))).toMatchObject({
+  expect(reportDecoders.usageJson(Buffer.from(`{${head},"stats":[${stats}]}`))).toMatchObject({
     statCount: 50_000,
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
 import type { ReportTransport } from '../../../src/ingest/formats/reports/intake.ts';
-import { operations } from '../../../src/ingest/grpc/operations.ts';
+import { operations } from '../../../src/ingest/formats/reports/operations.ts';
 import { RecordingReports } from '../../support/recording-reports.ts';
 import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
 

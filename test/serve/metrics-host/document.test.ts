@@ -5,11 +5,11 @@ import type { Group } from '../../../src/http/endpoint.ts';
 import { health } from '../../../src/http/health.ts';
 import { exampleKeys } from '../../../src/ingest/declared.ts';
 import { checkMint } from '../../../src/ingest/formats/identities/identities.ts';
-import { otlp } from '../../../src/ingest/formats/otlp/endpoint.ts';
+import { otlpEndpoints } from '../../../src/ingest/formats/otlp/format.ts';
+import { grpcWeb } from '../../../src/ingest/formats/reports/grpc-web.ts';
 import { decodeMetrics } from '../../../src/ingest/formats/reports/json-metrics.ts';
 import { decodeUsage } from '../../../src/ingest/formats/reports/json-usage.ts';
 import { checkPacket } from '../../../src/ingest/formats/telemetry/packet.ts';
-import { grpcWeb } from '../../../src/ingest/grpc/web.ts';
 import { describeMetricsHost, metricsDocument } from '../../../src/ingest/host/metrics-document.ts';
 import { metricsHost } from '../../../src/ingest/host/metrics-host.ts';
 import { badPackets } from '../../fixtures/packets/bad.ts';
@@ -64,7 +64,7 @@ describe('the document', () => {
   test('has every route of the host, and no other', () => {
     const groups: Group[] = [...metricsHost({ maxBody: 1, maxReport: 1 }), metricsDocument, health];
     const endpoints = groups
-      .filter((group) => group !== grpcWeb && group !== otlp)
+      .filter((group) => group !== grpcWeb && group !== otlpEndpoints)
       .flatMap((group) => group.endpoints);
     const names = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect([...operations.keys()].sort()).toEqual(names.sort());

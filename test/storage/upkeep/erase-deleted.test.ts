@@ -9,7 +9,7 @@ import { createRouter } from '../../../src/http/router.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
 import { UnknownSenders } from '../../../src/ingest/admission/unknown-senders.ts';
-import { identities } from '../../../src/ingest/formats/identities/endpoint.ts';
+import { mintEndpoints } from '../../../src/ingest/formats/identities/format.ts';
 import { Instances } from '../../../src/ingest/formats/identities/instances.ts';
 import { addPacket } from '../../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../../src/ingest/formats/telemetry/packet.ts';
@@ -198,7 +198,7 @@ test('an id whose body arrives after its application was deleted is not minted',
   const laneOf = (number: number) => intake.laneOf(number);
   const life = { ttlMs: 1000, graceMs: 0 };
   const dispatch = createRouter(
-    routesFrom([identities(1000)], {
+    routesFrom([mintEndpoints(1000)], {
       keys: directory,
       clock,
       health,

@@ -8,12 +8,12 @@ export type Encoding = (typeof encodings)[keyof typeof encodings];
 
 export type OtlpFormat = `${Signal}-${Encoding}`;
 
-export function isOtlp(format: string): format is OtlpFormat {
-  return /^(logs|metrics|traces)-/.test(format);
-}
-
-/** Decodes a request. @throws {ApiError} of status 400 or 413 */
-export function decodeOtlp(format: OtlpFormat, body: Uint8Array): OtlpRequest {
-  const [signal, encoding] = format.split('-') as [Signal, Encoding];
-  return encoding === 'json' ? decodeJson(signal, body) : decodeProtobuf(signal, body);
-}
+/** Decoders by format. @throws {ApiError} of status 400 or 413 */
+export const otlpDecoders: Readonly<Record<OtlpFormat, (body: Uint8Array) => OtlpRequest>> = {
+  'logs-protobuf': (body) => decodeProtobuf('logs', body),
+  'logs-json': (body) => decodeJson('logs', body),
+  'metrics-protobuf': (body) => decodeProtobuf('metrics', body),
+  'metrics-json': (body) => decodeJson('metrics', body),
+  'traces-protobuf': (body) => decodeProtobuf('traces', body),
+  'traces-json': (body) => decodeJson('traces', body),
+};

@@ -2,7 +2,6 @@ import { environmentNamed, type KeyHolder } from '../../../accounts/key-index.ts
 import { ApiError } from '../../../contract/errors.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
-import type { SentBody } from '../../../http/sent-body.ts';
 import type { Request } from '../../../http/types.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
@@ -12,30 +11,18 @@ import { type CountingDeps, countOnce } from '../../count-once.ts';
 import { keyOf } from '../../declared.ts';
 import type { AttributedSource } from '../../ledger/ledger.ts';
 import { identityOf } from '../../message-identity.ts';
-import {
-  type LongMessages,
-  type MessageHandler,
-  Pipeline,
-  recordRefusal,
-  type Transport,
-} from '../../pipeline.ts';
+import type { Decoder, MessageHandler, Transport } from '../../pipeline.ts';
 import { type CountingParts, OtlpCounting, type Place } from './counting.ts';
-import { decodeOtlp, type Encoding, type OtlpFormat } from './formats.ts';
+import { type Encoding, type OtlpFormat, otlpDecoders } from './formats.ts';
 import { LatestTotals } from './latest-totals.ts';
 import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.ts';
 
 export interface OtlpDeps extends CountingDeps, CountingParts {
-  readonly decoder: OtlpDecoder;
+  readonly decoder: Decoder<OtlpFormat, OtlpRequest>;
   /** The store that reports read. */
   readonly store: Pick<UsageTables, 'totals'>;
   /** Maximum length of a decompressed body in bytes. */
   readonly maxReport: number;
-}
-
-/** Decodes large bodies in another thread. */
-interface OtlpDecoder extends Pick<LongMessages<never, never, never>, 'inTurn'> {
-  /** @param unpacked receives the length of the body, even if it is then refused @throws {ApiError} */
-  decode(body: SentBody, format: OtlpFormat, unpacked: (bytes: number) => void): Promise<OtlpRequest>;
 }
 
 /** A decoded request, and its counting once that is prepared. */
@@ -67,34 +54,11 @@ export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming
   refuse(refusal: ApiError, incoming: Incoming): Answer;
 }
 
-/** Takes the export requests of one signal by one transport. */
-interface OtlpIntake<Incoming, Answer> {
-  /** Answers when the request is on disk. @throws errors other than `ApiError` */
-  receive(incoming: Incoming): Answer | Promise<Answer>;
-  /** Records in the ledger a request that the transport itself refuses. */
-  refused(incoming: Incoming, refusal: ApiError): void;
-}
-
-/** Combines a signal and a transport. */
-export function openOtlp<Incoming, Answer>(
-  deps: OtlpDeps,
-  signal: Signal,
-  transport: OtlpTransport<Incoming, Answer>,
-): OtlpIntake<Incoming, Answer> {
-  const handler = otlpHandler(deps, signal, transport);
-  const pipeline = new Pipeline(deps, handler);
-  return {
-    receive: (incoming) => pipeline.receive(incoming),
-    refused: (incoming, refusal) =>
-      void recordRefusal(deps, handler, incoming, refusal, handler.peek(incoming, undefined)),
-  };
-}
-
 /**
  * Handles export requests of one signal, in the steps of `Pipeline`. The key is in a header, so a sender without one learns nothing
  * else, and its body is not read.
  */
-function otlpHandler<Incoming, Answer>(
+export function otlpHandler<Incoming, Answer>(
   deps: OtlpDeps,
   signal: Signal,
   transport: OtlpTransport<Incoming, Answer>,
@@ -128,7 +92,7 @@ function otlpHandler<Incoming, Answer>(
     idempotencyKey: () => undefined,
     check(body, incoming) {
       transport.check?.(incoming);
-      return messageOf(decodeOtlp(formatOf(incoming), body));
+      return messageOf(otlpDecoders[formatOf(incoming)](body));
     },
     resolve: (message, incoming) => resolveSender(deps, message, headersOf(incoming)),
     count(message, sender, incoming) {

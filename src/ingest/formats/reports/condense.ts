@@ -1,6 +1,7 @@
 import { isName } from '../../../contract/names.ts';
 import { hashReported } from '../../../storage/aggregate/user-hash.ts';
 import { contentSumOf } from './content-identity.ts';
+import { type FormatName, metricsJson, metricsMessage, usageJson, usageMessage } from './formats.ts';
 import {
   type CondensedReport,
   entryWidth,
@@ -10,6 +11,14 @@ import {
   type ReportNotes,
   userWidth,
 } from './report.ts';
+
+/** Decoders of large reports, by format. */
+export const reportDecoders: Readonly<Record<FormatName, (body: Uint8Array) => CondensedReport>> = {
+  usageJson: (body) => condense(usageJson.decode(body)),
+  metricsJson: (body) => condense(metricsJson.decode(body)),
+  usageMessage: (body) => condense(usageMessage.decode(body)),
+  metricsMessage: (body) => condense(metricsMessage.decode(body)),
+};
 
 const hashesPerEntry = 16;
 

@@ -47,10 +47,3 @@ export const metricsMessage: ReportFormat<MetricsReport> = {
   decode: decodeMetricsReport,
   peek: (beginning) => peekMessage(beginning, 7),
 };
-
-export const formats: Readonly<Record<FormatName, ReportFormat<Report>>> = {
-  usageJson,
-  metricsJson,
-  usageMessage,
-  metricsMessage,
-};

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../../contract/errors.ts';
-import { type MessageHandler, Pipeline, recordRefusal, type Transport } from '../../pipeline.ts';
+import { type Intake, type MessageHandler, Pipeline, type Transport } from '../../pipeline.ts';
 import type { ReportFormat } from './formats.ts';
 import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';
 import { LongReport } from './long-report.ts';
@@ -17,14 +17,6 @@ export interface ReportTransport<Incoming, Answer> extends Transport<Incoming> {
   refuse(refusal: ApiError, incoming: Incoming): Answer;
 }
 
-/** Takes one kind of report by one transport, in the steps of `Pipeline`. */
-export interface ReportIntake<Incoming, Answer> {
-  /** Answers when the report is on disk. @throws errors other than `ApiError` */
-  receive(incoming: Incoming): Answer | Promise<Answer>;
-  /** Records in the ledger a report that the transport itself refuses. */
-  refused(incoming: Incoming, refusal: ApiError): void;
-}
-
 function headOf(message: Report | LongReport) {
   return message instanceof LongReport ? message.report : message;
 }
@@ -35,7 +27,7 @@ export function openIntake<Incoming, R extends Report, Answer>(
   kind: ReportKind<R>,
   format: ReportFormat<R>,
   transport: ReportTransport<Incoming, Answer>,
-): ReportIntake<Incoming, Answer> {
+): Intake<Incoming, Answer> {
   const peek = (incoming: Incoming, beginning = transport.beginning?.(incoming)) =>
     beginning === undefined ? {} : format.peek(beginning);
   const sourceOf = (incoming: Incoming) => ({
@@ -69,9 +61,5 @@ export function openIntake<Incoming, R extends Report, Answer>(
     claimedSender: headOf,
     peek,
   };
-  const pipeline = new Pipeline(deps, handler);
-  return {
-    receive: (incoming) => pipeline.receive(incoming),
-    refused: (incoming, refusal) => void recordRefusal(deps, handler, incoming, refusal, peek(incoming)),
-  };
+  return new Pipeline(deps, handler);
 }

@@ -10,10 +10,10 @@ import { countedAt } from '../../counted-at.ts';
 import type { LedgerSource } from '../../ledger/ledger.ts';
 import { identityOfKey, type Recognition } from '../../message-identity.ts';
 import { addNote, type Notes, recordNotes } from '../../omissions.ts';
-import type { PipelineDeps } from '../../pipeline.ts';
+import type { Decoder, PipelineDeps } from '../../pipeline.ts';
 import type { Asker } from '../../senders.ts';
-import type { DecodePool } from '../decode-pool.ts';
 import { identityOfReport, isDistinct } from './content-identity.ts';
+import type { FormatName } from './formats.ts';
 import { type FoundWhenAdded, LongReport } from './long-report.ts';
 import {
   type CondensedReport,
@@ -27,7 +27,7 @@ import {
 
 export interface ReportDeps extends CountingDeps {
   readonly retention: Retention;
-  readonly decoder: DecodePool;
+  readonly decoder: Decoder<FormatName, CondensedReport>;
 }
 
 export interface ReportSender {

@@ -1,12 +1,11 @@
 import type { KeyHolder } from '../../../accounts/key-index.ts';
 import { ApiError } from '../../../contract/errors.ts';
-import { notedHeader } from '../../../contract/notes.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../../http/body.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
 import { problem } from '../../../http/problem.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
-import { allowOrigin, exposing } from '../../cors.ts';
+import { allowOrigin, notedHeaders } from '../../cors.ts';
 import { type CountingDeps, countOnce, type KeyFinder } from '../../count-once.ts';
 import { identityOfKey } from '../../message-identity.ts';
 import { addNote, type Notes, recordNotes } from '../../omissions.ts';
@@ -60,7 +59,10 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
       const { origin } = sender;
       return {
         durable,
-        answer: omission === undefined ? acceptances.of(origin) : partialAcceptance(origin, omission),
+        answer:
+          omission === undefined
+            ? acceptances.of(origin)
+            : { status: 202, headers: notedHeaders(origin, omission) },
       };
     },
     refuse(refusal, request, holder) {
@@ -200,11 +202,6 @@ class Acceptances {
     if ((origin?.length ?? 0) <= maxOrigin) this.#byOrigin.set(origin, reply);
     return reply;
   }
-}
-
-/** The answer to a packet of which an entry was left out. */
-function partialAcceptance(origin: string | undefined, omission: string): Reply {
-  return { status: 202, headers: { ...exposing(origin, notedHeader), [notedHeader]: omission } };
 }
 
 /**

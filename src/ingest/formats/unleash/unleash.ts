@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../contract/errors.ts';
-import { notedHeader } from '../../../contract/notes.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
 import { problem } from '../../../http/problem.ts';
-import { readSent, type SentBody } from '../../../http/sent-body.ts';
+import { readSent } from '../../../http/sent-body.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import { type Digest, digestWords } from '../../../storage/commit/records.ts';
-import { allowOrigin, exposing } from '../../cors.ts';
+import { allowOrigin, notedHeaders } from '../../cors.ts';
 import { type CountingDeps, countOnce } from '../../count-once.ts';
 import { keyOf } from '../../declared.ts';
 import type { AttributedSource, Ledger } from '../../ledger/ledger.ts';
 import { identityOfBytes } from '../../message-identity.ts';
 import { type Notes, recordNotes } from '../../omissions.ts';
-import type { ClaimedSender, LongMessages, MessageHandler } from '../../pipeline.ts';
+import type { ClaimedSender, Decoder, LongMessages, MessageHandler } from '../../pipeline.ts';
 import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
 import {
   type SdkHead,
@@ -25,15 +24,9 @@ import { decodeUnleash, type PackedMessage, type UnleashFormat, unpackPart } fro
 import { registrationOf, type SentBefore, sentBefore } from './repetition.ts';
 
 export interface UnleashDeps extends CountingDeps, CountingParts {
-  readonly decoder: UnleashDecoder;
+  readonly decoder: Decoder<UnleashFormat, PackedMessage>;
   readonly maxBody: number;
   readonly maxReport: number;
-}
-
-/** Decodes large messages in another thread. */
-interface UnleashDecoder extends Pick<LongMessages<never, never, never>, 'inTurn'> {
-  /** @param unpacked receives the length of the body, even if it is then refused @throws {ApiError} */
-  decode(body: SentBody, format: UnleashFormat, unpacked: (bytes: number) => void): Promise<PackedMessage>;
 }
 
 interface Received {
@@ -69,7 +62,6 @@ export function unleashHandler(
     if (origin === undefined || sender.holder.allowsOrigin(origin)) return sender;
     throw originNotAllowed;
   };
-  const format: UnleashFormat = `unleash-${kind}`;
   return {
     ...source,
     address: (request) => request.remoteAddress,
@@ -80,7 +72,7 @@ export function unleashHandler(
     idempotencyKey: () => undefined,
     long: longMessages(deps, kind),
     check(body, request) {
-      const message = decodeUnleash(format, body);
+      const message = decodeUnleash(kind, body);
       const head = withHeaders(message, headersOf(request));
       const isOfPage = forPages && kind === 'metrics' && head.connection !== undefined;
       const bytes = kind === 'bulk' || isOfPage ? digestOf(body, head.connection) : undefined;
@@ -95,10 +87,7 @@ export function unleashHandler(
       const sent = forPages ? undefined : { kind, request };
       const { durable, omission } = count(deps, message, message.counting, sender, sent);
       const origin = originOf(request);
-      const headers =
-        omission === undefined
-          ? allowOrigin(origin)
-          : { ...exposing(origin, notedHeader), [notedHeader]: omission };
+      const headers = omission === undefined ? allowOrigin(origin) : notedHeaders(origin, omission);
       return { durable, answer: { status: 202, headers } };
     },
     refuse: (refusal, request) =>

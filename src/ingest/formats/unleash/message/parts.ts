@@ -13,15 +13,18 @@ export interface PackedMessage {
 
 export type UnleashFormat = `unleash-${UnleashKind}`;
 
-export function isUnleash(format: string): format is UnleashFormat {
-  return format.startsWith('unleash-');
+/** Decodes a message. @throws {ApiError} of status 400 or 413 */
+export function decodeUnleash(kind: UnleashKind, body: Uint8Array): UnleashMessage {
+  checkJsonEntries(body);
+  return readMessage(kind, parseJson(decodeText(body)));
 }
 
-/** Decodes a message. @throws {ApiError} of status 400 or 413 */
-export function decodeUnleash(format: UnleashFormat, body: Uint8Array): UnleashMessage {
-  checkJsonEntries(body);
-  return readMessage(format.slice('unleash-'.length) as UnleashKind, parseJson(decodeText(body)));
-}
+/** Decoders of large messages, by format. */
+export const unleashDecoders: Readonly<Record<UnleashFormat, (body: Uint8Array) => PackedMessage>> = {
+  'unleash-metrics': (body) => packMessage(decodeUnleash('metrics', body)),
+  'unleash-bulk': (body) => packMessage(decodeUnleash('bulk', body)),
+  'unleash-register': (body) => packMessage(decodeUnleash('register', body)),
+};
 
 /** Entries of a part: about a millisecond of work. */
 const entriesPerPart = 1000;

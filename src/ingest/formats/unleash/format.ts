@@ -2,15 +2,15 @@ import Type from 'typebox';
 import { notedHeader } from '../../../contract/notes.ts';
 import { ContentEncoding } from '../../../http/declared-headers.ts';
 import type { Endpoint, Group, Operation, Refusals } from '../../../http/endpoint.ts';
-import { preflight } from '../../cors.ts';
-import { intakeRefusals, Noted } from '../../declared.ts';
+import { acceptedHeaders, cors, preflightEndpoint } from '../../cors.ts';
+import { handlerOf, intakeRefusals, Noted } from '../../declared.ts';
+import type { Format } from '../../format.ts';
 import { Pipeline } from '../../pipeline.ts';
-import { acceptedHeaders, cors, preflightOperation } from '../telemetry/endpoint.ts';
 import type { UnleashKind } from './message/message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
 /** The routes of Unleash for servers and for Edge. @param maxReport maximum length of a decompressed body in bytes */
-export const unleashClients = (maxReport: number): Group<UnleashDeps> => ({
+const clientEndpoints = (maxReport: number): Group<UnleashDeps> => ({
   tag: 'Unleash',
   description:
     'What Unleash SDKs and Unleash Edge report, with the tokens that they already have. See `docs/sources.md`.',
@@ -22,23 +22,28 @@ export const unleashClients = (maxReport: number): Group<UnleashDeps> => ({
 });
 
 /** The routes of Unleash for pages and apps, and their preflights. */
-export const unleashPages = (maxBody: number): Group<UnleashDeps> => ({
+const pageEndpoints = (maxBody: number): Group<UnleashDeps> => ({
   tag: 'Unleash in pages',
   description: 'What Unleash SDKs of pages and apps report.',
   endpoints: (['metrics', 'register'] as const).flatMap((kind) => {
     const path = `/api/frontend/client/${kind}`;
-    return [endpoint(path, kind, maxBody, true), preflightOf(path, kind)];
+    const preflight = preflightEndpoint(path, `preflightUnleash${capital(kind)}`, requestHeaders);
+    return [endpoint(path, kind, maxBody, true), preflight];
   }),
 });
 
-export const unleashSecurity = {
-  unleashToken: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'A token of Unleash that was adopted as a key of an application.',
+export const unleash: Format<UnleashDeps> = {
+  pages: ({ maxBody }) => [pageEndpoints(maxBody)],
+  servers: ({ maxReport }) => [clientEndpoints(maxReport)],
+  securitySchemes: {
+    unleashToken: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description: 'A token of Unleash that was adopted as a key of an application.',
+    },
   },
-} as const;
+};
 
 function endpoint(path: string, kind: UnleashKind, limit: number, forPages: boolean): Endpoint<UnleashDeps> {
   return {
@@ -52,10 +57,7 @@ function endpoint(path: string, kind: UnleashKind, limit: number, forPages: bool
         : 'Servers of the application',
     },
     operation: operationOf(kind, limit, forPages),
-    bind: (deps) => {
-      const messages = new Pipeline(deps, unleashHandler(deps, kind, forPages));
-      return (request) => messages.receive(request);
-    },
+    bind: (deps) => handlerOf(new Pipeline(deps, unleashHandler(deps, kind, forPages))),
   };
 }
 
@@ -66,19 +68,6 @@ const requestHeaders = [
     `x-unleash-${name}`,
   ]),
 ].join(', ');
-
-function preflightOf(path: string, kind: UnleashKind): Endpoint<UnleashDeps> {
-  return {
-    method: 'OPTIONS',
-    path,
-    access: { credential: 'None', who: 'Everybody' },
-    operation: preflightOperation(`preflightUnleash${capital(kind)}`, requestHeaders),
-    bind: () => (request) => ({
-      status: 204,
-      headers: preflight(request.header('origin'), requestHeaders),
-    }),
-  };
-}
 
 const description = `The path, the body and the token are those of Unleash, and every 2xx is a success to its SDKs. 404, 429 and 503 make the SDK for Node
 back off and keep what it has counted. No temporary condition is answered 400, 401, 403 or 413.

@@ -6,30 +6,46 @@ import { ContentEncoding } from '../../../http/declared-headers.ts';
 import type { Endpoint, Group, Operation, Refusals } from '../../../http/endpoint.ts';
 import { problem } from '../../../http/problem.ts';
 import { readSent } from '../../../http/sent-body.ts';
-import type { Handler, Reply, Request } from '../../../http/types.ts';
+import type { Reply, Request } from '../../../http/types.ts';
 import {
   exampleKeys,
   examplesOf,
+  handlerOf,
   IdempotencyKey,
   intakeRefusals,
   Noted,
   senderNameOf,
   UserAgent,
 } from '../../declared.ts';
+import type { Format } from '../../format.ts';
 import { metricsJson, usageJson } from './formats.ts';
+import { type GrpcWebDeps, grpcWeb } from './grpc-web.ts';
 import { openIntake, type ReportTransport } from './intake.ts';
 import { MetricsReportSchema } from './json-metrics.ts';
 import { UsageReportSchema } from './json-usage.ts';
-import type { ReportKinds } from './kinds.ts';
+import { answerOf, operations } from './operations.ts';
+
+/** Usage and metrics reports of servers. */
+export const reports: Format<GrpcWebDeps> = {
+  servers: ({ maxReport }) => [jsonEndpoints(maxReport), grpcWeb],
+  calls: operations.map(({ service, path, open }) => ({
+    service,
+    path,
+    open: ({ reportKinds }, transport) => open(reportKinds, { ...transport, accept: answerOf }),
+  })),
+  introduction: `**gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by
+gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
+reflection for them, and accepts OTLP/gRPC as well; this document does not cover it.`,
+};
 
 /** `/api/usage/stats` and `/api/metrics`. @param maxReport maximum length of a decompressed body in bytes */
-export const reports = (maxReport: number): Group<ReportRouteDeps> => ({
+const jsonEndpoints = (maxReport: number): Group<GrpcWebDeps> => ({
   tag: 'Reports',
   description: 'Usage and metrics reports of servers.',
   endpoints: [usage(maxReport), metrics(maxReport)],
 });
 
-const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
+const usage = (maxReport: number): Endpoint<GrpcWebDeps> => ({
   ...endpoint('/api/usage/stats', {
     operationId: 'sendUsageStats',
     summary: 'Report feature usage of a server',
@@ -37,10 +53,11 @@ const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
     ...bodies(UsageReportSchema, 'featureCount', usageExamples),
     refuses: refuses(maxReport),
   }),
-  bind: usageIntake,
+  bind: ({ reportKinds: { deps, usage } }) =>
+    handlerOf(openIntake(deps, usage, usageJson, jsonTransport('featureCount', maxReport))),
 });
 
-const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
+const metrics = (maxReport: number): Endpoint<GrpcWebDeps> => ({
   ...endpoint('/api/metrics', {
     operationId: 'sendMetrics',
     summary: 'Report metrics of a server',
@@ -51,7 +68,8 @@ const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
       invalid_body: 'The body must have at least one of stats, counters, observations',
     },
   }),
-  bind: metricsIntake,
+  bind: ({ reportKinds: { deps, metrics } }) =>
+    handlerOf(openIntake(deps, metrics, metricsJson, jsonTransport('count', maxReport))),
 });
 
 function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
@@ -171,22 +189,6 @@ const refuses = (maxReport: number): Refusals => ({
   unknown_key: 'appKey is not a key of any application',
   unknown_environment: 'environment is not one of the application; case matters',
 });
-
-export interface ReportRouteDeps {
-  readonly reportKinds: ReportKinds;
-  /** Maximum length of a decompressed body in bytes. */
-  readonly maxReport: number;
-}
-
-/** The handler of `POST /api/usage/stats`. */
-function usageIntake({ reportKinds: { deps, usage }, maxReport }: ReportRouteDeps): Handler {
-  return openIntake(deps, usage, usageJson, jsonTransport('featureCount', maxReport)).receive;
-}
-
-/** The handler of `POST /api/metrics`. */
-function metricsIntake({ reportKinds: { deps, metrics }, maxReport }: ReportRouteDeps): Handler {
-  return openIntake(deps, metrics, metricsJson, jsonTransport('count', maxReport)).receive;
-}
 
 /** @param countName name of the field with the number of `stats` in the answer */
 function jsonTransport(countName: string, maxReport: number): ReportTransport<Request, Reply> {

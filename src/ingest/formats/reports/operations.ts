@@ -1,9 +1,9 @@
-import { messageFrame } from '../../grpc/frames.ts';
-import { numberField } from '../../grpc/proto-writer.ts';
-import { type Signal, signals } from '../formats/otlp/request.ts';
-import { metricsMessage, usageMessage } from '../formats/reports/formats.ts';
-import { openIntake, type ReportIntake, type ReportTransport } from '../formats/reports/intake.ts';
-import type { ReportKinds } from '../formats/reports/kinds.ts';
+import { messageFrame } from '../../../grpc/frames.ts';
+import { numberField } from '../../../grpc/proto-writer.ts';
+import type { Intake } from '../../pipeline.ts';
+import { metricsMessage, usageMessage } from './formats.ts';
+import { openIntake, type ReportTransport } from './intake.ts';
+import type { ReportKinds } from './kinds.ts';
 
 export interface Operation {
   readonly service: string;
@@ -12,7 +12,7 @@ export interface Operation {
   open<Incoming, Answer>(
     reports: ReportKinds,
     transport: ReportTransport<Incoming, Answer>,
-  ): ReportIntake<Incoming, Answer>;
+  ): Intake<Incoming, Answer>;
 }
 
 /** The operations of `proto/usage.proto` and `proto/metrics.proto`. */
@@ -28,22 +28,6 @@ export const operations: readonly Operation[] = [
     open: ({ deps, metrics }, transport) => openIntake(deps, metrics, metricsMessage, transport),
   },
 ];
-
-export interface Export {
-  readonly signal: Signal;
-  readonly service: string;
-  readonly path: string;
-}
-
-/** The operations of OTLP (https://opentelemetry.io/docs/specs/otlp/#otlpgrpc). Over HTTP, the same requests have routes of their own. */
-export const otlpExports: readonly Export[] = signals.map((signal) => {
-  const name = { logs: 'Logs', metrics: 'Metrics', traces: 'Trace' }[signal];
-  const service = `opentelemetry.proto.collector.${name.toLowerCase()}.v1.${name}Service`;
-  return { signal, service, path: `/${service}/Export` };
-});
-
-/** The services that take data. */
-export const services: readonly string[] = [...operations, ...otlpExports].map(({ service }) => service);
 
 /** Cached answers in their frames, by the number of `stats` received: enough for most reports. */
 const answers: Buffer[] = [];

@@ -1,16 +1,17 @@
-import { notedHeader } from '../../../contract/notes.ts';
 import { ContentEncoding } from '../../../http/declared-headers.ts';
-import type { Group, Header, Headers, Operation, Parameter, Refusals } from '../../../http/endpoint.ts';
-import { packetHeaders, preflight } from '../../cors.ts';
-import { exampleKeys, IdempotencyKey, intakeRefusals, Noted } from '../../declared.ts';
+import type { Group, Operation, Parameter, Refusals } from '../../../http/endpoint.ts';
+import { acceptedHeaders, cors, Origin, preflightEndpoint } from '../../cors.ts';
+import { exampleKeys, handlerOf, IdempotencyKey, intakeRefusals } from '../../declared.ts';
+import type { Format } from '../../format.ts';
 import { Pipeline } from '../../pipeline.ts';
 import { PacketSchema } from './packet.ts';
+import { type SnippetDeps, snippet } from './snippet.ts';
 import { packetHandler, senderRefusals, type TelemetryDeps } from './telemetry.ts';
 
 export const telemetryPath = '/api/frontend/telemetry';
 
 /** `/api/frontend/telemetry`, and its preflight. @param maxBody maximum length of a decompressed body in bytes */
-export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
+export const packetEndpoints = (maxBody: number): Group<TelemetryDeps> => ({
   tag: 'Telemetry',
   description: 'Packets from browsers and apps.',
   endpoints: [
@@ -22,20 +23,16 @@ export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
         who: 'Browsers: pages of the allowed origins; apps without an `Origin`: a Mobile key',
       },
       operation: sendTelemetry(maxBody),
-      bind: (deps) => {
-        const packets = new Pipeline(deps, packetHandler(deps));
-        return (request) => packets.receive(request);
-      },
+      bind: (deps) => handlerOf(new Pipeline(deps, packetHandler(deps))),
     },
-    {
-      method: 'OPTIONS',
-      path: telemetryPath,
-      access: { credential: 'None', who: 'Everybody' },
-      operation: preflightOperation('preflightTelemetry', packetHeaders),
-      bind: () => (request) => ({ status: 204, headers: preflight(request.header('origin')) }),
-    },
+    preflightEndpoint(telemetryPath, 'preflightTelemetry'),
   ],
 });
+
+/** Packets of browsers and apps, and the sender for pages. */
+export const telemetry: Format<TelemetryDeps & SnippetDeps> = {
+  pages: ({ maxBody }) => [packetEndpoints(maxBody), snippet],
+};
 
 const description = `Checked in this order: 503, 413, 400, 404, 403, 429. A refused packet changes nothing.
 
@@ -53,43 +50,11 @@ count, and a metric that is \`null\` or not finite are left out. Unknown fields 
 the ledger notes them. \`null\` and \`[]\` count as absent. Features, variants and metrics over the limits of the environment are
 counted as \`__other__\`.`;
 
-const Origin: Parameter = {
-  name: 'Origin',
-  in: 'header',
-  description: 'Sent by every browser. Required with a Frontend key, and from a browser with any key.',
-  schema: { type: 'string' },
-  example: 'https://shop.example',
-};
-
 const SecFetchSite: Parameter = {
   name: 'Sec-Fetch-Site',
   in: 'header',
   description: 'Sent by browsers. It reveals a browser that uses a Mobile key without `Origin`.',
   schema: { type: 'string' },
-};
-
-/** Headers of answers that a page may read. */
-export const cors: Headers = {
-  'Access-Control-Allow-Origin': {
-    component: 'AllowOrigin',
-    description: 'The `Origin` of the request, if it is allowed. Absent if the request had none.',
-    schema: { type: 'string' },
-  },
-  Vary: {
-    component: 'Vary',
-    description: '`Origin`, beside `Access-Control-Allow-Origin`.',
-    schema: { const: 'Origin' },
-  },
-};
-
-/** Headers of a 202 that a page may read. */
-export const acceptedHeaders: Headers = {
-  ...cors,
-  [notedHeader]: Noted,
-  'Access-Control-Expose-Headers': {
-    description: 'Sent with `Flagmeter-Noted`, so that a page can read it.',
-    schema: { const: notedHeader },
-  },
 };
 
 const packets = {
@@ -156,27 +121,3 @@ const refuses = (maxBody: number): Refusals => ({
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
   ...senderRefusals,
 });
-
-/** The operation of a preflight. @param sent names of the allowed request headers */
-export const preflightOperation = (operationId: string, sent: string): Operation => ({
-  operationId,
-  summary: 'Preflight of a browser',
-  description: 'Any origin may ask, because only the message names the application.',
-  security: [],
-  parameters: [Origin],
-  answers: {
-    204: {
-      description: 'A page may post.',
-      headers: {
-        ...cors,
-        'Access-Control-Allow-Methods': fixed('POST, OPTIONS'),
-        'Access-Control-Allow-Headers': fixed(sent),
-        'Access-Control-Max-Age': fixed('7200'),
-      },
-    },
-  },
-});
-
-function fixed(value: string): Header {
-  return { required: true, schema: { const: value } };
-}

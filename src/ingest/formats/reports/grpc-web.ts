@@ -1,18 +1,19 @@
-import { ApiError } from '../../contract/errors.ts';
-import { trailersFrame } from '../../grpc/frames.ts';
-import { attemptsHeader, checkDeadline, isRetry } from '../../grpc/metadata.ts';
-import { ok, statusOf } from '../../grpc/status.ts';
-import { contentCoding, overhead } from '../../http/body.ts';
-import type { Group } from '../../http/endpoint.ts';
-import { checkFrame, headerBytes, isCompressed } from '../../http/grpc-frame.ts';
-import { problem } from '../../http/problem.ts';
-import { type Layer, SentBody } from '../../http/sent-body.ts';
-import { ClientGone, type Reply, type Request } from '../../http/types.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { refusalOf } from '../../runtime/failures.ts';
-import { senderNameOf } from '../declared.ts';
-import type { ReportIntake, ReportTransport } from '../formats/reports/intake.ts';
-import type { ReportKinds } from '../formats/reports/kinds.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { trailersFrame } from '../../../grpc/frames.ts';
+import { attemptsHeader, checkDeadline, isRetry } from '../../../grpc/metadata.ts';
+import { ok, statusOf } from '../../../grpc/status.ts';
+import { contentCoding, overhead } from '../../../http/body.ts';
+import type { Group } from '../../../http/endpoint.ts';
+import { checkFrame, headerBytes, isCompressed } from '../../../http/grpc-frame.ts';
+import { problem } from '../../../http/problem.ts';
+import { type Layer, SentBody } from '../../../http/sent-body.ts';
+import { ClientGone, type Reply, type Request } from '../../../http/types.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { refusalOf } from '../../../runtime/failures.ts';
+import { senderNameOf } from '../../declared.ts';
+import type { Intake } from '../../pipeline.ts';
+import type { ReportTransport } from './intake.ts';
+import type { ReportKinds } from './kinds.ts';
 import { answerOf, operations } from './operations.ts';
 
 export interface GrpcWebDeps {
@@ -51,7 +52,7 @@ const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 /** The last frame of the body holds the call's status. The HTTP status is always 200. */
 async function receive(
   { clock, onError }: GrpcWebDeps,
-  intake: ReportIntake<WebCall, Reply>,
+  intake: Intake<WebCall, Reply>,
   request: Request,
 ): Promise<Reply> {
   const type = contentType.exec(request.header('content-type') ?? '');

@@ -2,7 +2,8 @@ import Type from 'typebox';
 import { text } from '../../../contract/shapes/fields.ts';
 import { ContentEncoding } from '../../../http/declared-headers.ts';
 import type { Group, Operation, Refusals } from '../../../http/endpoint.ts';
-import { exampleKeys, examplesOf, intakeRefusals } from '../../declared.ts';
+import { exampleKeys, examplesOf, handlerOf, intakeRefusals } from '../../declared.ts';
+import type { Format } from '../../format.ts';
 import { Pipeline } from '../../pipeline.ts';
 import {
   groupsMust,
@@ -14,7 +15,7 @@ import {
 } from './identities.ts';
 
 /** `/api/frontend/identities`. @param maxBody maximum length of a decompressed body in bytes */
-export const identities = (maxBody: number): Group<IdentityDeps> => ({
+export const mintEndpoints = (maxBody: number): Group<IdentityDeps> => ({
   tag: 'Identities',
   description: 'Instance ids that servers mint for their users.',
   endpoints: [
@@ -24,27 +25,28 @@ export const identities = (maxBody: number): Group<IdentityDeps> => ({
       noOptions: true,
       access: { credential: 'Backend key in `Authorization`', who: 'Servers of the application' },
       operation: mintIdentity(maxBody),
-      bind: (deps) => {
-        const mints = new Pipeline(deps, mintHandler(deps));
-        return (request) => mints.receive(request);
-      },
+      bind: (deps) => handlerOf(new Pipeline(deps, mintHandler(deps))),
     },
   ],
 });
 
-export const securitySchemes = {
-  backendKeyAsBearer: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'A Backend key after `Bearer`. It is secret. Keep it out of pages, apps and repositories.',
+/** Mint requests of servers. */
+export const identities: Format<IdentityDeps> = {
+  servers: ({ maxBody }) => [mintEndpoints(maxBody)],
+  securitySchemes: {
+    backendKeyAsBearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'A Backend key after `Bearer`. It is secret. Keep it out of pages, apps and repositories.',
+    },
+    backendKey: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description: 'A Backend key alone. It is secret. Keep it out of pages, apps and repositories.',
+    },
   },
-  backendKey: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'A Backend key alone. It is secret. Keep it out of pages, apps and repositories.',
-  },
-} as const;
+};
 
 const description = `Checked in this order: 503, 401, 403, 413, 400, 429. A refused request changes nothing.
 

@@ -1,14 +1,18 @@
+import { messageFrame } from '../../../grpc/frames.ts';
 import { contentTypeCheck } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { Reply, Request } from '../../../http/types.ts';
-import { acceptance, refusalOf } from './answer.ts';
+import { handlerOf } from '../../declared.ts';
+import type { Format } from '../../format.ts';
+import { Pipeline } from '../../pipeline.ts';
+import { acceptance, partialSuccess, refusalOf } from './answer.ts';
 import { type Encoding, encodings } from './formats.ts';
-import { type OtlpDeps, type OtlpTransport, openOtlp } from './handler.ts';
+import { type OtlpDeps, type OtlpTransport, otlpHandler } from './handler.ts';
 import { type Signal, signals } from './request.ts';
 
 /** `/v1/logs`, `/v1/metrics` and `/v1/traces` of OTLP/HTTP. For servers: no answer has CORS headers. */
-export const otlp: Group<OtlpDeps> = {
+export const otlpEndpoints: Group<OtlpDeps> = {
   tag: 'OpenTelemetry',
   description: 'Flag evaluations in the telemetry of OpenTelemetry.',
   endpoints: signals.map((signal) => ({
@@ -19,11 +23,31 @@ export const otlp: Group<OtlpDeps> = {
       credential: 'Any application key in `Authorization` or `x-api-key`',
       who: 'Servers and collectors of the application',
     },
-    bind(deps) {
-      const requests = openOtlp(deps, signal, httpTransport(deps, signal));
-      return (request) => requests.receive(request);
-    },
+    bind: (deps) => handlerOf(new Pipeline(deps, otlpHandler(deps, signal, httpTransport(deps, signal)))),
   })),
+};
+
+/** Exports of OpenTelemetry. */
+export const otlp: Format<OtlpDeps> = {
+  servers: () => [otlpEndpoints],
+  // https://opentelemetry.io/docs/specs/otlp/#otlpgrpc
+  calls: signals.map((signal) => {
+    const name = { logs: 'Logs', metrics: 'Metrics', traces: 'Trace' }[signal];
+    const service = `opentelemetry.proto.collector.${name.toLowerCase()}.v1.${name}Service`;
+    return {
+      service,
+      path: `/${service}/Export`,
+      open: (deps, transport) =>
+        new Pipeline(deps, otlpHandler(deps, signal, { ...transport, ...callAnswers })),
+    };
+  }),
+  introduction: `**OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
+\`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in it are counted.`,
+};
+
+const callAnswers = {
+  encodingOf: () => 'protobuf' as const,
+  accept: (rejected: number, message: string) => messageFrame(partialSuccess(rejected, message)),
 };
 
 function httpTransport({ maxReport }: OtlpDeps, signal: Signal): OtlpTransport<Request, Reply> {

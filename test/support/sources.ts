@@ -42,6 +42,8 @@ export function imports(sources: readonly Source[]): Import[] {
 export const house = [
   'src/main.ts',
   'src/commands',
+  'src/commands/entries',
+  'src/commands/server',
   'src/demo',
   'src/bench',
   'src/serve',

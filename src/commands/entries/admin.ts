@@ -18,5 +18,5 @@ export const admin = command({
 Takes effect at once, also while the server runs. Run it on the machine of the server, as its user
 or as root; with PostgreSQL, on any machine.
 `,
-  load: async () => (await import('../reset-password.ts')).resetPassword,
+  load: async () => (await import('../server/reset-password.ts')).resetPassword,
 });

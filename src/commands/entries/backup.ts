@@ -19,5 +19,5 @@ new one is complete and on disk.
 
 Nodes of several machines are not backed up: back up PostgreSQL instead.
 `,
-  load: async () => (await import('../backup.ts')).backup,
+  load: async () => (await import('../server/backup.ts')).backup,
 });

@@ -10,5 +10,5 @@ export const compact = command({
 Copies each file without its free pages, checks the copy, and replaces the file by it. Stop the
 server first. The copies need the same space again. Prints the space that was freed.
 `,
-  load: async () => (await import('../compact.ts')).compact,
+  load: async () => (await import('../server/compact.ts')).compact,
 });

@@ -7,5 +7,5 @@ export const init = command({
   summary: 'Initialise a data directory; print its first administrator and API key once',
   flags: [adminEmailFlag, ...dataFlags, passwordFile('admin-password-file'), jsonFlag],
   notes: 'An initialised data directory is left unchanged (exit code 1).\n',
-  load: async () => (await import('../init.ts')).init,
+  load: async () => (await import('../server/init.ts')).init,
 });

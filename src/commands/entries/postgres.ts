@@ -24,21 +24,21 @@ const init = command({
     allowAsynchronousFlag,
     jsonFlag,
   ],
-  load: async () => (await import('../postgres-setup.ts')).postgresInit,
+  load: async () => (await import('../server/postgres-setup.ts')).postgresInit,
 });
 
 const status = command({
   name: 'postgres status',
   summary: 'Show nodes, unshipped data and warnings',
   flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
-  load: async () => (await import('../postgres-status.ts')).postgresStatus,
+  load: async () => (await import('../server/postgres-status.ts')).postgresStatus,
 });
 
 const migrate = command({
   name: 'postgres migrate',
   summary: 'Migrate the tables to the layout of this program, while nodes run',
   flags: [...postgresFlags, jsonFlag],
-  load: async () => (await import('../postgres-setup.ts')).postgresMigrate,
+  load: async () => (await import('../server/postgres-setup.ts')).postgresMigrate,
 });
 
 const forgetNode = command({
@@ -51,7 +51,7 @@ const forgetNode = command({
     yesFlag,
     jsonFlag,
   ],
-  load: async () => (await import('../postgres-forget-node.ts')).postgresForgetNode,
+  load: async () => (await import('../server/postgres-forget-node.ts')).postgresForgetNode,
 });
 
 const adopt = command({
@@ -71,21 +71,21 @@ const adopt = command({
     allowAsynchronousFlag,
     jsonFlag,
   ],
-  load: async () => (await import('../postgres-adopt.ts')).postgresAdopt,
+  load: async () => (await import('../server/postgres-adopt.ts')).postgresAdopt,
 });
 
 const key = command({
   name: 'postgres key',
   summary: 'Create a key file that encrypts the secrets in PostgreSQL',
   flags: [flag('out FILE', 'New file', { file: true, required: true })],
-  load: async () => (await import('../postgres-setup.ts')).postgresKey,
+  load: async () => (await import('../server/postgres-setup.ts')).postgresKey,
 });
 
 const encryptKeys = command({
   name: 'postgres encrypt-keys',
   summary: 'Encrypt the secrets in a PostgreSQL without a key file, while all nodes are stopped',
   flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
-  load: async () => (await import('../postgres-setup.ts')).postgresEncryptKeys,
+  load: async () => (await import('../server/postgres-setup.ts')).postgresEncryptKeys,
 });
 
 export const postgres: Entry = {

@@ -15,5 +15,5 @@ export const restore = command({
 The whole backup is checked before anything is written. A directory with data is refused. If the
 command is interrupted, the directory is unchanged.
 `,
-  load: async () => (await import('../restore.ts')).restore,
+  load: async () => (await import('../server/restore.ts')).restore,
 });

@@ -9,7 +9,7 @@ export const serve: Command = {
     ...settings.map(flagOf),
     flag('check', 'Check settings, files, the data directory and addresses, and exit without a change'),
   ],
-  run: async (argv, terminal) => (await import('../serve.ts')).serve(argv, terminal),
+  run: async (argv, terminal) => (await import('../server/serve.ts')).serve(argv, terminal),
 };
 
 function flagOf({ flag: name, formerly, schema }: Setting): Flag {

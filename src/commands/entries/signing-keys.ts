@@ -11,5 +11,5 @@ Works on the data directory of this machine, also while the server runs. The ser
 new key within seconds and signs with it a minute later. Tokens of the previous key stay valid until
 they expire; its private part is deleted. For a key of an application, use keys rotate.
 `,
-  load: async () => (await import('../rotate-signing-key.ts')).rotateSigningKeyNow,
+  load: async () => (await import('../server/rotate-signing-key.ts')).rotateSigningKeyNow,
 });

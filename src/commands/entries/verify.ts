@@ -12,5 +12,5 @@ Checks every page, record and reference, and that counts of minutes, hours and d
 server first, or verify a backup. A backup is restored temporarily beside its file, which needs the
 same space again. Exit code 1: something is damaged. The output lists the damage and the remedy.
 `,
-  load: async () => (await import('../verify.ts')).verify,
+  load: async () => (await import('../server/verify.ts')).verify,
 });

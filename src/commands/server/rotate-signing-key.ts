@@ -1,4 +1,4 @@
-import { isCopy } from '../accounts/prepare.ts';
+import { isCopy } from '../../accounts/prepare.ts';
 import {
   draftRotation,
   newSigningKey,
@@ -6,16 +6,16 @@ import {
   rotateSigningKey,
   signingKeyOf,
   storedKeys,
-} from '../accounts/signing-keys.ts';
-import type { Given } from '../cli/command.ts';
-import { contextOf } from '../cli/context.ts';
-import { confirm } from '../cli/prompt.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { systemClock } from '../runtime/clock.ts';
-import type { Config } from '../serve/config/config.ts';
-import { withPostgresAccounts } from '../serve/postgres-accounts.ts';
-import { attachAccountTables } from '../storage/lmdb/accounts.ts';
-import { readCopyState } from '../storage/lmdb/copy-state.ts';
+} from '../../accounts/signing-keys.ts';
+import type { Given } from '../../cli/command.ts';
+import { contextOf } from '../../cli/context.ts';
+import { confirm } from '../../cli/prompt.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import type { Config } from '../../serve/config/config.ts';
+import { withPostgresAccounts } from '../../serve/postgres-accounts.ts';
+import { attachAccountTables } from '../../storage/lmdb/accounts.ts';
+import { readCopyState } from '../../storage/lmdb/copy-state.ts';
 import { configOf } from './server-flags.ts';
 
 /**

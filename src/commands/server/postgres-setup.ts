@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import type { Given } from '../cli/command.ts';
-import { UsageError } from '../cli/flags.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { encryptPostgres } from '../replication/accounts/encrypt-postgres.ts';
-import { initPostgres } from '../replication/accounts/init-postgres.ts';
-import { migrate } from '../replication/postgres/migrations.ts';
-import { newPostgresKey } from '../replication/postgres/postgres-key.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
+import type { Given } from '../../cli/command.ts';
+import { UsageError } from '../../cli/flags.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { encryptPostgres } from '../../replication/accounts/encrypt-postgres.ts';
+import { initPostgres } from '../../replication/accounts/init-postgres.ts';
+import { migrate } from '../../replication/postgres/migrations.ts';
+import { newPostgresKey } from '../../replication/postgres/postgres-key.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
 import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 

@@ -1,11 +1,11 @@
-import type { Given } from '../cli/command.ts';
-import { UsageError } from '../cli/flags.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { settings } from '../contract/config-schema.ts';
-import type { PostgresKey } from '../replication/postgres/postgres-key.ts';
-import type { PostgresAddress } from '../replication/postgres/postgres-url.ts';
-import { type Config, loadConfig } from '../serve/config/config.ts';
-import { postgresAddress, postgresKeyOf } from '../serve/postgres-connection.ts';
+import type { Given } from '../../cli/command.ts';
+import { UsageError } from '../../cli/flags.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { settings } from '../../contract/config-schema.ts';
+import type { PostgresKey } from '../../replication/postgres/postgres-key.ts';
+import type { PostgresAddress } from '../../replication/postgres/postgres-url.ts';
+import { type Config, loadConfig } from '../../serve/config/config.ts';
+import { postgresAddress, postgresKeyOf } from '../../serve/postgres-connection.ts';
 
 /** The settings, of which a command takes some as flags. */
 export function configOf(given: Given, terminal: Terminal): Config {

@@ -1,10 +1,10 @@
-import { commonPassword, isCommonPassword, passwordFault } from '../accounts/password-rules.ts';
-import type { FirstCredentials, Preparation } from '../accounts/prepare.ts';
-import type { Given } from '../cli/command.ts';
-import { UsageError } from '../cli/flags.ts';
-import { readSecretFile } from '../cli/secret-file.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { isEmail } from '../contract/emails.ts';
+import { commonPassword, isCommonPassword, passwordFault } from '../../accounts/password-rules.ts';
+import type { FirstCredentials, Preparation } from '../../accounts/prepare.ts';
+import type { Given } from '../../cli/command.ts';
+import { UsageError } from '../../cli/flags.ts';
+import { readSecretFile } from '../../cli/secret-file.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { isEmail } from '../../contract/emails.ts';
 
 /**
  * The first administrator, from `--admin-email` and `--admin-password-file`.

@@ -1,20 +1,20 @@
-import type { Given } from '../cli/command.ts';
-import { contextOf } from '../cli/context.ts';
-import { show } from '../cli/show.ts';
-import { makeTable, recordText, type Screen } from '../cli/table.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import type { Connection } from '../replication/postgres/connection.ts';
-import { checkPostgres } from '../replication/postgres/layout.ts';
-import { isSealed, readPostgresKey, readSecret } from '../replication/postgres/postgres-key.ts';
+import type { Given } from '../../cli/command.ts';
+import { contextOf } from '../../cli/context.ts';
+import { show } from '../../cli/show.ts';
+import { makeTable, recordText, type Screen } from '../../cli/table.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import type { Connection } from '../../replication/postgres/connection.ts';
+import { checkPostgres } from '../../replication/postgres/layout.ts';
+import { isSealed, readPostgresKey, readSecret } from '../../replication/postgres/postgres-key.ts';
 import {
   type LogLength,
   type NodeReport,
   type PostgresReport,
   readPostgres,
-} from '../replication/postgres/postgres-report.ts';
-import { postgresWarnings } from '../replication/postgres/postgres-warnings.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { withPostgres } from '../serve/postgres-connection.ts';
+} from '../../replication/postgres/postgres-report.ts';
+import { postgresWarnings } from '../../replication/postgres/postgres-warnings.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { withPostgres } from '../../serve/postgres-connection.ts';
 import { postgresSettings } from './server-flags.ts';
 
 /**

@@ -1,24 +1,24 @@
 import { join } from 'node:path';
-import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
-import type { Given } from '../cli/command.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { type Adopted, AdoptionRefused, adoptReplica } from '../replication/adoption/fill.ts';
-import type { Holding } from '../replication/adoption/holding.ts';
+import { checkPrepared, openPreparedOrCopy } from '../../accounts/prepare.ts';
+import type { Given } from '../../cli/command.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { type Adopted, AdoptionRefused, adoptReplica } from '../../replication/adoption/fill.ts';
+import type { Holding } from '../../replication/adoption/holding.ts';
 import {
   type NodeStores,
   type Source,
   setAsideFolder,
   sourcesIn,
-} from '../replication/adoption/set-aside.ts';
-import { isSealed, readSecret } from '../replication/postgres/postgres-key.ts';
-import { showPostgres } from '../replication/postgres/postgres-url.ts';
-import { Spool } from '../replication/spool.ts';
-import { isPresent } from '../runtime/presence.ts';
-import { loadConfig } from '../serve/config/config.ts';
-import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
-import { readCopyState } from '../storage/lmdb/copy-state.ts';
-import { lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
-import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
+} from '../../replication/adoption/set-aside.ts';
+import { isSealed, readSecret } from '../../replication/postgres/postgres-key.ts';
+import { showPostgres } from '../../replication/postgres/postgres-url.ts';
+import { Spool } from '../../replication/spool.ts';
+import { isPresent } from '../../runtime/presence.ts';
+import { loadConfig } from '../../serve/config/config.ts';
+import { postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
+import { readCopyState } from '../../storage/lmdb/copy-state.ts';
+import { lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
+import { openReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
 import { postgresSettings } from './server-flags.ts';
 

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Given } from '../cli/command.ts';
-import { UsageError } from '../cli/flags.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { readBackupKey } from '../storage/backup/backup-key.ts';
-import { checkDirectory, type Finding } from '../storage/backup/check-directory.ts';
-import type { Pace } from '../storage/backup/pace.ts';
-import { type Authentication, type ReadBackup, readBackup } from '../storage/backup/read-backup.ts';
-import { unpack } from '../storage/backup/restore.ts';
-import { checkRoom } from '../storage/backup/write-file.ts';
-import { checkPresence, dataFilesIn, remedy } from '../storage/lmdb/data-file.ts';
-import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import type { Given } from '../../cli/command.ts';
+import { UsageError } from '../../cli/flags.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { readBackupKey } from '../../storage/backup/backup-key.ts';
+import { checkDirectory, type Finding } from '../../storage/backup/check-directory.ts';
+import type { Pace } from '../../storage/backup/pace.ts';
+import { type Authentication, type ReadBackup, readBackup } from '../../storage/backup/read-backup.ts';
+import { unpack } from '../../storage/backup/restore.ts';
+import { checkRoom } from '../../storage/backup/write-file.ts';
+import { checkPresence, dataFilesIn, remedy } from '../../storage/lmdb/data-file.ts';
+import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork } from './progress.ts';
 import { configOf } from './server-flags.ts';
 

@@ -1,9 +1,9 @@
-import type { Given } from '../cli/command.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { readBackupKey } from '../storage/backup/backup-key.ts';
-import type { Pace } from '../storage/backup/pace.ts';
-import { restore as restoreFrom } from '../storage/backup/restore.ts';
-import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import type { Given } from '../../cli/command.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { readBackupKey } from '../../storage/backup/backup-key.ts';
+import type { Pace } from '../../storage/backup/pace.ts';
+import { restore as restoreFrom } from '../../storage/backup/restore.ts';
+import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork } from './progress.ts';
 import { configOf } from './server-flags.ts';
 

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
-import type { Given } from '../cli/command.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import {
+  type FirstCredentials,
+  openPrepared,
+  type Preparation,
+  prepareData,
+} from '../../accounts/prepare.ts';
+import type { Given } from '../../cli/command.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
 import { configOf } from './server-flags.ts';
 

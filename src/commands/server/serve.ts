@@ -1,28 +1,28 @@
-import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
-import type { ConfiguredProviders } from '../auth/sso/providers.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { loadDescriptors, loadHttpEngine } from '../http/engines/runtime.ts';
-import { authority } from '../runtime/address.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { logConsole } from '../runtime/console-log.ts';
-import { reserveDescriptors } from '../runtime/descriptor-reserve.ts';
-import { createLog, type Log, type LogLevel } from '../runtime/log.ts';
-import { randomBytes } from '../runtime/random-bytes.ts';
-import { shareLogFormat } from '../runtime/worker-log.ts';
-import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
-import { builtIn } from '../serve/built-in.ts';
-import { type Config, loadConfig, serviceLinksIn } from '../serve/config/config.ts';
-import { warnOfOpenFiles } from '../serve/config/open-files.ts';
-import { readProviderFile } from '../serve/config/provider-file.ts';
-import type { Served } from '../serve/listeners.ts';
-import { forgetPasswordRequests } from '../serve/password-reset.ts';
-import { publicUrls } from '../serve/public-urls.ts';
-import { type Reloadable, reload } from '../serve/reload.ts';
-import { startService } from '../serve/service.ts';
-import { leave, listenToSignals, type Signals, stopService } from '../serve/stopping.ts';
-import { type AccountTables, openAccountTables } from '../storage/lmdb/accounts.ts';
-import { willHave } from '../storage/lmdb/create-atomically.ts';
-import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import { checkPrepared, openPrepared, prepareData } from '../../accounts/prepare.ts';
+import type { ConfiguredProviders } from '../../auth/sso/providers.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { loadDescriptors, loadHttpEngine } from '../../http/engines/runtime.ts';
+import { authority } from '../../runtime/address.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { logConsole } from '../../runtime/console-log.ts';
+import { reserveDescriptors } from '../../runtime/descriptor-reserve.ts';
+import { createLog, type Log, type LogLevel } from '../../runtime/log.ts';
+import { randomBytes } from '../../runtime/random-bytes.ts';
+import { shareLogFormat } from '../../runtime/worker-log.ts';
+import { type BoundListeners, bindListeners } from '../../serve/bound-listeners.ts';
+import { builtIn } from '../../serve/built-in.ts';
+import { type Config, loadConfig, serviceLinksIn } from '../../serve/config/config.ts';
+import { warnOfOpenFiles } from '../../serve/config/open-files.ts';
+import { readProviderFile } from '../../serve/config/provider-file.ts';
+import type { Served } from '../../serve/listeners.ts';
+import { forgetPasswordRequests } from '../../serve/password-reset.ts';
+import { publicUrls } from '../../serve/public-urls.ts';
+import { type Reloadable, reload } from '../../serve/reload.ts';
+import { startService } from '../../serve/service.ts';
+import { leave, listenToSignals, type Signals, stopService } from '../../serve/stopping.ts';
+import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
+import { willHave } from '../../storage/lmdb/create-atomically.ts';
+import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { credentialsText } from './administrator.ts';
 import { nextSteps } from './next-steps.ts';
 
@@ -131,7 +131,7 @@ async function serveOn(
 /** Opens the stores. @returns `undefined` if the process is to stop */
 async function openStores({ config, log, terminal, signals }: Serving) {
   if (config.postgres === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
-  const { openCluster } = await import('../serve/cluster-storage.ts');
+  const { openCluster } = await import('../../serve/cluster-storage.ts');
   return openCluster({ config, log, clock: systemClock, toldToStop: signals.toldToStop });
 }
 

@@ -1,12 +1,12 @@
-import type { Given } from '../cli/command.ts';
-import { contextOf } from '../cli/context.ts';
-import { UsageError } from '../cli/flags.ts';
-import { confirm, type Person } from '../cli/prompt.ts';
-import { show } from '../cli/show.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import type { Connection } from '../replication/postgres/connection.ts';
-import { findLoss, forgetNode, type NodeLoss } from '../replication/postgres/forget-node.ts';
-import { withPostgres } from '../serve/postgres-connection.ts';
+import type { Given } from '../../cli/command.ts';
+import { contextOf } from '../../cli/context.ts';
+import { UsageError } from '../../cli/flags.ts';
+import { confirm, type Person } from '../../cli/prompt.ts';
+import { show } from '../../cli/show.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import type { Connection } from '../../replication/postgres/connection.ts';
+import { findLoss, forgetNode, type NodeLoss } from '../../replication/postgres/forget-node.ts';
+import { withPostgres } from '../../serve/postgres-connection.ts';
 import { bytesText } from './postgres-status.ts';
 import { postgresSettings } from './server-flags.ts';
 

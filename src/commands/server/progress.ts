@@ -1,10 +1,10 @@
-import { Failure } from '../cli/failure.ts';
-import { interruptible } from '../cli/interruptible.ts';
-import { Progress } from '../cli/progress.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import type { Uploaded } from '../replication/log-snapshots.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { type Done, Interrupted, Pace } from '../storage/backup/pace.ts';
+import { Failure } from '../../cli/failure.ts';
+import { interruptible } from '../../cli/interruptible.ts';
+import { Progress } from '../../cli/progress.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import type { Uploaded } from '../../replication/log-snapshots.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { type Done, Interrupted, Pace } from '../../storage/backup/pace.ts';
 
 interface LongWork<T> {
   /** What is being done, for the progress bar. */

@@ -158,7 +158,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6343,
+  accounts: 6341,
   auth: 10945,
   bench: 3183,
   cli: 5902,
@@ -170,7 +170,7 @@ const most: Readonly<Record<string, number>> = {
   http: 5074,
   ingest: 9860,
   'main.ts': 88,
-  management: 6468,
+  management: 6471,
   replication: 10761,
   reports: 7906,
   runtime: 1461,

@@ -1,8 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import { type KeyScope, roleOf, scopeOfRole } from '../contract/key-scopes.ts';
 import type { Role } from '../contract/roles.ts';
-import { type PlainKeySettings, plainKeySettings } from '../contract/shapes/api-key.ts';
-import { pick } from '../contract/shapes/fields.ts';
+import type { PlainKeySettings } from '../contract/shapes/api-key.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
@@ -59,15 +58,14 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
     checkSettings(draft, wanted.teamId, wanted, now);
     checkPlan(plan, 'apiKeys', ofTeam(draft.apiKeys, wanted.teamId).length + 1);
     const number = draft.takeNumber('apiKey');
-    const { teamId, name } = wanted;
+    const { role: _, scopes: __, expiresAt, publicKeys, trust, applications, ...settings } = wanted;
     const permitted = permissionsOf(wanted) ?? rolePermissions('User');
-    const made = newApiKey({ teamId, name, number, role: permitted.role }, now, directory.randomBytes);
-    const { expiresAt, publicKeys, trust, applications } = wanted;
+    const made = newApiKey({ ...settings, number, role: permitted.role }, now, directory.randomBytes);
     if (publicKeys !== undefined && trust !== undefined) throw new ApiError('invalid_body', oneCredential);
     const hasSecret = publicKeys === undefined && trust === undefined;
     const apiKey: ApiKey = {
       ...made.apiKey,
-      ...pick(wanted, plainKeySettings),
+      ...settings,
       ...permitted,
       ...(applications != null && { applications }),
       ...(!hasSecret && { secretHash: noSecretHash }),

@@ -36,7 +36,8 @@ import type { ReportingDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
 import { findEnvironment, oneEnvironment, unknownEnvironment } from './environments.ts';
-import { amountsOf, reportOf, showExperiment } from './experiment-shown.ts';
+import { showExperiment } from './experiment-shown.ts';
+import { amountsOf, reportOf } from './experiment-task.ts';
 
 const path = '/applications/:id/experiments/:experimentId';
 

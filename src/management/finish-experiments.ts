@@ -2,7 +2,7 @@ import type { Directory } from '../accounts/directory.ts';
 import { experimentsOf, finishExperiment, mayBeMet, phaseOf } from '../accounts/experiments.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { Log } from '../runtime/log.ts';
-import { taskOf } from './experiment-shown.ts';
+import { taskOf } from './experiment-task.ts';
 
 interface FinishDeps {
   /** The directory, with the service as actor. */

@@ -1,0 +1,36 @@
+import type { Directory } from '../accounts/directory.ts';
+import type { FoundExperiment } from '../accounts/experiments.ts';
+import { intendedThroughout } from '../accounts/feature-settings.ts';
+import type { ExperimentReport, ExperimentTask } from '../reports/experiments/experiment-report.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import type { ReportingDeps } from './caller.ts';
+
+/** Computes the result of an experiment. An environment that was deleted has no counts. */
+export function reportOf(
+  { reports, directory }: ReportingDeps,
+  { teamId }: Application,
+  found: FoundExperiment,
+  more: Pick<ExperimentTask, 'ending'> = {},
+): Promise<ExperimentReport> {
+  return reports.make(teamId, 'experiment', { ...taskOf(directory, found), ...more });
+}
+
+/** The intended split is the experiment's own, else that of the feature at its end. */
+export function taskOf(
+  directory: Directory,
+  { feature, experiment }: FoundExperiment,
+  now = directory.clock.now(),
+): ExperimentTask {
+  const end = Math.min(now, experiment.stopped?.at ?? now, experiment.endAt ?? now);
+  const split = experiment.split ?? intendedThroughout(feature, experiment.startAt, end);
+  const environment = { number: experiment.environment };
+  const amounts = amountsOf(directory, feature.applicationId);
+  return { environment, feature: feature.name, experiment, split, amounts, now };
+}
+
+/** The metrics of an application that have a unit. */
+export function amountsOf(directory: Directory, applicationId: string): readonly string[] {
+  return [...directory.metricsOf(applicationId).values()]
+    .filter(({ unit }) => unit !== null)
+    .map(({ name }) => name);
+}

@@ -6,6 +6,15 @@ const one = `${list}/:experimentId`;
 
 const feature = '/applications/:id/features/:feature';
 
+const plan = {
+  feature: 'checkout',
+  name: 'A',
+  environment: 'Production',
+  base: 'off',
+  metric: 'used',
+  users: 1000,
+};
+
 /** The same below a feature that does not exist. */
 const ofNone =
   (what: string): Recipe =>
@@ -30,13 +39,22 @@ export const experimentRecipes: Readonly<Record<string, Recipe>> = {
   [`POST ${list} conflict`]: async () => ({ again: () => ({}) }),
   // Only an experiment with a planned number of users is computed for the list.
   [`GET ${list} backpressure`]: async (world, { path }) => {
-    const plan = { feature: 'checkout', name: 'A', environment: 'Production', base: 'off', metric: 'used' };
-    await make(world, path, { ...plan, users: 1000 }, 'id');
+    await make(world, path, plan, 'id');
     return {};
   },
   [`PATCH ${one} invalid_name`]: withBody({ base: '' }),
   [`PATCH ${one} invalid_time`]: withBody({ startAt: 'soon' }),
   [`PATCH ${one} unknown_environment`]: withBody({ environment: 'Nowhere' }),
   [`PATCH ${one} conflict`]: withBody({ users: 5000 }),
-  [`PATCH ${one} backpressure`]: withBody({ stop: 'Too many errors' }),
+  // Each time another experiment, because an experiment can be stopped only once.
+  [`PATCH ${one} backpressure`]: async (world, { path }) => {
+    const all = path.slice(0, path.lastIndexOf('/'));
+    const ids: string[] = [];
+    for (let at = 0; at < 60; at += 1)
+      ids.push(await make(world, all, { ...plan, feature: `crowd-${at % 3}` }, 'id'));
+    return {
+      body: { stop: 'Too many errors' },
+      again: (time) => ({ path: `${all}/${ids[time % ids.length]}` }),
+    };
+  },
 };

@@ -164,7 +164,7 @@ const most: Readonly<Record<string, number>> = {
   cli: 5902,
   commands: 2400,
   console: 19951,
-  contract: 7990,
+  contract: 7986,
   demo: 1456,
   grpc: 1892,
   http: 5074,

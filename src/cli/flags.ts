@@ -11,7 +11,7 @@ export class UsageError extends Error {
 export type KnownFlag = Pick<Flag, 'name' | 'value' | 'formerly'>;
 
 /** One argument of a command: a flag, or an operand, which has no name. */
-export interface Argument {
+interface Argument {
   /** Without the dashes. */
   readonly name?: string;
   /** Empty for a switch. */

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
 
 /** A proxy that the environment sets for requests. */
-export interface ProxyVariable {
+interface ProxyVariable {
   readonly variable: string;
   /** HOST:PORT, without user and password. */
   readonly address: string;

@@ -188,10 +188,10 @@ export async function revoke(
 }
 
 /** A session without its tokens. */
-export type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
+type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
 
 /** A grant: sends its request, and checks the answer of the token endpoint. */
-export interface Grant {
+interface Grant {
   request(client: Client): Promise<Response>;
   process(server: AuthorizationServer, client: Client, response: Response): Promise<TokenEndpointResponse>;
 }

@@ -32,8 +32,6 @@ interface AuditedActions {
   engine: 'changes-lost';
 }
 
-export type AuditedThing = keyof AuditedActions;
-
 /** The names of these things in lists. */
 export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   application: 'Applications',

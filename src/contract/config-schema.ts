@@ -18,7 +18,7 @@ import { webhooks } from './settings/webhooks.ts';
  * heading there, `value` the placeholder of its value, `must` completes the message "Cannot use … : must …", and `size` allows byte
  * counts such as 64KiB, 5MiB or 1GiB.
  */
-export const settingsSchema = Type.Object({
+const settingsSchema = Type.Object({
   ...addresses,
   ...tokens,
   ...signIn,
@@ -38,7 +38,7 @@ export const settingsSchema = Type.Object({
 export type Settings = Static<typeof settingsSchema>;
 
 /** The schema of one setting. It has at most one of `default` and `defaultText`. */
-export interface SettingSchema {
+interface SettingSchema {
   readonly type?: 'string' | 'integer' | 'boolean';
   readonly group: string;
   /** The placeholder of the flag's value; empty for a switch. */

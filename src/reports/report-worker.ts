@@ -23,7 +23,7 @@ export interface ReportWorkerStart {
 }
 
 /** Requests the next chunk of an export, or the first chunk of a new one. */
-export interface ChunkRequest {
+interface ChunkRequest {
   /** Chosen by the caller. */
   readonly id: number;
   readonly begin?: ExportRequest;

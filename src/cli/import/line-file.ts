@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { Failure } from '../failure.ts';
 
 /** A line without a text. */
-export interface Unreadable {
+interface Unreadable {
   readonly reason: string;
 }
 

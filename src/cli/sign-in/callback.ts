@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Failure } from '../failure.ts';
 
 /** A listener on this machine that the token host redirects the browser to (RFC 8252 §7.3). */
-export interface Callback {
+interface Callback {
   readonly redirectUri: string;
   /** The request of the browser with the right state. @throws {Failure} if it does not arrive in time */
   readonly arrived: Promise<Arrival>;

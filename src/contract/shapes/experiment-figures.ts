@@ -40,7 +40,7 @@ const GuardrailResult = Type.Object({
 });
 
 /** The possible outcomes of an experiment. */
-export const experimentOutcomes = [
+const experimentOutcomes = [
   'better',
   'worse',
   'inconclusive',

@@ -34,7 +34,7 @@ const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], {
 const metric = name('`used`, `viewed`, or the name of a declared counter that reports carry by variant.');
 
 /** Maximum number of guardrail metrics. */
-export const maxGuardrails = 5;
+const maxGuardrails = 5;
 
 const Guardrail = Type.Object(
   {

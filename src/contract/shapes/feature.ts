@@ -50,7 +50,7 @@ const split = Type.Union([Type.Null(), weights], {
 });
 
 /** Maximum number of steps of a rollout plan. */
-export const maxRolloutSteps = 20;
+const maxRolloutSteps = 20;
 
 const RolloutStep = Type.Object(
   {

@@ -69,5 +69,3 @@ export const Health = shape(
   },
 );
 export type Health = Static<typeof Health>;
-
-export type HealthStatus = Health['status'];

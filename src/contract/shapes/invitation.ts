@@ -3,7 +3,7 @@ import { bodyShape, exampleTime, flag, oneOf, shape, text, time } from './fields
 import { fieldsOf, flag as option } from './option.ts';
 
 /** What a link is for: a new user accepts an invitation, and a known one chooses another password. */
-export const linkPurposes = ['invitation', 'reset-link'] as const;
+const linkPurposes = ['invitation', 'reset-link'] as const;
 
 export type LinkPurpose = (typeof linkPurposes)[number];
 

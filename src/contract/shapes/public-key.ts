@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { listOf, oneOf, text } from './fields.ts';
 import { flag as option } from './option.ts';
 
-export const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
+const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
 
 /** A registered key in an answer. */
 export const ShownPublicKey = Type.Object({

@@ -3,7 +3,7 @@ import { bodyShape, exampleTime, flag, name as nameOf, oneOf, orNull, shape, tex
 import { fieldsOf, newName, flag as option } from './option.ts';
 
 /** The pages of an environment whose choices can be saved. */
-export const viewPages = ['flags', 'experiments', 'cleanup', 'activity', 'metrics', 'ingest'] as const;
+const viewPages = ['flags', 'experiments', 'cleanup', 'activity', 'metrics', 'ingest'] as const;
 export type ViewPage = (typeof viewPages)[number];
 
 /** Maximum number of saved views of an application. */

@@ -21,7 +21,7 @@ export interface AssertionDeps {
 }
 
 /** A client that has signed an assertion, which it must not use again. */
-export interface Asserted {
+interface Asserted {
   readonly client: AuthenticatedClient;
   /** Identifies the assertion: its `jti`, and its `exp` in seconds. */
   readonly assertion: { readonly jti: string; readonly exp: number };
@@ -35,7 +35,7 @@ const longestLife = 300;
 export const clockLeeway = 60;
 const longestJti = 256;
 
-export const assertionRule = `The client assertion is not valid. It must be signed with a registered key, with iss and sub the client id, aud the issuer, an unused jti, and an exp at most ${longestLife} seconds ahead`;
+const assertionRule = `The client assertion is not valid. It must be signed with a registered key, with iss and sub the client id, aud the issuer, an unused jti, and an exp at most ${longestLife} seconds ahead`;
 
 /**
  * Authenticates a client by an assertion that it has signed with a registered key (RFC 7523 §3).

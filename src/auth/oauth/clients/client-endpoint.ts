@@ -74,7 +74,7 @@ export function clientForm<Client, const Fields extends TProperties, Body, Deps>
 }
 
 /** An endpoint to which clients post a form, with credentials in the form or in the `Authorization` header. */
-export interface ClientDeclaration<Body, Deps> {
+interface ClientDeclaration<Body, Deps> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

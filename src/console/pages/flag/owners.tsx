@@ -84,7 +84,7 @@ function OwnersForm({ place, flag }: FlagProps) {
 export type Candidate = Owner & { readonly email?: string };
 
 /** The members and teams that can own a flag of an application. */
-export function usePeople(application: string): readonly Candidate[] {
+function usePeople(application: string): readonly Candidate[] {
   const team = applications.value?.find(({ id }) => id === application)?.teamId ?? '';
   const members = useWholeList<Member>(resource('teams', team, 'members'), {});
   const teams = useWholeList<Team>(resource('teams'), {});
@@ -103,7 +103,7 @@ export function usePeople(application: string): readonly Candidate[] {
 }
 
 /** The owners in a text: names or e-mail addresses of the candidates, and other texts. */
-export function ownersFromText(text: string, candidates: readonly Candidate[]): Owner[] {
+function ownersFromText(text: string, candidates: readonly Candidate[]): Owner[] {
   return partsOf(text).map((part) => {
     const wanted = part.toLowerCase();
     const found = candidates.find(

@@ -9,7 +9,7 @@ import { isAdmin } from './part.tsx';
 export type Removal = Omit<ConfirmButtonProps, 'onClose' | 'label'> & { readonly label?: string };
 
 /** A table of a resource, with the actions of an Admin. */
-export interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
+interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
   /** Buttons of a row before the one that removes it. */
   readonly actions?: (row: Row) => ComponentChildren;
   /** `undefined` for a row without buttons. */

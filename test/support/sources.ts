@@ -35,10 +35,7 @@ export function imports(sources: readonly Source[]): Import[] {
     ),
   );
 }
-/**
- * The folders of `src` from the top down, and the folders within them that have an order: a file imports from its own folder and
- * from folders below it.
- */
+/** All folders of `src` from the top down: a file imports from its own folder and from folders below it. */
 export const house = [
   'src/main.ts',
   'src/commands',

@@ -134,10 +134,13 @@ function show(application: StoredApplication): Shown<Application> {
 
 function makeShown(application: StoredApplication): Shown<Application> {
   const { id, teamId } = application;
+  const { name, ...settings } = pick(application, plainApplicationSettings);
+  // The order of the fields stays: the entity tag is a hash of this text.
   return {
     id,
+    name,
     teamId,
-    ...pick(application, plainApplicationSettings),
+    ...settings,
     environments: application.environments.map(showEnvironment),
     createdAt: timeText(application.createdAt),
     updatedAt: timeText(application.updatedAt),

@@ -64,11 +64,13 @@ function show(teamId: string, client: OAuthClient): Shown<SignInClient> {
   const { clientId, secretHash, publicKeys = [], createdAt } = client;
   const type = secretHash === null ? 'public' : 'confidential';
   const keys = publicKeys.map(({ kid, alg }) => ({ kid, alg }));
+  const { name, ...settings } = pick(client, plainClientSettings);
   return {
     clientId,
-    ...pick(client, plainClientSettings),
+    name,
     type,
     teamId,
+    ...settings,
     publicKeys: keys,
     createdAt: timeText(createdAt),
   };

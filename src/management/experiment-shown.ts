@@ -18,6 +18,7 @@ export function showExperiment(
   users?: number,
 ): Shown<Experiment> {
   const { id, split, by, stopped, result } = experiment;
+  const { users: planned, guardrails, ...plan } = pick(experiment, plainPlanSettings);
   const { from, to } = plannedDays(experiment);
   const days = to === null ? null : to - from;
   const end = result?.at ?? now;
@@ -25,7 +26,7 @@ export function showExperiment(
   return {
     id,
     feature: feature.name,
-    ...pick(experiment, plainPlanSettings),
+    ...plan,
     by,
     owners: ownersOf(accounts, application, feature.name, feature).owners,
     environment:
@@ -33,6 +34,8 @@ export function showExperiment(
     split: split && Object.fromEntries(split),
     startAt: timeText(experiment.startAt),
     endAt: timeText(experiment.endAt),
+    users: planned,
+    guardrails,
     state: phaseOf(experiment, now),
     progress: {
       day: days === null ? day : Math.min(day, days),

@@ -150,13 +150,16 @@ export function showFeature(
 ): Omit<Feature, 'verdict' | 'verdictBasis' | 'verdictSince'> {
   const settings = declaration ?? defaultSettings;
   const { archivedAt, snoozedUntil, split, rollout } = settings;
+  const { description, archived, ...plain } = pick(settings, plainFeatureSettings);
   const { createdAt = null, updatedAt = null } = declaration ?? {};
   const { firstSeenAt, lastSeenAt } = sight;
   return {
     name,
-    ...pick(settings, plainFeatureSettings),
+    description,
     declared: declaration !== undefined,
+    archived,
     archivedAt: timeText(archivedAt),
+    ...plain,
     snoozedUntil: timeText(snoozedUntil),
     split: split && Object.fromEntries(split),
     rollout:

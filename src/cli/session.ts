@@ -51,10 +51,10 @@ export function openAccess(context: Context, url: string): Access {
       (await tokenHost()).signInAsClient(context, authUrl, { clientId, clientSecret }),
     );
   if (clientId && tokenFile)
-    return clientAccess(context, url, async (authUrl) => {
+    return clientAccess(context, url, (authUrl) => {
       // Read each time: the platform replaces the token before it expires.
       const token = readSecret(clientVariables.workloadTokenFile, tokenFile, context);
-      return (await tokenHost()).signInAsWorkload(context, authUrl, clientId, token);
+      return tokenHost().then(({ signInAsWorkload }) => signInAsWorkload(context, authUrl, clientId, token));
     });
   if (clientId) throw halfOfKey(clientVariables.clientId, clientVariables.clientSecret);
   if (tokenFile) throw halfOfKey(clientVariables.workloadTokenFile, clientVariables.clientId);

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
 import { ApiError } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import type { Jwk, PublicKey, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
 const maxPublicKeys = 5;
@@ -50,7 +51,7 @@ async function readPublicKey(jwk: Jwk, place: string): Promise<PublicKey> {
     throw fault('must be an RSA key, an EC key on P-256 or an Ed25519 key, as JWK');
   if ((jwk['alg'] ?? alg) !== alg || (jwk['use'] ?? 'sig') !== 'sig')
     throw fault(`alg must be ${alg}, and use must be sig`);
-  const publicJwk = Object.fromEntries(members.map((member) => [member, jwk[member]]));
+  const publicJwk = pick(jwk, members);
   const imported = importedOrNone(publicJwk);
   if (imported === undefined) throw fault('it is malformed');
   const { modulusLength: bits, publicExponent: exponent } = imported.asymmetricKeyDetails ?? {};

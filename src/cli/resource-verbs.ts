@@ -1,5 +1,6 @@
 import type { AnyColumns } from '../contract/resources/column.ts';
 import type { Action, Change, Creation, Resource, Secret } from '../contract/resources/resource.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
@@ -138,8 +139,7 @@ async function update(call: Call): Promise<void> {
   const made = await explained(call, id, async (target) => {
     if (whole === undefined) return api.call('PATCH', target, changes);
     const before = await find(api, call.path, resource, id);
-    const kept = Object.fromEntries(whole.map((field) => [field, before[field]]));
-    return api.call('PUT', target, { ...kept, ...changes });
+    return api.call('PUT', target, { ...pick(before, whole), ...changes });
   });
   printItem(context, given, fieldsOf(made));
 }

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { Comparison } from '../contract/shapes/comparison.ts';
-import { text } from '../contract/shapes/fields.ts';
+import { pick, text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import { columnsIn, columnsOf, pick } from '../reports/exports/columns.ts';
+import { columnsIn, columnsOf } from '../reports/exports/columns.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { range, readReportRange } from '../reports/usage/report-range.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
@@ -24,8 +24,8 @@ const event = Type.Union([Type.Literal('used'), Type.Literal('viewed')], {
 });
 
 const comparisonColumns = {
-  ...pick(columnsOf(Comparison), 'environment', 'feature', 'from', 'to', 'event', 'base'),
-  ...pick(columnsIn(Comparison, 'variants'), 'variant', 'users', 'checks', 'events', 'rate'),
+  ...pick(columnsOf(Comparison), ['environment', 'feature', 'from', 'to', 'event', 'base']),
+  ...pick(columnsIn(Comparison, 'variants'), ['variant', 'users', 'checks', 'events', 'rate']),
   rateLow: { description: 'The lower end of its interval.', example: 0.231 },
   rateHigh: { description: 'The upper end of its interval.', example: 0.269 },
   difference: { description: 'How much higher the rate is than that of the base.', example: 0.05 },
@@ -35,7 +35,7 @@ const comparisonColumns = {
     description: 'The p-value of the difference, corrected for the number of variants.',
     example: 0.0006,
   },
-  ...pick(columnsOf(Comparison), 'outcome'),
+  ...pick(columnsOf(Comparison), ['outcome']),
 };
 
 /** `/api/v2/applications/{id}/features/{feature}/comparison`. */

@@ -19,7 +19,7 @@ import {
   Note,
   type RolloutStep,
 } from '../contract/shapes/feature.ts';
-import { flag, text } from '../contract/shapes/fields.ts';
+import { flag, pick, text } from '../contract/shapes/fields.ts';
 import { verdictKinds } from '../contract/verdicts.ts';
 import type { Group } from '../http/endpoint.ts';
 import { namePage, paging } from '../http/lists.ts';
@@ -186,8 +186,8 @@ export const features: Group<FeatureDeps> = {
 /** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
 function versionOf(feature: FeatureDetail): object {
   const { name, declared, createdAt, updatedAt, ownersFrom } = feature;
-  const settings = Object.fromEntries(settable.map((field) => [field, feature[field]]));
-  if (ownersFrom !== 'declaration') settings['owners'] = [];
+  const settings = pick(feature, settable);
+  if (ownersFrom !== 'declaration') settings.owners = [];
   return { name, declared, ...settings, createdAt, updatedAt };
 }
 

@@ -5,6 +5,7 @@ import { hasPassword } from '../accounts/passwords.ts';
 import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
 import { roleIn } from '../contract/roles.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import type { User, UserPatch } from '../contract/shapes/user.ts';
 import type { Answer } from '../http/answer.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
@@ -74,7 +75,7 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
   if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
     throw new ApiError('invalid_body', primaryTeamNotOwn);
   }
-  return Object.fromEntries(changed.map((field) => [field, patch[field]]));
+  return pick(patch, changed);
 }
 
 const ofAnother =

@@ -1,5 +1,6 @@
 import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import { settings } from '../contract/config-schema.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Log, LogLevel } from '../runtime/log.ts';
 import type { BoundListeners } from './bound-listeners.ts';
@@ -62,8 +63,7 @@ export async function reload(running: Config, load: () => Config, parts: Reloada
   parts.setProviders?.(providers);
   if (reloaded.length > 0) parts.set?.(wanted);
   log.info('reloaded the configuration', { reloaded: reloaded.map(flagOf), afterRestart: waiting });
-  const taken = Object.fromEntries(live.map((key) => [key, wanted[key]]));
-  return Object.freeze({ ...running, ...taken }) as Config;
+  return Object.freeze({ ...running, ...pick(wanted, live) });
 }
 
 function flagOf(wanted: Key): string {

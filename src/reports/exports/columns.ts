@@ -36,10 +36,6 @@ export function columnsIn(report: TObject, list: string): Columns {
   return columnsOf(items, examples.get(list).at(-1));
 }
 
-export function pick(columns: Columns, ...names: readonly string[]): Columns {
-  return Object.fromEntries(names.map((name) => [name, columns[name]!]));
-}
-
 /** The cells of an item that has a field for each column. */
 export function cellsIn(item: object, columns: Columns): readonly Cell[] {
   const fields = new Map<string, Cell>(Object.entries(item));

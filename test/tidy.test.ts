@@ -162,7 +162,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6341,
+  accounts: 6342,
   auth: 10945,
   bench: 3183,
   cli: 5902,
@@ -174,9 +174,9 @@ const most: Readonly<Record<string, number>> = {
   http: 5074,
   ingest: 9860,
   'main.ts': 88,
-  management: 6479,
+  management: 6480,
   replication: 10761,
-  reports: 7909,
+  reports: 7905,
   runtime: 1461,
   serve: 4714,
   storage: 14525,

@@ -8,11 +8,11 @@ import { declarationKey } from './declarations.ts';
 import type { Directory } from './directory.ts';
 
 export const tooManyScans = `${tooMany('repositories of an application', maxScans)}: delete the scan of one`;
-const tooManyReferences = `Cannot take features: must have at most ${maxReferences} references`;
+const tooManyReferences = `\`features\` must have at most ${maxReferences} references`;
 const tooManyScanned = `${tooMany('features in all code scans of an application', maxScannedInAll)}: delete the scan of a repository`;
 const badLink =
   'Cannot take link: must be an http or https URL with {path}, such as https://github.com/org/repo/blob/{revision}/{path}#L{line}';
-const linkWithoutRevision = 'Cannot take link: a link with {revision} needs `revision`';
+const linkWithoutRevision = '`link` with {revision} requires `revision`';
 
 /** Maximum number of features remembered as missing from the code. */
 const maxMissing = 2000;

@@ -38,7 +38,7 @@ export function patchSettings<Settings extends FeatureSettings>(
   return patched.archived === settings.archived ? patched : { ...patched, archivedAt };
 }
 
-const rolloutOrder = 'Cannot take rollout: steps must be in ascending order of time';
+const rolloutOrder = '`rollout` must have its steps in ascending order of time';
 
 function checkRollout(steps: readonly RolloutStep[]): void {
   for (const [index, { at, split }] of steps.entries()) {

@@ -1,9 +1,9 @@
-/** How messages arrive. */
+/** Transports of messages. */
 export const transportNames = ['http', 'grpc', 'grpc-web'] as const;
 export type Transport = (typeof transportNames)[number];
 
 interface Route {
-  /** Its messages, as the console lists them. */
+  /** Label of the messages in the console. */
   readonly label: string;
   /** HTTP status of accepted messages. */
   readonly status: 200 | 202;

@@ -33,7 +33,7 @@ export interface FormatCall<in Deps> {
 /** A message in its frame, or a refusal. */
 export type CallAnswer = Buffer | RpcStatus;
 
-/** How calls arrive. The format answers them. */
+/** Transport of gRPC and gRPC-Web calls. The format encodes the responses. */
 export interface CallTransport<Incoming> extends Transport<Incoming> {
   headersOf(incoming: Incoming): Pick<Request, 'header'>;
   isRetry(incoming: Incoming): boolean;

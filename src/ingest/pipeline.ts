@@ -64,7 +64,7 @@ export interface Decoder<in Format, out Decoded> extends Pick<LongMessages<never
   decode(body: SentBody, format: Format, unpacked: (bytes: number) => void): Promise<Decoded>;
 }
 
-/** How messages arrive. `Incoming` is a request or a call. */
+/** Transport of messages. `Incoming` is a request or a call. */
 export interface Transport<Incoming> {
   readonly transport: LedgerSource['transport'];
   userAgent(incoming: Incoming): string | undefined;

@@ -15,7 +15,7 @@ export function reportOf(
   return reports.make(teamId, 'experiment', { ...taskOf(directory, found), ...more });
 }
 
-/** The intended split is the experiment's own, else that of the feature at its end. */
+/** The task uses the intended split of the experiment or, without one, the split of the feature at the end of the experiment. */
 export function taskOf(
   directory: Directory,
   { feature, experiment }: FoundExperiment,

@@ -162,7 +162,7 @@ export async function openCore(given: CoreDeps): Promise<Core> {
   };
 }
 
-/** What the handlers of messages need. */
+/** Dependencies of the handlers of messages. */
 export function formatDeps({ config, counting, usage, directory, log, ...core }: Core): FormatDeps {
   const { retention, instances, decoder, reportKinds, snippet } = core;
   const { maxBody, maxReport } = config;

@@ -24,7 +24,7 @@ interface EndSessionDeps extends SessionDeps, TokenSettings, LogoutDeps {
 
 const parameters = Type.Object({
   id_token_hint: Type.Optional(text('An ID token issued to the client.')),
-  client_id: Type.Optional(text('The client. With an ID token, the client it was issued to.')),
+  client_id: Type.Optional(text('Id of the client. An ID token must have been issued to the same client.')),
   post_logout_redirect_uri: Type.Optional(text('A redirect URI of the client; any other is ignored.')),
   state: Type.Optional(text('Returned unchanged.')),
 });

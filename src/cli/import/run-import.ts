@@ -29,7 +29,7 @@ export const runImport = clientCommand({
     flag('from-environment NAME', 'Environment in the file; rows of others are left out', {
       more: 'default: the only one in the file',
     }),
-    flag('before TIME', 'Time from which on rows are left out: that of a switch-over to flagmeter'),
+    flag('before TIME', 'Time of the switch-over to flagmeter; rows from then on are omitted'),
     flag('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
     flag('bad-lines FILE', 'New file for the bad lines, to be corrected and imported', {
       file: true,

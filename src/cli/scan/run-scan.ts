@@ -29,7 +29,7 @@ export const scanCode = clientCommand({
     flag('fail-if-any', 'Exit with 8 if anything is found'),
     flag('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
     flag('repository NAME', 'Name of the repository in the upload', {
-      more: 'default: that of its directory',
+      more: 'default: the name of its directory',
     }),
     flag('revision SHA', 'Scanned commit in the upload'),
     flag('link URL', 'Address of a line at the code host, with {revision}, {path} and {line}'),

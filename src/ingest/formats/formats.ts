@@ -16,7 +16,7 @@ const byRoute = {
   otlp,
 } satisfies Readonly<Record<MessageRoute, Format>>;
 
-/** What the handlers of all formats need. */
+/** Dependencies of the handlers of all formats. */
 export type FormatDeps = (typeof byRoute)[MessageRoute] extends Format<infer Deps> ? Deps : never;
 
 export const formats: readonly Format<FormatDeps>[] = [...new Set(Object.values(byRoute))];

@@ -17,7 +17,7 @@ export class LedgerBound {
     if (subject.userAgent !== surplusName) this.#senders.add(senderText(subject));
   }
 
-  /** Whether there is room for a new row of a sender, other than the row of `surplusName`, which always has room. */
+  /** True if a new row of the sender fits. The row of `surplusName` always fits. */
   admits(subject: LedgerSubject): boolean {
     if (this.#rows >= rowsPerHour) return false;
     return this.#senders.size < sendersPerHour || this.#senders.has(senderText(subject));

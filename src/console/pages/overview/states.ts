@@ -39,7 +39,7 @@ function isDone({ archived, verdict }: OverviewFeature): boolean {
 }
 
 function isUndeclared({ feature, declared }: OverviewFeature): boolean {
-  return !declared && feature !== surplusName; // Nobody can declare that name.
+  return !declared && feature !== surplusName; // A feature named `__other__` cannot be declared.
 }
 
 /** The number of flags in each state. */

@@ -238,7 +238,7 @@ export function linesOf(data: FormData, name: string): readonly string[] {
   return lines.map((line) => line.trim()).filter((line) => line !== '');
 }
 
-/** The fields of a form that differ from those of a resource. */
+/** Form fields whose values differ from the resource. */
 export function changedFields(
   thing: object,
   fields: Readonly<Record<string, unknown>>,

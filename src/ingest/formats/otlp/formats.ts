@@ -2,7 +2,7 @@ import { decodeJson } from './json.ts';
 import { decodeProtobuf } from './protobuf.ts';
 import type { OtlpRequest, Signal } from './request.ts';
 
-/** How a request is encoded, by its content type. */
+/** Encodings of requests, by content type. */
 export const encodings = { 'application/x-protobuf': 'protobuf', 'application/json': 'json' } as const;
 export type Encoding = (typeof encodings)[keyof typeof encodings];
 

@@ -80,7 +80,7 @@ test('a packet has the person of its instance id if the id expires between check
   const found = main.find(id, 1, clock.now());
   expect(knows()).toBe(true);
   clock.advance(ttlMs);
-  expect(thread.find(id, 1, clock.now())?.person).toEqual(found?.person);
+  expect(found).toMatchObject({ person: thread.find(id, 1, clock.now())!.person });
 });
 
 test('a use in a thread extends the id, also for the main thread', () => {

@@ -7,6 +7,7 @@ import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.
 import {
   digestIdentity,
   hashedId,
+  type Mint,
   newInstanceId,
   putHashedMint,
 } from '../../../src/storage/lmdb/instances.ts';
@@ -20,11 +21,30 @@ const instanceId = newInstanceId(digestIdentity(secret, 1, 'ann'), (length) => n
 const application = { number: 1, acceptClientIdentities: true } as Application;
 const [environment, now] = [3, 60_000_000];
 
-/** How one of several machines, or a single one, handles unknown ids. */
-function openInstances(resolvesLater: boolean) {
+const mint: Mint = {
+  application: 1,
+  instanceId,
+  high: 1,
+  low: 2,
+  profile: '{}',
+  expiresAt: now + 1000,
+  graceUntil: now,
+};
+
+/**
+ * How one of several machines, or a single one, handles unknown ids.
+ * @param mintedBefore number of the lookup before which the mint of another machine arrives
+ */
+function openInstances(resolvesLater: boolean, mintedBefore?: number) {
   const store = openUsageTables(temporaryDirectory());
   const none = async () => {};
-  const usage = { peopleOf: () => store, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
+  let lookups = 0;
+  function peopleOf() {
+    lookups += 1;
+    if (lookups === mintedBefore) transact(store.lmdb, () => putHashedMint(store, hashedId(mint)));
+    return store;
+  }
+  const usage = { peopleOf, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
   return { store, instances: new Instances({ usage, randomBytes: () => secret, ttlMs: 1000, graceMs: 0 }) };
 }
 
@@ -44,11 +64,27 @@ test.each<[string, boolean, Partial<Packet>, boolean]>([
   await store.lmdb.close();
 });
 
+test.each([1, 2, 3])(
+  'an instance id is not dropped if its mint arrives before lookup %i',
+  async (mintedBefore) => {
+    const { store, instances } = openInstances(true, mintedBefore);
+    const packet = { k: 'key', e: 'Production', i: instanceId };
+    const { person, unresolved, instanceDropped } = attribute(
+      instances,
+      packet,
+      application,
+      environment,
+      now,
+    );
+    expect(instanceDropped).toBe(false);
+    expect(person === undefined).not.toBe(unresolved === undefined);
+    await store.lmdb.close();
+  },
+);
+
 test('a known but expired instance id is dropped', async () => {
   const { store, instances } = openInstances(true);
-  const life = { expiresAt: now - 1, graceUntil: now };
-  const mint = { application: 1, instanceId, high: 1, low: 2, profile: '{}', ...life };
-  transact(store.lmdb, () => putHashedMint(store, hashedId(mint)));
+  transact(store.lmdb, () => putHashedMint(store, hashedId({ ...mint, expiresAt: now - 1 })));
   const packet = { k: 'key', e: 'Production', i: instanceId };
   const { unresolved, instanceDropped } = attribute(instances, packet, application, environment, now);
   expect([unresolved, instanceDropped]).toEqual([undefined, true]);

@@ -88,18 +88,17 @@ export class Instances {
     return { instanceId: mint.instanceId, durable: durable.then(() => this.#drop(nameOf(number, user))) };
   }
 
-  /** Finds the person of an id. Returns none if the id is unknown, expired, or of another application. @param now Unix ms */
-  find(instanceId: string, application: number, now: number): FoundPerson | undefined {
+  /**
+   * Finds the person of an id in a single lookup: between two lookups, another machine's mint can arrive.
+   * @param now Unix ms
+   * @returns `'unresolved'` if another machine may have minted the id a moment ago; `undefined` if the id is unknown, expired, or
+   *   of another application
+   */
+  find(instanceId: string, application: number, now: number): FoundPerson | 'unresolved' | undefined {
     const known = this.#known.recall(instanceId, now) ?? this.#read(instanceId, application, now);
+    if (known === 'unresolved') return known;
     if (known?.application !== application || this.#isLeaving(known)) return undefined;
     return this.#known.use(instanceId, known, now);
-  }
-
-  /** Whether an id without a person may still get one: another machine may have minted it a moment ago. An expired id may not. */
-  mayResolve(instanceId: string, application: number): boolean {
-    const { usage } = this.#parts;
-    if (!usage.resolvesLater || digestOfInstance(instanceId) === undefined) return false;
-    return findInstance(usage.peopleOf(application), application, instanceId) === undefined;
   }
 
   /** Clears the cache: another machine may have minted ids or forgotten people. */
@@ -132,16 +131,18 @@ export class Instances {
     }
   }
 
-  #read(instanceId: string, application: number, now: number): Known | undefined {
+  #read(instanceId: string, application: number, now: number): Known | 'unresolved' | undefined {
+    const { usage, threads } = this.#parts;
     const digest = digestOfInstance(instanceId);
     if (digest === undefined) return undefined; // Never minted, so not looked up.
-    const instance = findInstance(this.#parts.usage.peopleOf(application), application, instanceId);
-    if (instance === undefined || instance.expiresAt <= now) return undefined;
+    const instance = findInstance(usage.peopleOf(application), application, instanceId);
+    if (instance === undefined) return usage.resolvesLater ? 'unresolved' : undefined;
+    if (instance.expiresAt <= now) return undefined;
     const { high, low, replaced, expiresAt } = instance;
     const person: Person = { high, low, digest: digestWords(digest) };
     const known = { application, person, replaced, expiresAt, readAt: now };
     this.#known.remember(instanceId, known);
-    if (!this.#isLeaving(known)) this.#parts.threads?.publish({ instanceId, known });
+    if (!this.#isLeaving(known)) threads?.publish({ instanceId, known });
     return known;
   }
 

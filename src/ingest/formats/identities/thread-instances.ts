@@ -32,9 +32,4 @@ export class ThreadInstances {
   personOf(application: number, identity: string): Person {
     return personOf(this.#secret, application, identity);
   }
-
-  /** Packets with an unknown id belong to the main thread. */
-  mayResolve(): boolean {
-    return false;
-  }
 }

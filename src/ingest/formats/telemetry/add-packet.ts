@@ -62,7 +62,7 @@ interface Attribution {
   readonly instanceDropped: boolean;
 }
 
-export type PeopleFinder = Pick<Instances, 'find' | 'personOf' | 'mayResolve'>;
+export type PeopleFinder = Pick<Instances, 'find' | 'personOf'>;
 
 const unattributed: Attribution = {
   person: undefined,
@@ -86,10 +86,10 @@ export function attribute(
 ): Attribution {
   if (i === undefined && u === undefined) return unattributed;
   const found = i === undefined ? undefined : instances.find(i, application.number, now);
-  if (found !== undefined) return { ...found, unresolved: undefined, instanceDropped: false };
+  if (typeof found === 'object') return { ...found, unresolved: undefined, instanceDropped: false };
   const asserted = u !== undefined && application.acceptClientIdentities && isIdentity(u);
   const person = asserted ? instances.personOf(application.number, u) : undefined;
-  if (i !== undefined && person === undefined && instances.mayResolve(i, application.number)) {
+  if (i !== undefined && person === undefined && found === 'unresolved') {
     const place = { application: application.number, environment };
     const unresolved = { ...place, instanceId: i, seconds: Math.floor(now / 1000), rows: [] };
     return { ...unattributed, unresolved };

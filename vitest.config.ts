@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { whyNotOnNode } from './test/support/node-engine.ts';
 import { installCommand, skipped } from './test/support/packages.ts';
 import { patienceMs } from './test/support/patience.ts';
@@ -163,6 +164,7 @@ const onNode = [system, proofs, packages, alerts, unleash];
 export default defineConfig({
   test: {
     globalSetup: 'test/support/fresh-build.ts',
+    sequence: { sequencer: LongestFirst },
     projects: onBun || isCi || whyNotOnNode === undefined ? [unit, engine, ...onNode] : onNode,
   },
 });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { longest } from './support/longest-first.ts';
 import { needing } from './support/needing.ts';
 import { folderOf, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
 
@@ -233,5 +234,9 @@ describe('time and chance', () => {
 describe('tests', () => {
   it('are neither focused nor switched off', () => {
     expect(matches(test, /\b(describe|it|test)\.(only|skip|todo)\b/)).toEqual([]);
+  });
+
+  it('that start first exist', () => {
+    expect(longest.filter((path) => !test.some((source) => source.path === path))).toEqual([]);
   });
 });

@@ -168,7 +168,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 3183,
   cli: 5902,
   commands: 2400,
-  console: 19951,
+  console: 19740,
   contract: 7986,
   demo: 1456,
   grpc: 1892,

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { BuildArtifact, BuildMetafile } from 'bun';
-import type { BundledFile, ConsoleIndex, Span } from '../../src/console/host/files.ts';
+import type { BundledFile, ConsoleIndex, Span } from '../../src/console/host/pages.ts';
 import { type Chunk, type CompressedFile, finish, sizeOf } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';

@@ -11,12 +11,10 @@ import { Frame } from './frame/frame.tsx';
 import { SignInAgain } from './frame/sign-in-again.tsx';
 import { type ConsoleRoute, routes } from './pages/routes.ts';
 import { Announcer } from './parts/announce.tsx';
-import { Guarded, Pending } from './parts/failure.tsx';
-import { NoEnvironment, NotFound } from './parts/not-found.tsx';
+import { Guarded, NoEnvironment, NotFound, Pending } from './parts/failure.tsx';
 import { Shortcuts } from './parts/shortcuts.tsx';
 import { useTitle } from './parts/title.ts';
-import { ApplicationsReader, applications, applicationsError } from './reader/applications.tsx';
-import { InTimeZone } from './reader/time-zone.tsx';
+import { ApplicationsReader, applications, applicationsError, InTimeZone } from './reader/reader.tsx';
 
 const pages = routes.map(({ path, load }) => ({ path: root + path, component: lazyPage(load) }));
 

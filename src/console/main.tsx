@@ -10,7 +10,7 @@ import './styles/theme.ts';
 import { begin, reportSignIn } from './api/session.ts';
 import { root } from './api/settings.ts';
 import { SignedIn } from './frame/sign-in-again.tsx';
-import { startKeys } from './parts/keys.ts';
+import { startKeys } from './parts/shortcuts.tsx';
 import { startPrinting } from './styles/printing.ts';
 import { showSafeText } from './text/safe-text.ts';
 import './styles/console.css';

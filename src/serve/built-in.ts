@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ConsoleIndex } from '../console/host/files.ts';
+import type { ConsoleIndex } from '../console/host/pages.ts';
 import type { SnippetFiles } from '../ingest/formats/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 

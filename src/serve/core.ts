@@ -8,7 +8,7 @@ import { type KeyRing, openKeyRing } from '../auth/oauth/keys/key-ring.ts';
 import { Issuers } from '../auth/sso/issuers.ts';
 import { ProviderClient } from '../auth/sso/provider-client.ts';
 import { Providers } from '../auth/sso/providers.ts';
-import type { ConsoleBundle } from '../console/host/files.ts';
+import type { ConsoleBundle } from '../console/host/pages.ts';
 import { resolver } from '../http/outbound/addresses.ts';
 import { type OutboundFetch, outboundFetch } from '../http/outbound/fetch.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';

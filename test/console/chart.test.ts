@@ -1,22 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bucketText, type Described, spoken } from '../../src/console/parts/chart/announcement.ts';
 import {
-  afterKey,
-  bucketsWithin,
-  type ChartCursor,
-  nowhere,
-  selected,
-  spanOf,
-} from '../../src/console/parts/chart/cursor.ts';
-import { drawingOf, sameDrawing, ticksOf } from '../../src/console/parts/chart/drawing.ts';
-import { bucketAt, type ChartSeries, startOf, toneOf } from '../../src/console/parts/chart/series.ts';
-import {
+  bucketText,
   type ChartTimes,
   chartTimes,
+  type Described,
   perBucket,
+  spoken,
   tickDistances,
-} from '../../src/console/parts/chart/times.ts';
+} from '../../src/console/parts/chart/announcement.ts';
+import {
+  afterKey,
+  bucketAt,
+  bucketsWithin,
+  type ChartCursor,
+  type ChartSeries,
+  drawingOf,
+  nowhere,
+  sameDrawing,
+  selected,
+  spanOf,
+  startOf,
+  ticksOf,
+  toneOf,
+} from '../../src/console/parts/chart/series.ts';
 
 const hour = 3600;
 const noon = Date.UTC(2026, 9, 24, 12) / 1000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { programsOf } from '../../src/console/pages/flag/programs.ts';
+import { programsOf } from '../../src/console/pages/flag/traffic.ts';
 import { acrossEnvironments } from '../../src/console/pages/overview/across.ts';
 import { ownerAction, runSteps, tagAction } from '../../src/console/pages/overview/bulk-actions.ts';
 import { trendLine } from '../../src/console/pages/overview/trend.tsx';

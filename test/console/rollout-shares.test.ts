@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plannedShares, shareIn } from '../../src/console/pages/flag/rollout-shares.ts';
+import { plannedShares, shareIn } from '../../src/console/pages/flag/traffic.ts';
 import { bucketsOf } from '../../src/console/parts/chart/series.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { newPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
-import type { ConsoleBundle } from '../../src/console/host/files.ts';
+import type { ConsoleBundle } from '../../src/console/host/pages.ts';
 import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import type { SnippetFiles } from '../../src/ingest/formats/telemetry/snippet.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call, type Query, withQuery } from './client.ts';
-import { pauseAfter } from './pause.ts';
 import { forget, usePoll } from './poll.ts';
+import { pauseAfter } from './problem.ts';
 
 /** The loaded part of a list that the API returns in pages. */
 export interface List<T> {

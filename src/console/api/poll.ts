@@ -2,7 +2,7 @@ import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { bodyOf, reachable, send } from './client.ts';
 import { currentTime } from './clock.ts';
-import { pauseAfter } from './pause.ts';
+import { pauseAfter } from './problem.ts';
 
 /** The state of a poll. A component that reads one of its fields is rendered when that field changes. */
 interface Polled<T> {

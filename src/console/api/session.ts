@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import type { SignedIn, SignedInUser, SignedOut } from '../../contract/shapes/console.ts';
-import { pauseAfter } from './pause.ts';
-import { ApiProblem, problemOf, Unreachable } from './problem.ts';
+import { ApiProblem, pauseAfter, problemOf, Unreachable } from './problem.ts';
 import { root } from './settings.ts';
 
 /** The signed-in user; `undefined` until it is known. */

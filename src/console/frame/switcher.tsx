@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { moveAmong, usePopover } from '../parts/popover.ts';
+import { moveAmong, usePopover } from '../parts/menu.tsx';
 
 interface Choice {
   readonly key: string;

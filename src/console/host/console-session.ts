@@ -9,8 +9,7 @@ import type { SignedIn, SignedOut } from '../../contract/shapes/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request, Route } from '../../http/types.ts';
-import { failurePage } from './failure-page.ts';
-import { type CallbackDeps, callbackEndpoint, signInEndpoint } from './sign-in.ts';
+import { type CallbackDeps, callbackEndpoint, failurePage, signInEndpoint } from './sign-in.ts';
 
 const sessionPath = '/console/session';
 

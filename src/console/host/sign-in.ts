@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto';
+import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
+import { laterPage } from '../../auth/browser/pages/failure-page.ts';
+import { html } from '../../auth/browser/pages/html.ts';
+import { pageReply } from '../../auth/browser/pages/page.ts';
 import type { LogoutDeps } from '../../auth/browser/sso/logout.ts';
 import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/caller.ts';
 import { beginConsoleSession } from '../../auth/console/session.ts';
+import { type HostCookie, hostCookie } from '../../auth/cookies/host-cookie.ts';
 import { consoleClientId } from '../../auth/oauth/clients/clients.ts';
 import { type Form, parseForm } from '../../auth/oauth/clients/form.ts';
+import { OAuthError } from '../../auth/oauth/clients/oauth-error.ts';
 import { redeemCode } from '../../auth/oauth/codes/codes.ts';
+import { isMacOf, type MacKeys, macOf } from '../../auth/oauth/keys/mac.ts';
 import { endSession } from '../../auth/oauth/sessions/sessions.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { cookiesOf } from '../../http/cookies.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
-import {
-  type Attempt,
-  endingCookie,
-  findAttempt,
-  newAttempt,
-  startingCookies,
-  stateOf,
-  verifierOf,
-} from './attempt.ts';
-import { failurePage, signInFailed } from './failure-page.ts';
 
 const foreignReturn = 'The address to return to is not one of this console';
 
@@ -173,4 +172,111 @@ async function finishSignIn(
     ...sendTo(new URL(audience).origin + attempt.returnTo),
     cookies: [console.cookie.write(redemption.turn.cookie)],
   };
+}
+
+/**
+ * A sign-in attempt. A browser has a cookie for each of its attempts, so that two tabs can sign in at once. The `state`
+ * (RFC 6749 §10.12) and the PKCE verifier (RFC 7636 §4.1) derive from the secret in the cookie. URLs contain only hashes, and only this
+ * service can make a `state`.
+ */
+interface Attempt {
+  readonly id: string;
+  readonly secret: string;
+  /** The path of the console's origin to return to. */
+  readonly returnTo: string;
+}
+
+/** Maximum duration of an attempt, seconds. */
+const lifetime = 3600;
+
+/** Maximum number of attempts of a browser: more cookies would exceed the size of its requests. */
+const maxAttempts = 24;
+
+/** 256 bits, base64url. */
+const secretLength = 43;
+
+const purpose = 'sign-ins to the console';
+
+const stateForm = /^([\w-]{11})\.([0-9a-f]{64})\.([\w-]+)$/;
+
+/** Starts an attempt with an id of 64 random bits and a secret of 256. */
+function newAttempt(randomBytes: RandomBytes, returnTo: string): Attempt {
+  const part = (size: number) => Buffer.from(randomBytes(size)).toString('base64url');
+  return { id: part(8), secret: part(32), returnTo };
+}
+
+/** The `state` of an attempt: its id, a code for the cookie and the path, and the path to return to. */
+function stateOf(keys: MacKeys, { id, secret, returnTo }: Attempt): string {
+  const code = macOf(keys, purpose, id, secret, returnTo).toString('hex');
+  return `${id}.${code}.${Buffer.from(returnTo).toString('base64url')}`;
+}
+
+/** The PKCE verifier of an attempt. */
+function verifierOf({ secret }: Attempt): string {
+  return hashSecret(`verifier.${secret}`);
+}
+
+/** The attempt of this browser with a `state`, if any. */
+function findAttempt(
+  { audience, keys }: { readonly audience: string; readonly keys: MacKeys },
+  request: Pick<Request, 'header'>,
+  state: string,
+): Attempt | undefined {
+  const [, id = '', code = '', encoded = ''] = stateForm.exec(state) ?? [];
+  const returnTo = Buffer.from(encoded, 'base64url').toString();
+  const cookie = attemptCookie(audience, id);
+  const found = Buffer.from(code, 'hex');
+  for (const [sent, secret] of cookiesOf(request)) {
+    if (sent !== cookie.name || secret.length !== secretLength) continue;
+    if (isMacOf(found, keys, purpose, id, secret, returnTo)) return { id, secret, returnTo };
+  }
+  return undefined;
+}
+
+/** The values of `Set-Cookie` for a new attempt. Removes the oldest ones beyond the maximum. */
+function startingCookies(
+  baseUrl: string,
+  request: Pick<Request, 'header'>,
+  { id, secret }: Attempt,
+): readonly string[] {
+  const prefix = `${attemptCookie(baseUrl, '').name}-`;
+  const open = Array.from(cookiesOf(request), ([sent]) => sent).filter((sent) => sent.startsWith(prefix));
+  // A browser sends the oldest first (RFC 6265 §5.4).
+  const tooMany = open
+    .slice(0, Math.max(0, open.length - maxAttempts + 1))
+    .map((sent) => sent.slice(prefix.length));
+  return [
+    ...tooMany.map((old) => attemptCookie(baseUrl, old).removal),
+    attemptCookie(baseUrl, id).write(secret, lifetime),
+  ];
+}
+
+/** The value of `Set-Cookie` that ends an attempt. */
+function endingCookie(baseUrl: string, { id }: Attempt): string {
+  return attemptCookie(baseUrl, id).removal;
+}
+
+/** `Lax`, since the auth host may be another site: it starts the navigation to the callback, without `Strict` cookies. */
+function attemptCookie(baseUrl: string, id: string): HostCookie {
+  return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
+}
+
+/** The page for a failed sign-in, below `/console`. */
+function signInFailed(status: number, reason: string, retryAfter?: number): Reply {
+  return pageReply({
+    status,
+    title: 'Not signed in',
+    ...(retryAfter === undefined ? {} : { retryAfter: Math.ceil(retryAfter) }),
+    content: html`<h1>You are not signed in</h1>
+<p class="error">${reason}.</p>
+<p class="note"><a href="sign-in">Sign in to the console</a></p>`,
+  });
+}
+
+/** The page for a refusal. @throws other errors unchanged */
+export function failurePage(error: unknown): Reply {
+  if (error instanceof ApiError && error.code === 'engine_unavailable') return laterPage(error);
+  if (error instanceof OAuthError || error instanceof ApiError)
+    return signInFailed(error.status, error.message, error.retryAfter);
+  throw error;
 }

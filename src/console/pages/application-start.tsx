@@ -2,8 +2,8 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { applicationAddress, flagAddress, useQuery } from '../address/address.ts';
 import { withQuery } from '../api/client.ts';
-import { NotFound } from '../parts/not-found.tsx';
-import { applications } from '../reader/applications.tsx';
+import { NotFound } from '../parts/failure.tsx';
+import { applications } from '../reader/reader.tsx';
 
 /**
  * `/apps/:app`, and `/apps/:app/:env`: lead to the flags of the environment, or of the first one. `?flag=` leads to a flag. Messages

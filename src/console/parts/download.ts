@@ -1,3 +1,5 @@
+import { csvText } from '../../contract/csv-text.ts';
+
 /** Saves a file in the reader's downloads. @param name without the extension; other characters become hyphens */
 export function download(name: string, extension: 'csv' | 'md' | 'png', content: Blob): void {
   const url = URL.createObjectURL(content);
@@ -6,4 +8,23 @@ export function download(name: string, extension: 'csv' | 'md' | 'png', content:
   link.download = `${name.replace(/[^\p{L}\p{N}._-]+/gu, '-')}.${extension}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** A cell: `null` and `undefined` are empty. */
+export type CsvValue = string | number | boolean | null | undefined;
+
+/** A table as CSV (RFC 4180). */
+export function toCsv(titles: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
+  return [titles, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/** Downloads a table as a file. */
+export function downloadCsv(name: string, csv: string): void {
+  // The byte order mark tells spreadsheets that it is UTF-8.
+  download(name, 'csv', new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
+}
+
+function cell(value: CsvValue): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? csvText(value) : String(value);
 }

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { isFinal } from '../api/pause.ts';
-import { ApiProblem, messageOf } from '../api/problem.ts';
-import { Skeleton } from './skeleton.tsx';
+import type { Application } from '../../contract/shapes/application.ts';
+import { applicationSettingsAddress, environmentAddress } from '../address/address.ts';
+import { ApiProblem, isFinal, isOfOthers, messageOf } from '../api/problem.ts';
+import { root } from '../api/settings.ts';
+import { useTitle } from './title.ts';
 
 /** The place of a page until its data has been read: a placeholder, or the reason of the failure. */
 export function Pending({ error }: { readonly error: unknown }) {
@@ -68,5 +70,87 @@ export function Guarded({ children }: { readonly children: ComponentChildren }) 
         </button>
       </p>
     </section>
+  );
+}
+
+/** What is being loaded: a whole page, a chart, a table, or the lines of a form. */
+type SkeletonKind = 'page' | 'chart' | 'table' | 'lines';
+
+const blocks: Readonly<Record<SkeletonKind, readonly string[]>> = {
+  page: ['title', 'chart', ...Array<string>(6).fill('row')],
+  chart: ['chart'],
+  table: Array<string>(6).fill('row'),
+  lines: Array<string>(4).fill('line'),
+};
+
+/** Reserves the place of something until it has been read. */
+export function Skeleton({ kind }: { readonly kind: SkeletonKind }) {
+  return (
+    <div class="skeleton" aria-busy="true">
+      <p class="hidden" role="status">
+        Loading …
+      </p>
+      {blocks[kind].map((block, index) => (
+        <div key={index} class={`skeleton-${block}`} aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
+interface NotFoundProps {
+  readonly children?: ComponentChildren;
+  /** Why the API did not show it, if it was asked. */
+  readonly error?: unknown;
+}
+
+/** An address that leads nowhere, or to something of a team that the reader is not in. */
+export function NotFound({ children, error }: NotFoundProps) {
+  const heading = isOfOthers(error) ? 'Not in your teams' : 'Not found';
+  useTitle(heading);
+  return (
+    <section class="notice">
+      <h1>{heading}</h1>
+      {children ?? (
+        <p>
+          {isOfOthers(error)
+            ? 'This belongs to a team that you are not a member of. An Admin of that team can add you.'
+            : 'This page does not exist.'}
+        </p>
+      )}
+      <p>
+        <a href={`${root}/`}>All applications</a>
+      </p>
+    </section>
+  );
+}
+
+interface NoEnvironmentProps {
+  readonly application: Application;
+  readonly environment: string;
+}
+
+/** An environment that the application does not have: it has others. */
+export function NoEnvironment({ application, environment }: NoEnvironmentProps) {
+  return (
+    <NotFound>
+      <p>
+        {application.name} has no environment <q>{environment}</q>.
+        {application.environments.length === 0 ? (
+          <>
+            {' '}
+            It has none yet: <a href={applicationSettingsAddress(application.id)}>create one</a>.
+          </>
+        ) : (
+          ' It has these:'
+        )}
+      </p>
+      <ul>
+        {application.environments.map(({ name }) => (
+          <li key={name}>
+            <a href={environmentAddress(application.id, name, 'flags')}>{name}</a>
+          </li>
+        ))}
+      </ul>
+    </NotFound>
   );
 }

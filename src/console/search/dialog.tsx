@@ -1,6 +1,6 @@
 /*
- * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog, found.ts queries the
- * server, known.ts has what the browser knows, and entries.ts ranks.
+ * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog, known.ts has what the
+ * browser knows and what the server finds, and entries.ts ranks.
  */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -10,11 +10,10 @@ import { placeOf } from '../address/place.ts';
 import { root } from '../api/settings.ts';
 import { askedPerson } from '../pages/people/asked-person.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { hasRole } from '../reader/roles.ts';
+import { hasRole } from '../reader/reader.tsx';
 import { plural } from '../text/format.ts';
 import { type Entry, kinds, mostShown, ranked, unique } from './entries.ts';
-import { useFound } from './found.ts';
-import { docsEntries, readDocs, recentEntries, remember, useKnownEntries } from './known.ts';
+import { docsEntries, readDocs, recentEntries, remember, useFound, useKnownEntries } from './known.ts';
 
 export interface SearchDialogProps {
   readonly onClose: () => void;

@@ -2,23 +2,27 @@
  * src/console/pages/application-settings: the settings of an application. application-page.tsx assembles them, and each other file
  * has a section or a step of one.
  */
+
+import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import type { Application } from '../../../contract/shapes/application.ts';
+import { environmentColumns } from '../../../contract/resources/columns.ts';
+import type { Application, OriginCheck } from '../../../contract/shapes/application.ts';
 import type { TeamLimits } from '../../../contract/shapes/team.ts';
-import { address } from '../../address/address.ts';
+import { address, environmentAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { useThing } from '../../api/thing.ts';
+import { type Thing, useThing } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
 import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from '../../parts/resource/part.tsx';
+import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
-import { refreshApplications } from '../../reader/applications.tsx';
+import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { refreshApplications } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import type { ApplicationProps } from './application-props.ts';
-import { Environments } from './environments.tsx';
 import { Keys } from './keys.tsx';
-import { Origins } from './origins.tsx';
+import { previewOrigin } from './origin-preview.ts';
+import { Removals } from './removals.tsx';
 
 /** The settings of an application. @param props `id` of the application */
 export function ApplicationPage({ id }: { readonly id: string }) {
@@ -152,4 +156,170 @@ function Rates({ application, thing }: ApplicationProps) {
 
 function numberIn(text: FormDataEntryValue | null): number | null {
   return text === '' ? null : Number(text);
+}
+
+/** The properties of a section of an application's settings. */
+interface ApplicationProps {
+  readonly application: Application;
+  readonly thing: Thing<Application>;
+}
+
+/** The environments of an application, and the progress of removals. */
+function Environments({ application: { id, environments }, thing }: ApplicationProps) {
+  const path = resource('applications', id, 'environments');
+  const reload = () => {
+    refreshApplications();
+    return thing.reload();
+  };
+  return (
+    <Part title="Environments" line>
+      <ResourceTable
+        list={{ items: environments, reload }}
+        caption="Environments"
+        rowKey={({ name }) => name}
+        empty="No environments yet. Packets are refused until there is one."
+        columns={columnsOf<Application['environments'][number]>(environmentColumns, {
+          name: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
+        })}
+        remove={({ name }) => ({
+          title: `Delete the environment ${name}`,
+          action: 'Delete the environment',
+          done: `${name} is deleted; its data is being removed`,
+          typed: name,
+          onConfirm: () =>
+            call('DELETE', `${path}/${encodeURIComponent(name)}`).then(() => forget(resource('deletions'))),
+          children: (
+            <p>
+              Packets and reports for {name} are refused from now on, and its counts are deleted. This cannot
+              be undone.
+            </p>
+          ),
+        })}
+      />
+      <Removals of={id} />
+      {isAdmin() && (
+        <Form
+          submit="Add the environment"
+          done="The environment is added"
+          codes={{ conflict: 'name', plan_limit: 'name', invalid_name: 'name' }}
+          reset
+          onSubmit={async (data) => {
+            await call('POST', path, { body: { name: data.get('name') } });
+            await reload();
+          }}
+        >
+          <Field
+            name="name"
+            label="New environment"
+            required
+            hint="Spelt as in your packets and reports; case matters."
+          />
+        </Form>
+      )}
+    </Part>
+  );
+}
+
+/** The origins of pages that may send packets. */
+function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProps) {
+  const typed = useSignal('');
+  const change = (make: (now: readonly string[]) => readonly string[]) =>
+    thing.change((now) => ({ allowedOrigins: make(now.allowedOrigins) }));
+  return (
+    <Part title="Allowed origins" line>
+      <p class="quiet">
+        If the list has entries, packets from pages of other origins are refused. Apps and servers send no
+        origin and are not affected.
+      </p>
+      <ResourceTable
+        caption="Allowed origins"
+        list={{ items: allowedOrigins, reload: async () => {} }}
+        rowKey={(origin) => origin}
+        empty="No entries: pages of every origin may send."
+        columns={[
+          { key: 'origin', title: 'Entry', cell: (origin) => <code>{origin}</code> },
+          { key: 'preview', title: 'Allows', cell: (origin) => <Preview of={origin} /> },
+        ]}
+        remove={(origin) => ({
+          label: 'Remove',
+          title: `Remove ${origin}`,
+          action: 'Remove the origin',
+          done: `${origin} is removed`,
+          onConfirm: () => change((now) => now.filter((each) => each !== origin)),
+          children: <p>{allowedOrigins.length === 1 ? lastRemoved : removed}</p>,
+        })}
+      />
+      {isAdmin() && (
+        <Form
+          submit="Add the origin"
+          done="The origin is added. It applies from the next packet on."
+          codes={{ invalid_body: 'origin', plan_limit: 'origin' }}
+          onSubmit={async (data) => {
+            const origin = String(data.get('origin')).trim();
+            const added = await change((now) => [...now.filter((each) => each !== origin), origin]);
+            if (added) typed.value = '';
+            return added;
+          }}
+          reset
+        >
+          <Field
+            name="origin"
+            label="New origin"
+            required
+            placeholder="https://shop.example"
+            hint={typed.value === '' ? examples : <Preview of={typed.value} />}
+            onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+          />
+        </Form>
+      )}
+      <OriginTest application={id} />
+    </Part>
+  );
+}
+
+const removed = 'Packets from these pages are refused from now on.';
+const lastRemoved = 'This is the last entry. Without entries, pages of every origin may send with your keys.';
+const examples =
+  'An origin; https://*.shop.example for subdomains; http://localhost:* for any port; or null for sandboxed pages.';
+
+function Preview({ of: origin }: { readonly of: string }) {
+  const preview = previewOrigin(origin);
+  if (preview.fault !== undefined) return <span class="warn">{preview.fault}</span>;
+  return (
+    <span class="settings-preview">
+      {preview.words}: {preview.matches.join(', ')}
+      {preview.misses.length > 0 && <span class="quiet"> · not {preview.misses.join(', ')}</span>}
+    </span>
+  );
+}
+
+function OriginTest({ application }: { readonly application: string }) {
+  const answer = useSignal<OriginCheck | undefined>(undefined);
+  return (
+    <div class="settings-test">
+      <h3>Test an origin</h3>
+      <Form
+        submit="Test it"
+        done="Tested"
+        codes={{ invalid_query: 'origin' }}
+        onSubmit={async (data) => {
+          answer.value = undefined;
+          const query = { origin: String(data.get('origin')).trim() };
+          answer.value = await call('GET', resource('applications', application, 'origin-check'), { query });
+        }}
+      >
+        <Field
+          name="origin"
+          label="Origin of a page"
+          required
+          hint="Scheme, host and port of the page, such as https://shop.example"
+        />
+      </Form>
+      {answer.value && (
+        <p role="status" class={answer.value.allowed ? 'good' : 'bad'}>
+          <strong>{answer.value.allowed ? 'Allowed' : 'Refused'}</strong>: {answer.value.why}
+        </p>
+      )}
+    </div>
+  );
 }

@@ -7,13 +7,13 @@ import { useQuery } from '../../address/address.ts';
 import { call, type Query, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { useAction } from '../../parts/action.tsx';
-import { downloadCsv, toCsv } from '../../parts/csv.ts';
+import { downloadCsv, toCsv } from '../../parts/download.ts';
 import { Filter } from '../../parts/form/filters.tsx';
 import { isAdmin } from '../../parts/resource/part.tsx';
 import { Time } from '../../parts/table/columns.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
-import { ListTable } from '../../parts/table/list-table.tsx';
-import { applications } from '../../reader/applications.tsx';
+import { ListTable } from '../../parts/table/table.tsx';
+import { applications } from '../../reader/reader.tsx';
 import { actionText, changeText, dayBounds } from './audit-words.ts';
 
 /** `/audit`: the audit log. */

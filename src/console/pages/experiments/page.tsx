@@ -1,7 +1,4 @@
-/*
- * src/console/pages/experiments: page.tsx lists the experiments of an environment, and experiment.tsx shows one, with its intervals
- * (intervals.tsx).
- */
+/* src/console/pages/experiments: page.tsx lists the experiments of an environment, and experiment.tsx shows one. */
 
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';

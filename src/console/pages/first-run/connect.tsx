@@ -5,17 +5,21 @@ import type { ApplicationKey } from '../../../contract/shapes/application-key.ts
 import { useQuery } from '../../address/address.ts';
 import { oneOf, useParameters } from '../../address/parameters.ts';
 import type { InEnvironment } from '../../address/place.ts';
-import { resource } from '../../api/client.ts';
-import { usePoll } from '../../api/poll.ts';
+import { call, resource } from '../../api/client.ts';
+import { forget, usePoll } from '../../api/poll.ts';
 import { settings } from '../../api/settings.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Pending } from '../../parts/failure.tsx';
+import { OptionList } from '../../parts/form/filters.tsx';
+import { Choices, Field, Form } from '../../parts/form/form.tsx';
+import { isAdmin } from '../../parts/resource/part.tsx';
+import { Ago } from '../../parts/table/columns.tsx';
+import { createKey, type KeyType, keyTypes } from '../application-settings/key-types.ts';
+import { RefusedTokens, useUnattributed } from '../ingest/senders.tsx';
 import { Arrival } from './arrival.tsx';
 import { ChooseSource, ChooseTarget, useKeptChoice } from './choose.tsx';
-import { ChooseKey, type KeyShown, NewKey } from './key.tsx';
 import { type Source, sources } from './sources.ts';
 import type { Block, Lines, Target } from './target.ts';
-import { Tokens } from './token.tsx';
 
 /** How to send to an environment, until the first message arrives and for further senders. */
 export function ConnectPage(props: InEnvironment) {
@@ -194,5 +198,184 @@ function BlockView({ name, how, code }: Block) {
         </pre>
       </section>
     </div>
+  );
+}
+
+/** A listed or a new key. */
+type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;
+
+interface NewKeyProps {
+  readonly app: string;
+  /** Types of keys to choose from. */
+  readonly types: readonly KeyType[];
+  readonly onCreated: (key: KeyShown) => void;
+  readonly onCancel?: () => void;
+}
+
+const senders = { Frontend: 'A web page', Mobile: 'An app', Backend: 'A server' };
+
+/** Creates a key. If the sender can use several types, asks for its kind first. */
+function NewKey({ app, types, onCreated, onCancel }: NewKeyProps) {
+  const [only, ...others] = types;
+  const isGiven = others.length === 0;
+  if (!isAdmin()) return <p>The application has no such key yet. An Admin of the team can create one.</p>;
+  async function create(data: FormData) {
+    const made = await createKey(app, isGiven ? only! : (data.get('type') as KeyType), '');
+    forget(resource('applications', app, 'keys'));
+    onCreated(made);
+  }
+  const offered = keyTypes.filter(([type]) => types.includes(type));
+  return (
+    <Form
+      onSubmit={create}
+      submit={isGiven ? `Create a ${only} key` : 'Create the key'}
+      done="The key is created"
+      {...(onCancel && { onCancel })}
+    >
+      {isGiven ? (
+        <p>{offered[0]?.[1]}</p>
+      ) : (
+        <Choices
+          framed
+          legend="Kind of sender"
+          type="radio"
+          name="type"
+          choices={offered.map(([type, words]) => [type, senders[type], `${type} key. ${words}`])}
+          checked={(_, index) => index === 0}
+        />
+      )}
+    </Form>
+  );
+}
+
+interface ChooseKeyProps {
+  readonly keys: readonly KeyShown[];
+  readonly chosen: KeyShown;
+  readonly onChoose: (id: string) => void;
+  readonly onNew: () => void;
+}
+
+/** Shows the key of the sender, and offers the others. */
+function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
+  return (
+    <div class="connect-keys">
+      <label>
+        <span class="hidden">Key</span>
+        <select value={chosen.id} onChange={(event) => onChoose(event.currentTarget.value)}>
+          <OptionList
+            options={keys.map(({ id, name, type }) => [
+              id,
+              name === type ? `${type} key` : `${name} (${type} key)`,
+            ])}
+          />
+        </select>
+      </label>
+      {chosen.key !== undefined && (
+        <>
+          <code class="connect-keytext">{chosen.key}</code>
+          <CopyButton text={chosen.key} title="Copy the key" />
+        </>
+      )}
+      {isAdmin() && (
+        <button type="button" onClick={onNew}>
+          Another key
+        </button>
+      )}
+      {chosen.type === 'Backend' && (
+        <p class={chosen.key === undefined ? 'quiet' : 'warn'}>
+          {chosen.key === undefined
+            ? 'A Backend key is shown only once. Use the stored text, or create another key.'
+            : 'This key is secret and is not shown again. Store it now, on servers only.'}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TokensProps {
+  readonly app: string;
+  readonly env: string;
+  readonly keys: readonly ApplicationKey[];
+}
+
+/** Adopts tokens of Unleash for an environment. */
+function Tokens({ app, env, keys }: TokensProps) {
+  const adopted = keys.filter(({ environment }) => environment === env);
+  const asking = useSignal(false);
+  const refused = useUnattributed()?.tokens ?? [];
+  if (!isAdmin() && adopted.length === 0)
+    return <p>An Admin of the team adopts the tokens that the services send.</p>;
+  return (
+    <>
+      <RefusedTokens tokens={refused} />
+      {adopted.length > 0 && (
+        <ul class="plain-list" aria-label={`Adopted for ${env}`}>
+          {adopted.map(({ id, prefix, type, lastUsedAt, warnings }) => (
+            <li key={id}>
+              <span class="good">✓</span> {prefix === '' ? 'A token' : <code>{prefix}…</code>} ({type}) counts
+              in {env}; {lastUsedAt !== null && 'used '}
+              <Ago at={lastUsedAt} never="not used yet" />
+              {warnings.map(({ code, message }) => (
+                <div key={code} class="warn">
+                  {message}
+                </div>
+              ))}
+            </li>
+          ))}
+        </ul>
+      )}
+      {adopted.length === 0 || asking.value ? (
+        <Adopt app={app} env={env} onAdopted={() => (asking.value = false)} />
+      ) : (
+        isAdmin() && (
+          <p>
+            <button type="button" onClick={() => (asking.value = true)}>
+              Another token
+            </button>
+          </p>
+        )
+      )}
+    </>
+  );
+}
+
+interface AdoptProps extends Pick<TokensProps, 'app' | 'env'> {
+  readonly onAdopted: () => void;
+}
+
+function Adopt({ app, env, onAdopted }: AdoptProps) {
+  const path = resource('applications', app, 'keys');
+  async function adopt(data: FormData) {
+    const token = String(data.get('token')).trim();
+    await call('POST', `${path}/adopt`, { body: { token, type: data.get('type'), environment: env } });
+    forget(path);
+    onAdopted();
+  }
+  return (
+    <Form
+      onSubmit={adopt}
+      submit="Adopt the token"
+      done="The token is adopted"
+      codes={{ conflict: 'token', invalid_body: 'token' }}
+    >
+      <Field
+        name="token"
+        label="Token of Unleash"
+        type="password"
+        autocomplete="off"
+        required
+        hint={`As the services send it, 16 characters or more. Only its hash is stored. What they send with it counts in ${env}.`}
+      />
+      <Choices
+        legend="Sent by"
+        type="radio"
+        name="type"
+        choices={[
+          ['Backend', 'Servers', 'A client or backend token of Unleash, which is secret.'],
+          ['Frontend', 'Pages and apps', 'A frontend token of Unleash, which everyone can read.'],
+        ]}
+        checked={(_, index) => index === 0}
+      />
+    </Form>
   );
 }

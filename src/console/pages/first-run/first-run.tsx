@@ -1,8 +1,7 @@
 /*
  * src/console/pages/first-run: from an empty console to the first message. first-run.tsx creates an application. connect.tsx has the
- * steps after that: what the application uses (choose.tsx), a key (key.tsx) or a token of Unleash (token.tsx), the lines to paste,
- * and the first message (arrival.tsx). sources.ts declares the kinds of senders, each of which has targets with their lines. watch.ts
- * evaluates the ledger.
+ * steps after that: what the application uses (choose.tsx), a key or a token of Unleash, the lines to paste, and the first message
+ * (arrival.tsx). sources.ts declares the kinds of senders, each of which has targets with their lines. watch.ts evaluates the ledger.
  */
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../../address/address.ts';

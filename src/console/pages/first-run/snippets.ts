@@ -1,5 +1,4 @@
-import { safeJson, safeText, safeUrl, shellWord } from './quoting.ts';
-import type { Lines, Subject, Target } from './target.ts';
+import { type Lines, type Subject, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
 
 /** The flag that every snippet reports. */
 const exampleFlag = 'checkout';

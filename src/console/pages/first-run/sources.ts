@@ -1,10 +1,14 @@
+import caddy from '../../../../docs/examples/unleash/Caddyfile' with { type: 'text' };
+import envoy from '../../../../docs/examples/unleash/envoy.yaml' with { type: 'text' };
+import haproxy from '../../../../docs/examples/unleash/haproxy.cfg' with { type: 'text' };
+import nginx from '../../../../docs/examples/unleash/nginx.conf' with { type: 'text' };
+import nginxMirror from '../../../../docs/examples/unleash/nginx-mirror.conf' with { type: 'text' };
 import type { Note } from '../../../contract/notes.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
-import { openFeatureTargets } from './openfeature.ts';
-import { openTelemetryTargets } from './opentelemetry.ts';
+import type { KeyType } from '../application-settings/key-types.ts';
+import { proxyRule } from './proxy-rule.ts';
 import { ownTargets } from './snippets.ts';
-import type { Target } from './target.ts';
-import { unleashTargets } from './unleash.ts';
+import { type Block, type Subject, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
 
 /** What an application already uses. */
 export interface Source {
@@ -28,6 +32,213 @@ export interface Source {
   readonly hints: readonly string[];
   /** What it never reports. */
   readonly omits?: string;
+}
+
+const intro =
+  'Each evaluation counts as a check of the variant that it returned. It works with every provider, and no call that evaluates a flag changes.';
+
+/** The package for OpenFeature's JavaScript SDKs. */
+const openFeatureTargets: readonly Target[] = [
+  target('server', 'Server', 'Backend', (subject) => [
+    {
+      name: 'key as a variable',
+      how: 'The key is secret. Pass it to the program as an environment variable:',
+      code: `export FLAGMETER_KEY=${shellWord(subject.key)}`,
+    },
+    setUp('server', `  key: process.env.FLAGMETER_KEY,\n`, subject, `  service: "my-service",\n`),
+  ]),
+  target('web', 'Web page', 'Frontend', (subject) => [
+    setUp('web', `  key: ${safeText(subject.key)},\n`, subject),
+  ]),
+];
+
+function target(id: string, label: string, type: KeyType, write: (subject: Subject) => Block[]): Target {
+  const install: Block = {
+    name: 'command that installs the package',
+    how: 'In the folder of the program:',
+    code: 'npm install @flagmeter/openfeature',
+  };
+  return {
+    id,
+    label,
+    keyTypes: [type],
+    lines: (subject) => ({ intro, blocks: [install, ...write(subject)] }),
+  };
+}
+
+function setUp(sdk: 'server' | 'web', key: string, { metricsUrl, environment }: Subject, more = ''): Block {
+  return {
+    name: 'lines for the program',
+    how: 'Where the program sets its provider:',
+    code: `import { flagmeter } from '@flagmeter/openfeature/${sdk}';
+import { OpenFeature } from '@openfeature/${sdk}-sdk';
+
+const meter = flagmeter({
+  url: ${safeJson(metricsUrl)},
+${key}  environment: ${safeText(environment)},
+${more}});
+OpenFeature.addHooks(meter.hook);
+await OpenFeature.setProviderAndWait(meter.withTracking(provider));`,
+  };
+}
+
+/** Exporters of OpenTelemetry. An evaluation that arrives as an event and in a sum would count twice, so each target sends one of them. */
+const openTelemetryTargets: readonly Target[] = [
+  service(
+    'logs',
+    'Log events',
+    'EventHook',
+    'Each evaluation is a log event, which also names the user. If the service sends logs to a collector already, choose Collector.',
+  ),
+  service(
+    'metrics',
+    'Metrics',
+    'MetricsHook',
+    'Evaluations are summed before they are sent, which takes less traffic. If the service sends metrics to a collector already, choose Collector.',
+    "export OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE='delta'",
+  ),
+  {
+    id: 'collector',
+    label: 'Collector',
+    keyTypes: ['Backend'],
+    lines: (subject) => ({
+      intro: 'The collector forwards the log events of evaluations, and nothing else.',
+      blocks: [collector(subject), install, hook('EventHook')],
+    }),
+  },
+];
+
+function service(
+  id: 'logs' | 'metrics',
+  label: string,
+  hookName: string,
+  intro: string,
+  more?: string,
+): Target {
+  return {
+    id,
+    label,
+    keyTypes: ['Backend'],
+    lines: (subject) => ({
+      intro,
+      blocks: [variables(id, subject, more), install, hook(hookName)],
+    }),
+  };
+}
+
+/** The exporter's settings of one signal. Other signals stay where they are. */
+function variables(signal: 'logs' | 'metrics', subject: Subject, more?: string): Block {
+  const prefix = `export OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
+  const { metricsUrl, environment, key } = subject;
+  return {
+    name: 'environment variables',
+    how: 'Environment variables of the service. Add the attribute to those that it has:',
+    code: [
+      `export OTEL_${signal.toUpperCase()}_EXPORTER='otlp'`,
+      `${prefix}_PROTOCOL='http/protobuf'`,
+      `${prefix}_ENDPOINT=${shellWord(safeUrl(metricsUrl, `/v1/${signal}`))}`,
+      `${prefix}_HEADERS=${shellWord(`authorization=${key}`)}`,
+      ...(more === undefined ? [] : [more]),
+      `export OTEL_RESOURCE_ATTRIBUTES=${shellWord(`deployment.environment.name=${encodeURIComponent(environment)}`)}`,
+    ].join('\n'),
+  };
+}
+
+const install: Block = {
+  name: 'command that installs the hook',
+  how: 'In the folder of the program, if it has no such hook yet (here for JavaScript):',
+  code: 'npm install @openfeature/open-telemetry-hooks',
+};
+
+function hook(name: string): Block {
+  return {
+    name: 'lines for the program',
+    how: 'Where the program sets its provider:',
+    code: `import { ${name} } from '@openfeature/open-telemetry-hooks';
+import { OpenFeature } from '@openfeature/server-sdk';
+
+OpenFeature.addHooks(new ${name}());`,
+  };
+}
+
+function collector({ metricsUrl, environment, key }: Subject): Block {
+  // A header cannot have other characters. Without it, the resource must name the environment.
+  const header = /^[ -~]+$/.test(environment)
+    ? `\n      x-flagmeter-environment: ${safeText(environment)}`
+    : '';
+  return {
+    name: 'configuration of the collector',
+    how: 'Add it to the configuration of the collector:',
+    code: `processors:
+  filter/flags:
+    logs:
+      log_record:
+        - event_name != "feature_flag.evaluation"
+exporters:
+  otlphttp/flagmeter:
+    endpoint: ${safeText(safeUrl(metricsUrl, '').replace(/\/$/, ''))}
+    headers:
+      authorization: ${safeText(key)}${header}
+service:
+  pipelines:
+    logs/flags:
+      receivers: [otlp]
+      processors: [filter/flags, batch]
+      exporters: [otlphttp/flagmeter]`,
+  };
+}
+
+const moved =
+  'Adopt the tokens of step 2 before you add the rule. flagmeter receives what the SDKs report, and Unleash serves everything else. While flagmeter is away, the SDK for Node keeps all counts, the SDK for Go and Edge keep some, and all others discard them. Unleash no longer shows usage.';
+const copied =
+  'Both receive what the SDKs report. Nothing changes for Unleash and the SDKs. What is reported while flagmeter is away is not counted.';
+
+/** Proxies in front of Unleash. The rules are parts of the examples in the docs. */
+const unleashTargets: readonly Target[] = [
+  proxy(
+    'nginx',
+    'nginx',
+    nginx,
+    moved,
+    'Add the upstream beside the server block of Unleash, and the location to that block.',
+  ),
+  proxy(
+    'nginx-mirror',
+    'nginx mirror',
+    nginxMirror,
+    copied,
+    'Add the upstream beside the server block of Unleash, and the rest to that block. http://unleash is the address of Unleash.',
+  ),
+  proxy('haproxy', 'HAProxy', haproxy, moved, 'Add use_backend to the frontend of Unleash, and the backend.'),
+  proxy('caddy', 'Caddy', caddy, moved, 'Add it to the site of Unleash, before its reverse_proxy.'),
+  proxy(
+    'envoy',
+    'Envoy',
+    envoy,
+    moved,
+    'Add the first part at the start of the routes of Unleash, and the second to the clusters.',
+  ),
+];
+
+/** Address of the server in the examples. */
+const exampleUrl = 'http://127.0.0.1:8080';
+
+function proxy(id: string, label: string, example: string, effect: string, how: string): Target {
+  return {
+    id,
+    label,
+    keyTypes: ['Backend', 'Frontend'],
+    lines({ metricsUrl }) {
+      const hasPath = new URL(metricsUrl).pathname !== '/';
+      const note = `Replace 127.0.0.1:8080 by the address of the server: a rule cannot add the path of ${metricsUrl}.`;
+      return {
+        intro: hasPath ? `${effect} ${note}` : effect,
+        blocks: [
+          { name: `rule for ${label}`, how, code: proxyRule(example, hasPath ? exampleUrl : metricsUrl) },
+        ],
+      };
+    },
+  };
 }
 
 const ownPackage = /flagmeter-openfeature/;

@@ -1,3 +1,8 @@
+/*
+ * Quotes texts in snippets. Names come from users, so none may end a quoted text in a shell or a program. Characters that could are
+ * written as JSON escapes.
+ */
+
 import type { KeyType } from '../application-settings/key-types.ts';
 
 /** The values in the lines. */
@@ -32,4 +37,38 @@ export interface Block {
   /** Where to put it. */
   readonly how: string;
   readonly code: string;
+}
+
+/** Characters that are safe within the quotes of all languages here. */
+const harmless = /^[\p{L}\p{N} _.,:;/?&=()+*@#~^|-]$/u;
+
+/** JSON whose texts contain no quote, dollar, percent sign or brace, and no backslash except in escapes. */
+export function safeJson(value: unknown): string {
+  return JSON.stringify(value, (_, each) => each).replaceAll(/"(?:[^"\\]|\\.)*"/g, (text) =>
+    safeText(JSON.parse(text) as string),
+  );
+}
+
+/** A text in double quotes, for JSON, JavaScript and other languages with `\uXXXX`. */
+export function safeText(text: string): string {
+  let quoted = '';
+  for (const character of text) quoted += harmless.test(character) ? character : escaped(character);
+  return `"${quoted}"`;
+}
+
+function escaped(character: string): string {
+  let text = '';
+  for (let at = 0; at < character.length; at += 1)
+    text += `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  return text;
+}
+
+/** A text as a word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A URL that is safe within the quotes of all languages here. */
+export function safeUrl(base: string, path: string): string {
+  return new URL(base.replace(/\/$/, '') + path).href.replaceAll("'", '%27').replaceAll('$', '%24');
 }

@@ -9,7 +9,7 @@ import { forget, usePoll } from '../../api/poll.ts';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Help } from '../../parts/help.tsx';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { experimentAddress } from '../experiments/page.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
 

@@ -3,26 +3,29 @@
  * verdict-words.ts compute.
  */
 
+import { useId } from 'preact/hooks';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
 import { environmentAddress, kept, useQuery } from '../../address/address.ts';
-import { withQuery } from '../../api/client.ts';
+import { call, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
+import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { Pending } from '../../parts/failure.tsx';
-import { NotFound } from '../../parts/not-found.tsx';
+import { NotFound, Pending } from '../../parts/failure.tsx';
+import { type ControlProperties, Field, Form } from '../../parts/form/form.tsx';
+import { ReadOnlyNote } from '../../parts/resource/part.tsx';
 import { useTitle } from '../../parts/title.ts';
-import { hasRole } from '../../reader/roles.ts';
-import { DeclareButton, type FlagPlace, flagPath } from './change.tsx';
+import { hasRole } from '../../reader/reader.tsx';
+import { format } from '../../text/format.ts';
+import { DeclareButton, FlagForm, type FlagPlace, type FlagProps, flagPath, reread } from './change.tsx';
 import { ComparisonSection } from './comparison.tsx';
 import { ExperimentsSection } from './experiments.tsx';
-import { Notes } from './notes.tsx';
 import { OwnersSection } from './owners.tsx';
 import { RolloutSection } from './rollout.tsx';
 import { Seen, Senders } from './senders.tsx';
-import { SettingsForm } from './settings-form.tsx';
 import { SplitChip } from './split.tsx';
+import { splitVariants, typedSplit } from './traffic.ts';
 import { TrafficSection } from './traffic-section.tsx';
 import { VerdictSection } from './verdict.tsx';
 
@@ -115,5 +118,146 @@ function UnknownFlag({ place }: { readonly place: FlagPlace }) {
         {hasRole('User') && <DeclareButton place={place} />}
       </div>
     </section>
+  );
+}
+
+/** The team's notes on the flag. The chart marks each of them. */
+function Notes({ place, detail }: { readonly place: FlagPlace; readonly detail: FeatureDetail }) {
+  const { busy, refusal, run } = useAction();
+  async function remove(id: string) {
+    await call('DELETE', flagPath(place, 'notes', id)!);
+    reread(place);
+  }
+  return (
+    <section aria-labelledby="flag-notes">
+      <h2 id="flag-notes">Notes</h2>
+      <ul class="plain-list flag-notes">
+        {detail.notes.map(({ id, at, text, environment, by }) => (
+          <li key={id}>
+            <span>
+              {text}
+              <span class="quiet">
+                {' '}
+                {format.time(at)}, {environment ?? 'all environments'}, {by}
+              </span>
+            </span>
+            {hasRole('User') && (
+              <button
+                type="button"
+                disabled={busy}
+                aria-label={`Delete the note: ${text}`}
+                onClick={() => run(() => remove(id), 'The note is deleted')}
+              >
+                Delete
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {refusal}
+      <ReadOnlyNote what="notes" least="User" />
+      {hasRole('User') && <NoteForm place={place} />}
+    </section>
+  );
+}
+
+function NoteForm({ place }: { readonly place: FlagPlace }) {
+  const all = useId();
+  async function add(data: FormData) {
+    const at = String(data.get('at'));
+    const body = {
+      text: String(data.get('text')),
+      ...(at === '' ? {} : { at: new Date(at).toISOString() }),
+      ...(data.get('all') === null ? { environment: place.environment } : {}),
+    };
+    await call('POST', flagPath(place, 'notes')!, { body });
+    reread(place);
+  }
+  return (
+    <Form onSubmit={add} submit="Add the note" done="The note is added" reset>
+      <Field
+        name="text"
+        label="New note"
+        required
+        maxLength={500}
+        placeholder="Rollout to half of the users"
+      />
+      <Field name="at" label="When" type="datetime-local" hint={`In ${format.place}; empty for now.`} />
+      <p class="flag-check">
+        <input id={all} type="checkbox" name="all" />{' '}
+        <label for={all}>Applies to all environments, not only {place.environment}</label>
+      </p>
+    </Form>
+  );
+}
+
+/** The team's description of the flag, and its intended split. */
+function SettingsForm({ place, flag }: FlagProps) {
+  const { data: detail } = flag;
+  const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
+  const variants = splitVariants(detail.split, seen);
+  function patch(data: FormData) {
+    const description = String(data.get('description')).trim();
+    const split = typedSplit(variants, data.getAll('split').map(String));
+    return { description: description === '' ? null : description, split };
+  }
+  return (
+    <section aria-labelledby="flag-settings">
+      <h2 id="flag-settings">Description and split</h2>
+      <FlagForm
+        place={place}
+        flag={flag}
+        patch={patch}
+        submit={detail.declared ? 'Save' : 'Save and declare'}
+        done="The flag is saved"
+      >
+        <Field
+          name="description"
+          label="Description"
+          control={(properties) => (
+            <textarea {...properties} rows={3} maxLength={1000} defaultValue={detail.description ?? ''} />
+          )}
+        />
+        {variants.length > 0 && (
+          <Field
+            name="split"
+            label="Intended split"
+            hint="The weight of each variant, such as 1 and 1, or 90 and 10. The comparison checks the actual split against it. Empty: no check."
+            control={(properties) => (
+              <Weights properties={properties} variants={variants} split={detail.split} />
+            )}
+          />
+        )}
+      </FlagForm>
+    </section>
+  );
+}
+
+interface WeightsProps {
+  readonly properties: ControlProperties;
+  readonly variants: readonly string[];
+  readonly split: Readonly<Record<string, number>> | null;
+}
+
+/** The weights of the variants, as fields of the same name. */
+function Weights({ properties: { id, ...properties }, variants, split }: WeightsProps) {
+  return (
+    <div class="flag-weights">
+      {variants.map((variant, index) => (
+        <label key={variant} for={index === 0 ? id : `${id}-${index}`}>
+          <span>{variant}</span>
+          <input
+            {...properties}
+            id={index === 0 ? id : `${id}-${index}`}
+            type="number"
+            min="0"
+            step="any"
+            inputMode="decimal"
+            aria-label={`Weight of ${variant}`}
+            defaultValue={split?.[variant] === undefined ? '' : String(split[variant])}
+          />
+        </label>
+      ))}
+    </div>
   );
 }

@@ -7,8 +7,7 @@ import { resource } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
 import { CodePlaces } from '../../parts/code-places.tsx';
 import { Field } from '../../parts/form/form.tsx';
-import { applications } from '../../reader/applications.tsx';
-import { hasRole } from '../../reader/roles.ts';
+import { applications, hasRole } from '../../reader/reader.tsx';
 import { FlagForm, type FlagProps } from './change.tsx';
 
 /** Who owns the flag, its tags, and where the code names it. */

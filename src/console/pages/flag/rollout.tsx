@@ -10,11 +10,10 @@ import { type Buckets, bucketsOf } from '../../parts/chart/series.ts';
 import { useRange } from '../../parts/choices/range.tsx';
 import { Field, SelectField } from '../../parts/form/form.tsx';
 import { Help } from '../../parts/help.tsx';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { FlagForm, type FlagPlace, type FlagProps } from './change.tsx';
-import { plannedShare, plannedShares, shareIn, shownVariant } from './rollout-shares.ts';
 import { useSplit } from './split.tsx';
-import { splitVariants } from './traffic.ts';
+import { plannedShare, plannedShares, shareIn, shownVariant, splitVariants } from './traffic.ts';
 
 /** The rollout plan of the flag, and its actual share of the checks. */
 export function RolloutSection({ place, flag }: FlagProps) {

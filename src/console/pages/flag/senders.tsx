@@ -8,7 +8,7 @@ import { Reason } from '../../parts/failure.tsx';
 import { agoColumn, SeenAgo } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { type FlagPlace, flagPath } from './change.tsx';
-import { type ProgramThere, programsOf, type SenderProgram } from './programs.ts';
+import { type ProgramThere, programsOf, type SenderProgram } from './traffic.ts';
 
 const everyMs = 15_000;
 

@@ -6,7 +6,7 @@ import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { DeclareButton, type FlagPlace, type FlagProps, flagPath, useFlagChange } from './change.tsx';
 import { SplitReason } from './split.tsx';

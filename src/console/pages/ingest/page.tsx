@@ -1,11 +1,14 @@
 /*
- * src/console/pages/ingest: accepted and refused packets and reports. page.tsx assembles the sections: now.tsx has the state of the
- * server, reasons.tsx the reasons of refusals with their remedies, keys.tsx the keys, and senders.tsx the senders. reasons.ts and
- * programs.ts compute.
+ * src/console/pages/ingest: accepted and refused packets and reports. page.tsx has the state of the server, and the reasons of refusals
+ * with their remedies; keys.tsx the keys, and senders.tsx the senders. reasons.ts and programs.ts compute.
  */
+
+import type { ComponentChildren } from 'preact';
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
-import type { IngestReport } from '../../../contract/shapes/ledger.ts';
+import type { IngestReport, LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import type { Overview } from '../../../contract/shapes/overview.ts';
+import type { Cluster, ServiceStatus } from '../../../contract/shapes/status.ts';
+import { applicationSettingsAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { boundsQuery, overviewQuery } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
@@ -14,12 +17,13 @@ import { useMarkers } from '../../parts/chart/activity-markers.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { bucketAt } from '../../parts/chart/series.ts';
 import { RangePicker, useRange } from '../../parts/choices/range.tsx';
-import { Pending } from '../../parts/failure.tsx';
+import { Pending, Reason, Skeleton } from '../../parts/failure.tsx';
 import { Help } from '../../parts/help.tsx';
-import { format } from '../../text/format.ts';
-import { Keys, useKeys } from './keys.tsx';
-import { Now } from './now.tsx';
-import { Reasons } from './reasons.tsx';
+import { Ago, timeColumn } from '../../parts/table/columns.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
+import { format, plural } from '../../text/format.ts';
+import { KeyLink, Keys, useKeys } from './keys.tsx';
+import { adviceOn, type LedgerReason, leakAdvice, reasonsOf } from './reasons.ts';
 import { Senders, Unattributed } from './senders.tsx';
 
 export function IngestPage({ application: app, environment: env }: InEnvironment) {
@@ -128,3 +132,216 @@ function Hours({ app, env }: PlaceProps) {
     />
   );
 }
+
+interface ReasonsProps {
+  readonly app: string;
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** Why something was refused, or not counted as sent, and the remedy. */
+function Reasons({ app, entries }: ReasonsProps) {
+  const reasons = reasonsOf(entries);
+  return (
+    <section class="stack" aria-labelledby="ingest-why">
+      <h2 id="ingest-why">Problems and remedies</h2>
+      {reasons.length === 0 ? (
+        <p class="good">No problems: everything was accepted, and counted as sent.</p>
+      ) : (
+        <ul class="plain-list ingest-reasons">
+          {reasons.map((reason) => (
+            <Card key={`${reason.outcome} ${reason.code}`} app={app} reason={reason} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Card({ app, reason }: { readonly app: string; readonly reason: LedgerReason }) {
+  const { change } = useQuery();
+  const { code, outcome, status, count, lastAt, senders } = reason;
+  const { meaning, remedy } = code === 'unknown_key' ? leakAdvice : adviceOn(code);
+  const show = () => change({ reason: code, outcome: undefined, sender: undefined }, true);
+  return (
+    <li class={`panel ${outcome === 'refused' ? 'panel-bad' : 'panel-warn'}`}>
+      <h3>
+        <span class={outcome === 'refused' ? 'bad' : 'warn'}>
+          {format.full(count)} {outcome}
+        </span>{' '}
+        {meaning}
+      </h3>
+      <p>
+        <strong>What to do:</strong> {remedy}
+      </p>
+      <Example app={app} reason={reason} />
+      <p class="quiet">
+        <code>{code}</code> {outcome === 'refused' && `answered ${status} · `}
+        {outcome === 'noted' && '· '}
+        last one <Ago at={lastAt} />
+        {' · '}
+        <button type="button" class="link" onClick={show}>
+          {plural(senders.length, 'sender')}
+        </button>
+        {(code === 'origin_not_allowed' || code === 'rate_limited') && (
+          <>
+            {' · '}
+            <a href={applicationSettingsAddress(app)}>Application settings</a>
+          </>
+        )}
+      </p>
+    </li>
+  );
+}
+
+interface ExampleProps {
+  readonly app: string;
+  readonly reason: LedgerReason;
+}
+
+/** Details of the last one, to find the sender. */
+function Example({ app, reason: { outcome, last, senders, example } }: ExampleProps) {
+  const { keyId, keyName, keyPrefix, keyType } = example ?? {};
+  const facts: [name: string, value: ComponentChildren][] = [
+    ['From', senders[0]?.name],
+    ['Origin', example?.origin],
+    ['Environment', example?.environment ?? last.environment ?? undefined],
+    [
+      'Key',
+      keyId !== undefined && keyName !== undefined ? (
+        <>
+          <KeyLink app={app} of={{ id: keyId, name: keyName }} /> ({keyType})
+        </>
+      ) : (
+        keyPrefix !== undefined && `${keyPrefix}… (${keyType})`
+      ),
+    ],
+    [outcome === 'noted' ? 'Entry' : 'Answer', example?.detail],
+  ];
+  return (
+    <dl class="ingest-example">
+      {facts.map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+const everyMs = 2000;
+
+/** The current state of the server, and its last ten minutes. */
+function Now() {
+  const { data, error } = usePoll<ServiceStatus>(resource('status'), everyMs);
+  if (data === undefined) return error === undefined ? <Skeleton kind="chart" /> : <Reason error={error} />;
+  const { recent, cluster } = data;
+  const node = cluster?.nodes.find(({ directory }) => directory === cluster.node);
+  return (
+    <section class="stack" aria-labelledby="ingest-now">
+      <h2 id="ingest-now">{node === undefined ? 'This server, now' : `Node ${node.name}, now`}</h2>
+      <p class="quiet">
+        All applications, averaged over the last ten seconds.
+        {node !== undefined && ' Every node counts what it receives itself.'}
+      </p>
+      <Figures status={data} />
+      {recent.accepted.length > 1 && (
+        <Chart
+          title={`Accepted and refused per second, ${sinceWords(recent)}`}
+          buckets={{
+            start: Date.parse(recent.start) / 1000,
+            width: recent.width,
+            count: recent.accepted.length,
+          }}
+          series={[
+            { label: 'Accepted per second', values: recent.accepted, tone: 1 },
+            { label: 'Refused per second', values: recent.refused, tone: 2 },
+          ]}
+          kind="lines"
+          levels
+          format={format.full}
+          height={160}
+        />
+      )}
+      {cluster && <Nodes cluster={cluster} />}
+    </section>
+  );
+}
+
+/** The period of the chart: less than ten minutes after a start of the server. */
+function sinceWords({ start, width, accepted }: ServiceStatus['recent']): string {
+  const seconds = width * accepted.length;
+  return seconds >= 600 ? 'last 10 minutes' : `since the server started at ${format.clockSeconds(start)}`;
+}
+
+function Figures({ status }: { readonly status: ServiceStatus }) {
+  const { packetsPerSecond, reportsPerSecond, refusedPerSecond, queue, commits, ready, reason } = status;
+  return (
+    <dl class="ingest-figures">
+      <Figure name="Packets per second">{format.full(packetsPerSecond)}</Figure>
+      <Figure name="Reports per second">{format.full(reportsPerSecond)}</Figure>
+      <Figure name="Refused per second" tone={refusedPerSecond > 0 ? 'bad' : undefined}>
+        {format.full(refusedPerSecond)}
+      </Figure>
+      <Figure name="Waiting for the disk" tone={queue.waiting * 2 > queue.limit ? 'bad' : undefined}>
+        {format.full(queue.waiting)}
+        <span class="quiet"> of {format.full(queue.limit)}</span>
+      </Figure>
+      <Figure name="Commits per second">
+        {format.full(commits.perSecond)}
+        {commits.meanMs !== null && <span class="quiet"> {format.full(commits.meanMs)} ms each</span>}
+      </Figure>
+      <Figure name="Accepts data" tone={ready ? 'good' : 'bad'}>
+        {ready ? 'Yes' : `No: ${reason}`}
+      </Figure>
+    </dl>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  readonly tone?: 'good' | 'bad' | undefined;
+  readonly children: ComponentChildren;
+}
+
+function Figure({ name, tone, children }: FigureProps) {
+  return (
+    <div class="ingest-figure">
+      <dt>{name}</dt>
+      <dd class={tone}>{children}</dd>
+    </div>
+  );
+}
+
+/** The nodes that share a PostgreSQL database. */
+function Nodes({ cluster }: { readonly cluster: Cluster }) {
+  const { nodes, refusedRows, completeThrough } = cluster;
+  return (
+    <section class="stack">
+      <h2>Nodes</h2>
+      <p class="quiet">Reports are complete until {format.time(completeThrough)}, for all nodes.</p>
+      {refusedRows > 0 && (
+        <p class="warn">PostgreSQL refused {format.full(refusedRows)} rows of counts; see the log.</p>
+      )}
+      <Table caption="Nodes" columns={columns} rows={nodes} rowKey={({ directory }) => directory} />
+    </section>
+  );
+}
+
+const columns: readonly Column<Cluster['nodes'][number]>[] = [
+  { key: 'name', title: 'Node', value: ({ name }) => name },
+  { key: 'version', title: 'Version', value: ({ version }) => version },
+  { key: 'state', title: 'State', value: ({ state }) => state },
+  timeColumn('lastBeat', 'Last heartbeat'),
+  { key: 'lag', title: 'Lag, entries', number: true, value: ({ lag }) => lag },
+  {
+    key: 'spool',
+    title: 'Spool, KiB',
+    number: true,
+    value: ({ spoolBytes }) => Math.ceil(spoolBytes / 1024),
+  },
+  timeColumn('through', 'Shipped until'),
+];

@@ -5,7 +5,7 @@ import { programText } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 
 /** The entries of a reason: refusals, or notes on accepted packets. */
-export interface Reason {
+export interface LedgerReason {
   readonly code: string;
   readonly outcome: 'refused' | 'noted';
   readonly status: number;
@@ -18,7 +18,7 @@ export interface Reason {
 }
 
 /** The reasons of a ledger: refusals before notes, most frequent first. */
-export function reasonsOf(entries: readonly LedgerEntry[]): Reason[] {
+export function reasonsOf(entries: readonly LedgerEntry[]): LedgerReason[] {
   const groups = new Map<string, LedgerEntry[]>();
   for (const entry of entries) {
     if (entry.outcome === 'accepted') continue;
@@ -32,7 +32,7 @@ export function reasonsOf(entries: readonly LedgerEntry[]): Reason[] {
 
 const rank = { refused: 0, noted: 1 } as const;
 
-function describe(entries: readonly LedgerEntry[]): Reason {
+function describe(entries: readonly LedgerEntry[]): LedgerReason {
   const last = entries.reduce((a, b) => (b.lastAt > a.lastAt ? b : a));
   const senders = new Map<string, number>();
   for (const each of entries) {
@@ -41,7 +41,7 @@ function describe(entries: readonly LedgerEntry[]): Reason {
   }
   return {
     code: last.code ?? '',
-    outcome: last.outcome as Reason['outcome'],
+    outcome: last.outcome as LedgerReason['outcome'],
     status: last.status,
     count: entries.reduce((sum, { count }) => sum + count, 0),
     lastAt: last.lastAt,

@@ -11,7 +11,7 @@ import { usePoll } from '../../api/poll.ts';
 import { Filter } from '../../parts/form/filters.tsx';
 import { Ago, agoColumn, countColumn, Program } from '../../parts/table/columns.tsx';
 import { type Column, CsvButton, Table } from '../../parts/table/table.tsx';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
 import { KeyLink } from './keys.tsx';
 import { type Counts, outcomes, programsIn, type SendingProgram, typeOf } from './programs.ts';

@@ -1,29 +1,39 @@
-/*
- * src/console/pages/metrics: the measured metrics. page.tsx lists them, declare.tsx declares one, and detail.tsx draws one. rows.ts
- * computes.
- */
+/* src/console/pages/metrics: lists, declares and draws the measured metrics. rows.ts computes. */
+
 import { useMemo } from 'preact/hooks';
 import type { Metric } from '../../../contract/shapes/metric.ts';
 import type { MeasurementsReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { type Bounds, boundsQuery } from '../../address/range.ts';
-import { resource, withQuery } from '../../api/client.ts';
+import { call, resource, withQuery } from '../../api/client.ts';
+import { now } from '../../api/clock.ts';
 import { useWholeList } from '../../api/list.ts';
-import { usePoll } from '../../api/poll.ts';
-import { type Buckets, bucketsOf } from '../../parts/chart/series.ts';
+import { forget, usePoll } from '../../api/poll.ts';
+import { useMarkers } from '../../parts/chart/activity-markers.ts';
+import { Chart } from '../../parts/chart/chart.tsx';
+import { type Buckets, bucketAt, bucketsOf, toneOf } from '../../parts/chart/series.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
 import { RangePicker, useRange } from '../../parts/choices/range.tsx';
-import { useDialog } from '../../parts/dialog.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Pending } from '../../parts/failure.tsx';
+import { Confirm } from '../../parts/form/confirm.tsx';
+import { Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Ago } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { Declare, Undeclare } from './declare.tsx';
-import { Detail } from './detail.tsx';
-import { figureOf, latest, type MetricRow, metricRows, rowKey, trendOf } from './rows.ts';
+import {
+  bucketsFrom,
+  figureOf,
+  latest,
+  type MetricRow,
+  metricRows,
+  rowKey,
+  trendOf,
+  valuesIn,
+} from './rows.ts';
 
 /** Measurements are computed for each reader, so they are read less often than the overview. */
 const everyMs = 10_000;
@@ -210,5 +220,153 @@ function NoMetrics() {
       No metric was measured in this range. A packet has metrics in <code>m</code>:{' '}
       <code>{'"m":{"cart-value":42.5}'}</code>
     </>
+  );
+}
+
+interface DeclareProps {
+  readonly app: string;
+  /** Without it the reader types a name. */
+  readonly metric: MetricRow | undefined;
+  readonly onClose: () => void;
+}
+
+/** Declares the kind and the unit of a metric. */
+function Declare({ app, metric, onClose }: DeclareProps) {
+  async function send(data: FormData) {
+    const name = metric?.name ?? String(data.get('name'));
+    const unit = String(data.get('unit')).trim();
+    const body = { kind: data.get('kind'), unit: unit === '' ? null : unit };
+    await call('PUT', resource('applications', app, 'metrics', name), { body });
+    forget(resource('applications', app, 'metrics'));
+    onClose();
+  }
+  return (
+    <Dialog title={metric === undefined ? 'Declare a metric' : `Declare ${metric.name}`} onClose={onClose}>
+      <p class="quiet">
+        A counter is summed up, such as purchases or errors. A gauge shows its last value, such as the length
+        of a queue. The declared kind applies to earlier values too.
+      </p>
+      <Form onSubmit={send} submit="Declare" done="The metric is declared" onCancel={onClose}>
+        {metric === undefined && (
+          <Field
+            name="name"
+            label="Name"
+            required
+            autoFocus
+            hint="As senders write it. Upper and lower case differ."
+          />
+        )}
+        <SelectField name="kind" label="Kind" options={kinds} value={metric?.kind} />
+        <Field
+          name="unit"
+          label="Unit"
+          value={metric?.unit ?? ''}
+          maxLength={64}
+          hint="Such as EUR, ms or MB; optional."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+const kinds = [
+  ['counter', 'Counter'],
+  ['gauge', 'Gauge'],
+] as const;
+
+function Undeclare({ app, metric: { name }, onClose }: DeclareProps & { readonly metric: MetricRow }) {
+  async function send() {
+    await call('DELETE', resource('applications', app, 'metrics', name));
+    forget(resource('applications', app, 'metrics'));
+  }
+  return (
+    <Confirm
+      title={`Undeclare ${name}?`}
+      action="Undeclare"
+      done={`${name} is no longer declared`}
+      onConfirm={send}
+      onClose={onClose}
+    >
+      <p>Its values stay, and are shown as those of a counter without a unit.</p>
+    </Confirm>
+  );
+}
+
+interface DetailProps {
+  readonly place: InEnvironment;
+  readonly row: MetricRow;
+  readonly buckets: Buckets;
+  readonly onClose: () => void;
+}
+
+/** A metric over time, by variant if it belongs to a feature. */
+function Detail({ place, row, buckets, onClose }: DetailProps) {
+  const { zoom, bounds } = useRange();
+  const { name, feature, kind, unit, series } = row;
+  const markers = useMarkers(place, feature, bounds);
+  const title = feature === undefined ? name : `${name} of ${feature}, by variant`;
+  const shown = kind === 'gauge' ? bucketsFrom(buckets, series) : buckets;
+  const drawn = series.map((each, index) => ({
+    label: each.variant ?? name,
+    values: valuesIn(shown, kind, each.series),
+    tone: toneOf(index),
+  }));
+  return (
+    <section class="stack metrics-detail" aria-label={title}>
+      <header class="head spread">
+        <h2>{title}</h2>
+        <p class="actions">
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+        </p>
+      </header>
+      <Figures row={row} />
+      {series.length === 0 ? (
+        <p class="empty">Nothing was measured in this range.</p>
+      ) : (
+        <Chart
+          title={`${title}${unit === undefined ? '' : `, ${unit}`}`}
+          csv={title}
+          buckets={shown}
+          unfinishedFrom={kind === 'counter' ? bucketAt(buckets, now.value / 1000) : undefined}
+          series={drawn}
+          levels={kind === 'gauge'}
+          kind={kind === 'counter' && drawn.length > 1 ? 'stacked' : 'lines'}
+          format={(value) => format.quantity(value, unit)}
+          markers={markers}
+          onZoom={zoom}
+        />
+      )}
+    </section>
+  );
+}
+
+function Figures({ row }: { readonly row: MetricRow }) {
+  const { kind, unit, series } = row;
+  const least = Math.min(...series.map(({ min }) => min));
+  const most = Math.max(...series.map(({ max }) => max));
+  const numbers = series.reduce((sum, { count }) => sum + count, 0);
+  if (numbers === 0) return null;
+  const facts: [name: string, text: string][] =
+    kind === 'counter'
+      ? [
+          ['Sum', format.quantity(figureOf(row), unit)],
+          ['Values', format.quantity(numbers)],
+        ]
+      : [
+          ['Last', format.quantity(latest(series)?.last, unit)],
+          ['Least', format.quantity(least, unit)],
+          ['Most', format.quantity(most, unit)],
+        ];
+  return (
+    <dl class="metrics-facts">
+      {facts.map(([name, text]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form/form.tsx';
-import { changePreferences } from '../../reader/preferences.ts';
+import { changePreferences } from '../../reader/reader.tsx';
 
 interface ColumnsDialogProps {
   /** All columns that can be selected, in their default order. */

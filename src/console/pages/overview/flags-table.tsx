@@ -1,21 +1,20 @@
-import { useSignal } from '@preact/signals';
+import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
+import type { Overview, OverviewFeature, OverviewUsers } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address/address.ts';
 import { useOrder } from '../../address/parameters.ts';
+import { type Bounds, boundsQuery } from '../../address/range.ts';
+import { call, resource } from '../../api/client.ts';
 import type { ChosenRange } from '../../parts/choices/range.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Skeleton } from '../../parts/failure.tsx';
 import { type Selection, useSelection } from '../../parts/table/selection.tsx';
 import { type Sort, sortKey, sortRows } from '../../parts/table/sort.ts';
 import type { Column } from '../../parts/table/table.tsx';
 import { VirtualTable } from '../../parts/table/virtual-table.tsx';
-import { applications } from '../../reader/applications.tsx';
-import { preferences } from '../../reader/preferences.ts';
-import { hasRole } from '../../reader/roles.ts';
+import { applications, hasRole, preferences } from '../../reader/reader.tsx';
 import { columnsOf, usualColumns } from './columns.tsx';
 import { type Filter, filterRows, holdOrder } from './rows.ts';
 import { Toolbar } from './toolbar.tsx';
-import { useFlagUsers, useUsersInView } from './users.ts';
 
 interface FlagsTableProps {
   readonly app: string;
@@ -170,4 +169,66 @@ function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
     };
   }, [wanted]);
   return loaded?.part;
+}
+
+/** Maximum number of flags in a request. */
+const atOnce = 60;
+/** Pause between two counts: counting users is expensive. */
+const againMs = 30_000;
+/** Nothing is counted while the reader scrolls. */
+const restMs = 120;
+
+interface Counted {
+  readonly users: number;
+  /** Start of the counted range. */
+  readonly from: number;
+}
+
+/** Users by flag, counted on demand. */
+interface FlagUsers {
+  /** Lacks flags that are not counted yet. */
+  readonly known: ReadonlySignal<ReadonlyMap<string, Counted>>;
+  /** Counts the users of flags that are not counted yet. @param again counts all of them */
+  count(flags: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
+}
+
+/** The users of an environment's flags in a range. Another range starts over. */
+function useFlagUsers(app: string, environment: string, { range }: ChosenRange): FlagUsers {
+  return useMemo(() => flagUsers(app, environment), [app, environment, range]);
+}
+
+function flagUsers(app: string, environment: string): FlagUsers {
+  const known = signal<ReadonlyMap<string, Counted>>(new Map());
+  const path = resource('applications', app, 'overview', 'users');
+  return {
+    known,
+    async count(flags, bounds, again = false) {
+      const { from, to, timeZone } = boundsQuery(bounds);
+      const missing = flags.filter((flag) => again || known.peek().get(flag)?.from !== bounds.from);
+      for (let at = 0; at < missing.length; at += atOnce) {
+        const query = { environment, from, to, timeZone, feature: missing.slice(at, at + atOnce) };
+        const { features } = await call<OverviewUsers>('GET', path, { query });
+        const counted = features.map(
+          ({ feature, users }) => [feature, { users, from: bounds.from }] as const,
+        );
+        known.value = new Map([...known.peek(), ...counted]);
+      }
+    },
+  };
+}
+
+/** Counts the users of the visible rows periodically. A failed count is repeated with the next. */
+function useUsersInView(users: FlagUsers, { bounds, live }: ChosenRange, flags: readonly string[]): void {
+  useEffect(() => {
+    if (flags.length === 0) return undefined;
+    const count = (again: boolean) => void users.count(flags, bounds, again).catch(() => undefined);
+    const rest = setTimeout(count, restMs, false);
+    const repeat = setInterval(() => {
+      if (live && !document.hidden) count(true);
+    }, againMs);
+    return () => {
+      clearTimeout(rest);
+      clearInterval(repeat);
+    };
+  }, [users, bounds, live, flags.join('\n')]);
 }

@@ -13,7 +13,7 @@ import { ConfirmButton } from '../../parts/form/confirm.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
 import { countColumn, timeColumn } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { askedPerson } from './asked-person.ts';
 
 /** Shows a person in all environments of the application. */

@@ -10,9 +10,9 @@ import { CreateButton } from '../../parts/form/create.tsx';
 import { Field, linesOf } from '../../parts/form/form.tsx';
 import { isAdmin, ReadOnlyNote, TeamField } from '../../parts/resource/part.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
-import { ListTable } from '../../parts/table/list-table.tsx';
-import { refreshApplications } from '../../reader/applications.tsx';
-import { Removals } from '../application-settings/environments.tsx';
+import { ListTable } from '../../parts/table/table.tsx';
+import { refreshApplications } from '../../reader/reader.tsx';
+import { Removals } from '../application-settings/removals.tsx';
 
 /** The applications of the reader's teams. */
 export function Applications() {

@@ -4,7 +4,7 @@
  */
 import { useLocation } from 'preact-iso';
 import { address, useQuery } from '../../address/address.ts';
-import { NotFound } from '../../parts/not-found.tsx';
+import { NotFound } from '../../parts/failure.tsx';
 import { isAdmin } from '../../parts/resource/part.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { ApplicationPage } from '../application-settings/application-page.tsx';
@@ -12,7 +12,7 @@ import { Applications } from './applications.tsx';
 import { SignIn } from './sign-in.tsx';
 import { Team } from './team.tsx';
 import { Users } from './users.tsx';
-import { WebhookPage } from './webhook-page.tsx';
+import { WebhookPage } from './webhooks.tsx';
 import { You } from './you.tsx';
 
 const pages = [

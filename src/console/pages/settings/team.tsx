@@ -15,8 +15,7 @@ import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from '../../parts
 import { OfThing } from '../../parts/resource/thing.tsx';
 import { Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
-import { ApiKeys } from './api-keys.tsx';
-import { Clients } from './clients.tsx';
+import { ApiKeys, Clients } from './api-keys.tsx';
 import { SecondFactorPolicy } from './sign-in.tsx';
 import { Members } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';

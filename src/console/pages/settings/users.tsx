@@ -1,6 +1,8 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { userColumns } from '../../../contract/resources/columns.ts';
 import { roles } from '../../../contract/roles.ts';
+import type { InvitationShownOnce } from '../../../contract/shapes/invitation.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { UserShownOnce as CreatedUser, Member, User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
@@ -10,17 +12,15 @@ import { useThing } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { CreateButton } from '../../parts/form/create.tsx';
+import { CreateButton, Secret, type Shown } from '../../parts/form/create.tsx';
 import { OptionList } from '../../parts/form/filters.tsx';
-import { changedFields, Field, Form, SelectField } from '../../parts/form/form.tsx';
+import { Choices, changedFields, Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from '../../parts/resource/part.tsx';
 import { type Removal, ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { ConflictDialog } from '../../parts/resource/thing.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
-import { Identities } from './identities.tsx';
-import { LinkDialog, shownLink } from './link-dialog.tsx';
-import { LostFactors, SecondFactor } from './second-factor.tsx';
-import { Sessions } from './sessions.tsx';
+import { format } from '../../text/format.ts';
+import { Identities, LostFactors, SecondFactor, Sessions } from './sign-ins.tsx';
 
 /** All users of the reader's teams. */
 export function Users() {
@@ -291,5 +291,74 @@ function NewUser({ label, teams, onDone }: NewUserProps) {
       <RoleField />
       <TeamField teams={teams} value={teams[0]?.id} />
     </CreateButton>
+  );
+}
+
+/** A link for a user, to be copied. */
+function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnce): Shown {
+  const what = purpose === 'invitation' ? 'the invitation' : 'a reset link';
+  return {
+    title: `Send ${name} ${what}`,
+    once: true,
+    toSend: true,
+    note: `The link is valid once, until ${format.time(expiresAt)}.`,
+    values: [['Link', url]],
+  };
+}
+
+/** Makes a link with which a user accepts an invitation, or chooses another password; or withdraws it. */
+function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
+  const { id, name, invitation } = user;
+  const path = resource('users', id, 'reset-link');
+  const made = useSignal<Shown | undefined>(undefined);
+  const { busy, refusal, run } = useAction();
+  if (made.value !== undefined) return <Secret {...made.value} onDone={onClose} />;
+  const isInvited = invitation?.purpose === 'invitation';
+  const withdraw = async () => {
+    await call('DELETE', path);
+    onClose();
+  };
+  return (
+    <Dialog title={isInvited ? `Invite ${name} again` : `Reset the password of ${name}`} onClose={onClose}>
+      <p>
+        {isInvited
+          ? 'They have not accepted the invitation yet.'
+          : 'You get a link with which they choose another password.'}
+        {invitation !== null && ' A new link replaces the previous one.'}
+      </p>
+      {invitation !== null && (
+        <p class="actions">
+          <button type="button" disabled={busy} onClick={() => run(withdraw, 'The link is withdrawn')}>
+            Withdraw the link
+          </button>
+        </p>
+      )}
+      {refusal}
+      <Form
+        submit="Make the link"
+        done="The link is made"
+        onCancel={onClose}
+        onSubmit={async (data) => {
+          const body = { endSessions: data.has('endSessions') };
+          made.value = shownLink(name, await call<InvitationShownOnce>('POST', path, { body }));
+        }}
+      >
+        {!isInvited && (
+          <Choices
+            legend="If the password may have leaked"
+            type="checkbox"
+            name="endSessions"
+            checked={() => false}
+            choices={[
+              [
+                'on',
+                'End all sessions now',
+                'Their password ends now, too. Otherwise both end when the link is used.',
+              ],
+            ]}
+          />
+        )}
+      </Form>
+    </Dialog>
   );
 }

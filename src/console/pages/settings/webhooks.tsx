@@ -1,16 +1,31 @@
 import { useSignal } from '@preact/signals';
-import { stateOfWebhook, webhookColumns } from '../../../contract/resources/columns.ts';
-import type { Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
+import { useLocation } from 'preact-iso';
+import { deliveryColumns, stateOfWebhook, webhookColumns } from '../../../contract/resources/columns.ts';
+import type {
+  Delivery,
+  DeliveryDetail,
+  Webhook,
+  WebhookShownOnce,
+} from '../../../contract/shapes/webhook.ts';
 import { webhookEvents } from '../../../contract/webhook-events.ts';
 import { type WebhookFormat, webhookFormatNames, webhookFormats } from '../../../contract/webhook-formats.ts';
-import { webhookAddress } from '../../address/address.ts';
+import { teamAddress, webhookAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
+import { now } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
-import type { Shown } from '../../parts/form/create.tsx';
-import { Choices, Field, SelectField } from '../../parts/form/form.tsx';
+import { forget, usePoll } from '../../api/poll.ts';
+import { isHidden } from '../../api/problem.ts';
+import { useAction } from '../../parts/action.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { NotFound, Reason } from '../../parts/failure.tsx';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Secret, type Shown } from '../../parts/form/create.tsx';
+import { Choices, Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Part } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
 
 export function Webhooks({ team }: { readonly team: string }) {
@@ -45,14 +60,14 @@ export function Webhooks({ team }: { readonly team: string }) {
 }
 
 /** The state of a webhook, with the time of its first failure. */
-export function webhookState(webhook: Webhook): string {
+function webhookState(webhook: Webhook): string {
   const state = stateOfWebhook(webhook);
   const { failingSince } = webhook;
   return state === 'failing' && failingSince !== null ? `failing since ${format.time(failingSince)}` : state;
 }
 
 /** A new secret, for copying; `undefined` for a format without signatures. */
-export function shownSecret({ name, secret }: WebhookShownOnce): Shown | undefined {
+function shownSecret({ name, secret }: WebhookShownOnce): Shown | undefined {
   if (secret === null) return undefined;
   return {
     title: `Copy the secret of ${name} now`,
@@ -63,10 +78,10 @@ export function shownSecret({ name, secret }: WebhookShownOnce): Shown | undefin
 }
 
 /** Fields by refusal code. */
-export const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
+const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
 
 /** The fields of a webhook. @param props `of`: the webhook; without it a new one */
-export function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
+function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
   const events: readonly string[] | undefined = webhook?.events;
   const chosenFormat = useSignal<WebhookFormat>(webhook?.format ?? 'standard');
   return (
@@ -138,7 +153,7 @@ function Authorization({ kept }: { readonly kept: boolean }) {
 }
 
 /** The fields as the API takes them. Formats without a field leave it out. */
-export function webhookFields(data: FormData): object {
+function webhookFields(data: FormData): object {
   const ofFormat = ['project', 'issueType', 'authorization'].flatMap((name) => {
     const value = data.get(name);
     return value ? [[name, value]] : [];
@@ -150,4 +165,258 @@ export function webhookFields(data: FormData): object {
     events: data.getAll('events'),
     ...Object.fromEntries(ofFormat),
   };
+}
+
+export function WebhookPage({ team, id }: { readonly team: string; readonly id: string }) {
+  const path = resource('teams', team, 'webhooks', id);
+  const { data: webhook, error } = usePoll<Webhook>(path, 15_000);
+  if (isHidden(error)) return <NotFound error={error} />;
+  if (webhook === undefined) return <Reason error={error} />;
+  const change = async (body: object) => {
+    await call('PATCH', path, { body });
+    forget(path);
+  };
+  return (
+    <>
+      <h1>Webhook {webhook.name}</h1>
+      <p>
+        <a href={teamAddress(team, 'webhooks')}>All webhooks of the team</a>
+      </p>
+      <p class={webhook.enabled && webhook.failingSince === null ? 'quiet' : 'warn'}>
+        State: {webhookState(webhook)}.
+      </p>
+      <Actions webhook={webhook} path={path} change={change} />
+      <Deliveries path={path} canSend={webhook.enabled} />
+      <Part title="Settings">
+        <Form
+          key={webhook.updatedAt}
+          submit="Save"
+          done="The webhook is saved"
+          codes={webhookCodes}
+          onSubmit={(data) => change(webhookFields(data))}
+        >
+          <WebhookFields of={webhook} />
+        </Form>
+      </Part>
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly webhook: Webhook;
+  readonly path: string;
+  readonly change: (body: object) => Promise<void>;
+}
+
+function Actions({ webhook: { name, enabled, teamId, format }, path, change }: ActionsProps) {
+  const { route } = useLocation();
+  const { busy, refusal, run } = useAction();
+  const created = useSignal<Shown | undefined>(undefined);
+  return (
+    <div class="actions">
+      {enabled ? (
+        <ConfirmButton
+          label="Disable"
+          title={`Disable the webhook ${name}`}
+          action="Disable the webhook"
+          done={`${name} is disabled`}
+          onConfirm={() => change({ enabled: false })}
+        >
+          <p>Waiting deliveries are dropped. Events while it is disabled are not delivered later.</p>
+        </ConfirmButton>
+      ) : (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => run(() => change({ enabled: true }), `${name} is enabled`)}
+        >
+          Enable
+        </button>
+      )}
+      {format === 'standard' && (
+        <ConfirmButton
+          label="New secret"
+          title={`Give ${name} a new secret`}
+          action="Create a new secret"
+          done="The new secret is created"
+          onConfirm={async () => {
+            created.value = shownSecret(await call<WebhookShownOnce>('POST', `${path}/secret`));
+            forget(path);
+          }}
+        >
+          <p>For a day, deliveries are signed with both the new and the old secret.</p>
+        </ConfirmButton>
+      )}
+      <ConfirmButton
+        danger
+        label="Delete"
+        title={`Delete the webhook ${name}`}
+        action="Delete the webhook"
+        done={`${name} is deleted`}
+        onConfirm={async () => {
+          await call('DELETE', path);
+          route(teamAddress(teamId, 'webhooks'));
+        }}
+      >
+        <p>Waiting deliveries are dropped.</p>
+      </ConfirmButton>
+      {refusal}
+      {created.value && <Secret {...created.value} onDone={() => (created.value = undefined)} />}
+    </div>
+  );
+}
+
+interface DeliveriesProps {
+  /** The path of the webhook. */
+  readonly path: string;
+  readonly canSend: boolean;
+}
+
+/** The last deliveries. An Admin can read one, repeat it, or send a test. */
+function Deliveries({ path, canSend }: DeliveriesProps) {
+  const list = `${path}/deliveries?limit=50`;
+  const { data, error } = usePoll<{ items: readonly Delivery[] }>(list, 3000);
+  const { busy, refusal, run } = useAction();
+  const { element, open, close } = useDialog();
+  const finish = () => {
+    close();
+    forget(list);
+  };
+  const show = ({ id }: Pick<Delivery, 'id'>) =>
+    open(<DeliveryDialog path={`${path}/deliveries/${id}`} onClose={finish} />);
+  const repeat = ({ id }: Delivery) =>
+    run(async () => {
+      await call('POST', `${path}/deliveries/${id}/redeliver`);
+      forget(list);
+    }, 'The event is queued again');
+  const test = () =>
+    run(async () => {
+      show(await call<Delivery>('POST', `${path}/test`));
+      forget(list);
+    }, 'The test is sent');
+  return (
+    <Part title="Deliveries" help="webhooks#delivery">
+      <Reason error={data === undefined ? error : undefined} />
+      {data !== undefined && (
+        <DeliveryTable items={data.items} busy={busy} show={show} repeat={canSend ? repeat : undefined} />
+      )}
+      {refusal}
+      {element}
+      {canSend && (
+        <p class="actions">
+          <button type="button" disabled={busy} onClick={test}>
+            Send a test
+          </button>
+        </p>
+      )}
+    </Part>
+  );
+}
+
+interface DeliveryTableProps {
+  readonly items: readonly Delivery[];
+  readonly busy: boolean;
+  readonly show: (delivery: Delivery) => void;
+  readonly repeat: ((delivery: Delivery) => void) | undefined;
+}
+
+function DeliveryTable({ items, busy, show, repeat }: DeliveryTableProps) {
+  const actions = (delivery: Delivery) => (
+    <span class="actions">
+      <button type="button" aria-label={`Show ${delivery.id}`} onClick={() => show(delivery)}>
+        Show
+      </button>
+      {repeat && delivery.state !== 'waiting' && (
+        <button
+          type="button"
+          disabled={busy}
+          aria-label={`Deliver ${delivery.id} again`}
+          onClick={() => repeat(delivery)}
+        >
+          Deliver again
+        </button>
+      )}
+    </span>
+  );
+  return (
+    <Table
+      stacked
+      caption="Deliveries"
+      rows={items}
+      rowKey={({ id }) => id}
+      empty="No deliveries yet."
+      columns={[
+        ...columnsOf<Delivery>(deliveryColumns, {
+          id: false,
+          createdAt: true,
+          type: true,
+          state: deliveryState,
+          attempts: true,
+          nextAttemptAt: false,
+          latest: lastAttempt,
+        }),
+        { key: 'do', title: 'Actions', class: 'settings-do', cell: actions },
+      ]}
+    />
+  );
+}
+
+interface DeliveryDialogProps {
+  /** The path of the delivery. */
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+/** Request to a receiver, and its response. */
+function DeliveryDialog({ path, onClose }: DeliveryDialogProps) {
+  const { data, error } = usePoll<DeliveryDetail>(path, 1000);
+  return (
+    <Dialog title={data === undefined ? 'Delivery' : `Delivery of ${data.type}`} onClose={onClose}>
+      <Reason error={data === undefined ? error : undefined} />
+      {data !== undefined && <DeliveryParts delivery={data} />}
+      <p class="actions">
+        <button type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+function DeliveryParts({ delivery }: { readonly delivery: DeliveryDetail }) {
+  const last = delivery.latest.at(-1);
+  return (
+    <>
+      <h3>Message</h3>
+      <Text label="The message" text={delivery.body} />
+      <p class="actions">
+        <CopyButton text={delivery.body} title="Copy the message" />
+      </p>
+      <h3>Answer</h3>
+      <p role="status" class={last?.error ? 'warn' : undefined}>
+        {last === undefined ? 'No answer yet.' : `${lastAttempt(delivery)}, ${deliveryState(delivery)}.`}
+      </p>
+      {last?.answer && <Text label="The answer" text={last.answer} />}
+    </>
+  );
+}
+
+function Text({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard
+    <section class="delivery-text" tabIndex={0} aria-label={label}>
+      <pre>{text}</pre>
+    </section>
+  );
+}
+
+/** The state of a delivery, with the time of the next attempt. */
+function deliveryState({ state, nextAttemptAt }: Delivery): string {
+  if (state !== 'waiting' || nextAttemptAt === null) return state;
+  return `waiting, next ${format.relative(nextAttemptAt, now.value)}`;
+}
+
+function lastAttempt({ latest }: Delivery): string {
+  const last = latest.at(-1);
+  return last === undefined ? '' : (last.error ?? `answered ${last.status}`);
 }

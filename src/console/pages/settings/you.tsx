@@ -10,10 +10,7 @@ import { ZonePreference } from '../../parts/choices/range-dialogs.tsx';
 import { changedFields, Field, Form } from '../../parts/form/form.tsx';
 import { isAdmin, Part, TeamField } from '../../parts/resource/part.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
-import { Identities } from './identities.tsx';
-import { Passkeys } from './passkeys.tsx';
-import { SecondFactor } from './second-factor.tsx';
-import { Sessions } from './sessions.tsx';
+import { Identities, Passkeys, SecondFactor, Sessions } from './sign-ins.tsx';
 
 /** The reader's own account. */
 export function You() {

@@ -1,20 +1,40 @@
 /*
  * src/console/parts/chart: figures over time, drawn by uPlot. chart.tsx assembles a chart, plot.ts draws it, and look.ts has its
- * colours, axes and marks. drawing.ts, cursor.ts, times.ts and announcement.ts compute without a page.
+ * colours, axes and marks. series.ts and announcement.ts compute without a page.
  */
-import { useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { messageOf } from '../../api/problem.ts';
-import { format as formats } from '../../text/format.ts';
+import { format, format as formats } from '../../text/format.ts';
 import { announce } from '../announce.tsx';
-import { downloadCsv } from '../csv.ts';
+import { downloadCsv } from '../download.ts';
 import { Menu } from '../menu.tsx';
-import { type Described, figuresCsv } from './announcement.ts';
-import { Figures, Legend } from './figures.tsx';
-import { MarkerList } from './markers.tsx';
-import { Plotted } from './plotted.tsx';
-import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
-import { chartTimes, daySeconds, perBucket } from './times.ts';
+import {
+  bucketText,
+  chartTimes,
+  type Described,
+  daySeconds,
+  figuresCsv,
+  perBucket,
+  spoken,
+} from './announcement.ts';
+import { MarkerList, markersText, nextMarked } from './markers.tsx';
+import { Plot } from './plot.ts';
+import {
+  afterKey,
+  type Buckets,
+  type ChartCursor,
+  type ChartKind,
+  type ChartSeries,
+  dashes,
+  drawingOf,
+  type Marker,
+  nowhere,
+  selected,
+  spanOf,
+  type Tone,
+} from './series.ts';
 
 interface ChartProps {
   /** Subject of the chart, such as "Checks by variant". The width of a bucket is added. */
@@ -110,4 +130,240 @@ function SaveMenu({ title, name, of, kind }: SaveMenuProps) {
   const csv = { label: 'CSV, a table', onSelect: saveCsv };
   const png = kind === 'table' ? [] : [{ label: 'PNG, an image', onSelect: () => void savePng(kind) }];
   return <Menu label="Download" title={`Download: ${title}`} items={[csv, ...png]} end />;
+}
+
+/** The label of each line. */
+function Legend({ series, unfinished }: { series: readonly ChartSeries[]; unfinished: boolean }) {
+  return (
+    <ul class="plain-list chart-legend">
+      {series.map(({ label, tone }) => (
+        <li key={label}>
+          <Swatch tone={tone} />
+          {label}
+        </li>
+      ))}
+      {unfinished && <li class="quiet">╌ so far: not complete yet</li>}
+    </ul>
+  );
+}
+
+/** A piece of a series' line. */
+export function Swatch({ tone }: { readonly tone: Tone }) {
+  return (
+    <svg class={`chart-swatch tone-${tone}`} width="26" height="8" aria-hidden="true">
+      <line x1="1" y1="4" x2="25" y2="4" stroke-dasharray={dashes[tone].join(' ')} />
+    </svg>
+  );
+}
+
+interface TooltipProps {
+  readonly of: Described;
+  readonly index: number;
+  /** Position of the bucket, px. */
+  readonly left: number;
+  /** Width of the chart, px. */
+  readonly width: number;
+}
+
+/** The figures of a bucket, next to it. */
+function Tooltip({ of, index, left, width }: TooltipProps) {
+  const { when, values, markers } = bucketText(of, index);
+  const place = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` };
+  return (
+    <div class="chart-tooltip" style={place} aria-hidden="true">
+      <strong>{when}</strong>
+      <table>
+        <tbody>
+          {values.map(({ series, value }) => (
+            <tr key={series.label}>
+              <th scope="row">
+                <Swatch tone={series.tone} /> {series.label}
+              </th>
+              <td class="number">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {markers.map((label) => (
+        <div key={label}>▾ {label}</div>
+      ))}
+    </div>
+  );
+}
+
+/** The figures of a chart as a table, latest first. */
+function Figures({ caption, of }: { readonly caption: string; readonly of: Described }) {
+  const rows = useMemo(
+    () => Array.from({ length: of.buckets.count }, (_, index) => bucketText(of, index)).reverse(),
+    [of],
+  );
+  const marked = of.markers.length > 0;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard
+    <section class="chart-figures" tabIndex={0} aria-label={`Table: ${caption}`}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {of.series.map(({ label }) => (
+              <th scope="col" class="number" key={label}>
+                {label}
+              </th>
+            ))}
+            {marked && <th scope="col">What happened</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ start, when, values, markers }) => (
+            <tr key={start}>
+              <th scope="row">{when}</th>
+              {values.map(({ series, value }) => (
+                <td class="number" key={series.label}>
+                  {value}
+                </td>
+              ))}
+              {marked && <td>{markers.join(', ')}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface PlottedProps {
+  readonly title: string;
+  readonly of: Described;
+  readonly kind: ChartKind;
+  readonly height: number;
+  readonly onZoom: ((from: number, to: number) => void) | undefined;
+}
+
+/** The drawn part of a chart, with its cursor. */
+function Plotted(props: PlottedProps) {
+  const { title, of, onZoom } = props;
+  const cursor = useSignal<ChartCursor>(nowhere);
+  const said = useSignal('');
+  const hint = useId();
+
+  function move(next: ChartCursor): void {
+    cursor.value = next;
+    const range = selected(next);
+    plot.current?.select(next.at, range);
+    said.value = range === undefined ? '' : spoken(of, ...range);
+  }
+
+  function zoom(first: number, last: number): void {
+    move(nowhere);
+    onZoom?.(...spanOf(of.buckets, first, last));
+  }
+
+  function keyDown(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const range = selected(cursor.value);
+    const next = cursorAfter(of, cursor.value, event);
+    if (event.key === 'Enter' && range !== undefined) zoom(...range);
+    else if (next !== undefined) move(next);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  function point(index: number | undefined): void {
+    if (cursor.value.anchor === undefined) cursor.value = { at: index, anchor: undefined };
+  }
+
+  const { element, plot } = usePlot(props, { point, zoom });
+  return (
+    <>
+      <div
+        class="chart-plot"
+        role="application"
+        aria-roledescription="chart"
+        aria-label={title}
+        aria-describedby={hint}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a chart has a cursor for the keyboard
+        tabIndex={0}
+        onKeyDown={keyDown}
+        onBlur={() => move(nowhere)}
+      >
+        <div ref={element} />
+        <Pointed of={of} cursor={cursor} plot={plot} />
+      </div>
+      <p id={hint} class="hidden">
+        Arrow keys move from bucket to bucket, Home and End to the first and last. Shift and arrows select a
+        range, Enter zooms in, Escape clears. {markersText(of.buckets, of.markers)}
+      </p>
+      <p class="hidden" aria-live="polite">
+        {said}
+      </p>
+    </>
+  );
+}
+
+/** The cursor after a key; `undefined` for a key without a meaning here. */
+function cursorAfter(
+  { buckets, markers }: Described,
+  cursor: ChartCursor,
+  { key, shiftKey }: KeyboardEvent,
+): ChartCursor | undefined {
+  if (key !== 'm') return afterKey(cursor, key, shiftKey, buckets.count);
+  const at = nextMarked(buckets, markers, cursor.at);
+  return at === undefined ? undefined : { at, anchor: undefined };
+}
+
+interface Handlers {
+  readonly point: (index: number | undefined) => void;
+  readonly zoom: (first: number, last: number) => void;
+}
+
+/** Creates the plot, and updates it when figures change. */
+function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
+  const element = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot | undefined>(undefined);
+  const latest = useRef(handlers);
+  latest.current = handlers;
+  const { buckets, series, markers, unfinishedFrom, times } = of;
+  const drawing = () => drawingOf(buckets, series, kind, unfinishedFrom);
+  const tones = series.map(({ tone }) => tone);
+
+  useEffect(() => {
+    const made = new Plot(
+      element.current!,
+      {
+        kind,
+        tones,
+        steps: series.map(({ steps = false }) => steps),
+        height,
+        times,
+        width: buckets.width,
+        format: format.tick,
+        onPoint: (index) => latest.current.point(index),
+        onDrag: (first, last) => latest.current.zoom(first, last),
+      },
+      { buckets, markers, drawing: drawing() },
+    );
+    plot.current = made;
+    return () => made.destroy();
+  }, [kind, tones.join(), times, height]);
+
+  useEffect(() => {
+    plot.current?.show({ buckets, markers, drawing: drawing() });
+  }, [buckets, markers, series, kind, unfinishedFrom]);
+
+  return { element, plot };
+}
+
+interface PointedProps {
+  readonly of: Described;
+  readonly cursor: Signal<ChartCursor>;
+  readonly plot: { readonly current: Plot | undefined };
+}
+
+/** The tooltip at the cursor. Nothing else is rendered when the cursor moves. */
+function Pointed({ of, cursor, plot }: PointedProps) {
+  const { at } = cursor.value;
+  if (at === undefined || at >= of.buckets.count || plot.current === undefined) return null;
+  return <Tooltip of={of} index={at} left={plot.current.leftOf(at)} width={plot.current.width} />;
 }

@@ -1,7 +1,6 @@
 import uPlot from 'uplot';
-import { type Drawing, type PlotContent, ticksOf } from './drawing.ts';
-import { dashes, type Tone, tones } from './series.ts';
-import { type ChartTimes, tickDistances } from './times.ts';
+import { type ChartTimes, tickDistances } from './announcement.ts';
+import { type Drawing, dashes, type PlotContent, type Tone, ticksOf, tones } from './series.ts';
 
 const font = '12px system-ui, sans-serif';
 

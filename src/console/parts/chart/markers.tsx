@@ -1,9 +1,8 @@
 import type uPlot from 'uplot';
 import type { ActivityItem } from '../../../contract/shapes/activity.ts';
 import { format, plural } from '../../text/format.ts';
-import type { PlotContent } from './drawing.ts';
 import type { Palette } from './look.ts';
-import { type Buckets, bucketAt, type Marker } from './series.ts';
+import { type Buckets, bucketAt, type Marker, type PlotContent } from './series.ts';
 
 /**
  * The markers of the latest items, the earliest first.

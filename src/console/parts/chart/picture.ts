@@ -1,10 +1,9 @@
 import { format } from '../../text/format.ts';
 import { download } from '../download.ts';
 import type { Described } from './announcement.ts';
-import { drawingOf } from './drawing.ts';
 import { type Palette, paletteOf } from './look.ts';
 import { Plot } from './plot.ts';
-import { type ChartKind, dashes, startOf } from './series.ts';
+import { type ChartKind, dashes, drawingOf, startOf } from './series.ts';
 
 interface Picture {
   readonly title: string;

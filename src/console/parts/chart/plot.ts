@@ -1,6 +1,4 @@
 import uPlot from 'uplot';
-import { bucketsWithin } from './cursor.ts';
-import { type Drawing, type PlotContent, sameDrawing, ticksOf } from './drawing.ts';
 import {
   type AxisOptions,
   axes,
@@ -13,7 +11,15 @@ import {
   paletteOf,
 } from './look.ts';
 import { drawMarkers } from './markers.tsx';
-import type { ChartKind, Tone } from './series.ts';
+import {
+  bucketsWithin,
+  type ChartKind,
+  type Drawing,
+  type PlotContent,
+  sameDrawing,
+  type Tone,
+  ticksOf,
+} from './series.ts';
 
 /** The parts of a chart that new figures do not change. */
 interface PlotOptions extends AxisOptions {

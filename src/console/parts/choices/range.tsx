@@ -19,7 +19,7 @@ import {
 } from '../../address/range.ts';
 import { now } from '../../api/clock.ts';
 import { settings } from '../../api/settings.ts';
-import { useZone } from '../../reader/time-zone.tsx';
+import { useZone } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { useDialog } from '../dialog.tsx';
 import { Menu } from '../menu.tsx';

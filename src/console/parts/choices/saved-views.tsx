@@ -4,8 +4,7 @@ import { environmentAddress } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { resource } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
-import { preferences } from '../../reader/preferences.ts';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole, preferences } from '../../reader/reader.tsx';
 import { useDialog } from '../dialog.tsx';
 import { Menu } from '../menu.tsx';
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { permissions, type Role, roles } from '../../../contract/roles.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
-import { hasRole } from '../../reader/roles.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { ConfirmButton } from '../form/confirm.tsx';
 import { Field, Form, SelectField } from '../form/form.tsx';
 import { Help } from '../help.tsx';

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { ConfirmButton, type ConfirmButtonProps } from '../form/confirm.tsx';
 import { CreateButton, type CreateButtonProps } from '../form/create.tsx';
-import { ListTable, type ListTableProps } from '../table/list-table.tsx';
-import type { Column } from '../table/table.tsx';
+import { type Column, ListTable, type ListTableProps } from '../table/table.tsx';
 import { isAdmin } from './part.tsx';
 
 /** The confirmation and the request that remove a row. */

@@ -3,9 +3,7 @@ import { differencesOf, fieldText, valueText } from '../../api/differences.ts';
 import { isHidden } from '../../api/problem.ts';
 import type { Conflict, Thing } from '../../api/thing.ts';
 import { Dialog } from '../dialog.tsx';
-import { Reason } from '../failure.tsx';
-import { NotFound } from '../not-found.tsx';
-import { Skeleton } from '../skeleton.tsx';
+import { NotFound, Reason, Skeleton } from '../failure.tsx';
 
 interface OfThingProps<T> {
   readonly thing: Thing<T>;

@@ -6,7 +6,7 @@ import {
   wholeColumn,
 } from '../../../contract/resources/column.ts';
 import { format } from '../../text/format.ts';
-import type { CsvValue } from '../csv.ts';
+import type { CsvValue } from '../download.ts';
 import type { Column } from './table.tsx';
 
 /** What a cell shows. `true`: its value; `false`: the column is left out. */

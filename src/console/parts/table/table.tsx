@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { type CsvValue, downloadCsv, toCsv } from '../csv.ts';
+import type { List } from '../../api/list.ts';
+import { type CsvValue, downloadCsv, toCsv } from '../download.ts';
+import { Reason, Skeleton } from '../failure.tsx';
 import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } from './sort.ts';
 
 export interface Column<Row> {
@@ -21,7 +23,7 @@ export interface Column<Row> {
   readonly width?: string;
 }
 
-export interface TableProps<Row> {
+interface TableProps<Row> {
   /** Visible only with `showCaption`, otherwise for screen readers. */
   readonly caption: string;
   readonly showCaption?: boolean;
@@ -151,4 +153,35 @@ export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
 function classOf<Row>({ number, class: own }: Column<Row>): string | undefined {
   const names = [number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
   return names === '' ? undefined : names;
+}
+
+export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+  /** A list that is part of another resource has only its items. */
+  readonly list: Pick<List<Row>, 'items' | 'reload'> & Partial<List<Row>>;
+}
+
+/** A table of a list in pages: the loaded items, and a button for more. */
+export function ListTable<Row>({ list, ...table }: ListTableProps<Row>) {
+  const { items, more, loading, error } = list;
+  if (items === undefined) {
+    return error === undefined ? (
+      <Skeleton kind="table" />
+    ) : (
+      <Reason error={error} onRetry={() => void list.reload()} />
+    );
+  }
+  return (
+    <>
+      <Table {...table} rows={items} />
+      <Reason error={error} />
+      {more && (
+        <p class="actions">
+          <button type="button" disabled={loading} onClick={() => void list.next?.()}>
+            {loading ? 'Loading …' : 'Show more'}
+          </button>
+          <span class="quiet">{items.length} shown</span>
+        </p>
+      )}
+    </>
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toCsv } from '../../src/console/parts/csv.ts';
+import { toCsv } from '../../src/console/parts/download.ts';
 
 describe('CSV', () => {
   test.each([

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pauseAfter } from '../../src/console/api/pause.ts';
-import { ApiProblem, Unreachable } from '../../src/console/api/problem.ts';
+import { ApiProblem, pauseAfter, Unreachable } from '../../src/console/api/problem.ts';
 
 const busy = (retryAfter?: number) => new ApiProblem(503, 'backpressure', 'Try again', retryAfter);
 const once = Number.POSITIVE_INFINITY;

@@ -1,0 +1,364 @@
+import { useSignal } from '@preact/signals';
+import { maxPasskeys, relyingPartyId } from '../../../contract/passkeys.ts';
+import { factorsOf } from '../../../contract/resources/columns.ts';
+import type { LinkedIdentities } from '../../../contract/shapes/identity-provider.ts';
+import type { Passkey } from '../../../contract/shapes/passkey.ts';
+import type { SignInSessions } from '../../../contract/shapes/session.ts';
+import type { Totp } from '../../../contract/shapes/totp.ts';
+import type { User } from '../../../contract/shapes/user.ts';
+import { call, resource } from '../../api/client.ts';
+import { forget, usePoll } from '../../api/poll.ts';
+import { settings } from '../../api/settings.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Reason } from '../../parts/failure.tsx';
+import { ConfirmButton } from '../../parts/form/confirm.tsx';
+import { Field, Form } from '../../parts/form/form.tsx';
+import { Part } from '../../parts/resource/part.tsx';
+import { Ago, Time } from '../../parts/table/columns.tsx';
+import { Table } from '../../parts/table/table.tsx';
+import { format } from '../../text/format.ts';
+
+interface SecondFactorProps {
+  readonly id: string;
+  /** True if it is the reader's. It is set up on a page of the auth host, which asks for a recent sign-in. */
+  readonly own?: boolean;
+}
+
+/** The authenticator app of a user. */
+export function SecondFactor({ id, own = false }: SecondFactorProps) {
+  const path = resource('users', id, 'totp');
+  const { data, error } = usePoll<Totp>(path, 15_000);
+  return (
+    <Part
+      title="Two-step verification"
+      help="oauth#two-step-verification"
+      note="With an authenticator app, signing in with the password also needs a code."
+    >
+      <Reason error={data === undefined ? error : undefined} />
+      {data !== undefined && <State totp={data} />}
+      {data !== undefined && (
+        <p class="actions">
+          {own && (
+            <a class="button" href={`${settings.authUrl}/connect/authenticator`}>
+              {data.enabled ? 'Get new recovery codes' : 'Set up an authenticator app'}
+            </a>
+          )}
+          {data.enabled && <Remove path={path} required={data.required} />}
+        </p>
+      )}
+    </Part>
+  );
+}
+
+function State({ totp: { enabled, required, createdAt, recoveryCodes } }: { readonly totp: Totp }) {
+  if (enabled)
+    return (
+      <p>
+        An authenticator app is set up since {format.time(createdAt!)}.{' '}
+        <span class={recoveryCodes < 3 ? 'warn' : ''}>Recovery codes left: {recoveryCodes}.</span>
+      </p>
+    );
+  return (
+    <p>
+      No authenticator app is set up.{required && ' A policy requires a second factor at the next sign-in.'}
+    </p>
+  );
+}
+
+function Remove({ path, required }: { readonly path: string; readonly required: boolean }) {
+  return (
+    <ConfirmButton
+      danger
+      label="Remove the authenticator app"
+      title="Remove the authenticator app"
+      action="Remove it"
+      done="The authenticator app is removed"
+      onConfirm={async () => {
+        await call('DELETE', path);
+        forget(path);
+      }}
+    >
+      <p>
+        The recovery codes are removed too.
+        {required
+          ? ' A new app must be set up at the next sign-in.'
+          : ' The password alone is enough to sign in.'}
+      </p>
+    </ConfirmButton>
+  );
+}
+
+/** Removes the factors of a user who has lost them; nothing for a user without any. */
+export function LostFactors({ user: { id, name } }: { readonly user: User }) {
+  const paths = { passkeys: resource('users', id, 'passkeys'), totp: resource('users', id, 'totp') };
+  const passkeys = usePoll<{ items: readonly Passkey[] }>(paths.passkeys, 15_000).data?.items ?? [];
+  const hasApp = usePoll<Totp>(paths.totp, 15_000).data?.enabled ?? false;
+  if (passkeys.length === 0 && !hasApp) return null;
+  return (
+    <ConfirmButton
+      danger
+      label="Remove the factors"
+      title={`Remove the passkeys and the authenticator app of ${name}`}
+      action="Remove the factors"
+      done={`The passkeys and the authenticator app of ${name} are removed`}
+      onConfirm={async () => {
+        for (const passkey of passkeys) await call('DELETE', `${paths.passkeys}/${passkey.id}`);
+        if (hasApp) await call('DELETE', paths.totp);
+        for (const path of Object.values(paths)) forget(path);
+      }}
+    >
+      <p>
+        For a user who has lost them. The password remains, and the sessions continue. If the policy demands a
+        second factor, the next sign-in sets up another one.
+      </p>
+    </ConfirmButton>
+  );
+}
+
+const isPossible = relyingPartyId(settings.authUrl) !== undefined;
+
+const impossible =
+  'Browsers allow passkeys only at an https address with a host name, or on localhost. The setting --auth-url has another one.';
+
+/** The passkeys of the reader. They are added on a page of the auth host, to which browsers bind them. */
+export function Passkeys({ id }: { readonly id: string }) {
+  const path = resource('users', id, 'passkeys');
+  const { data, error } = usePoll<{ items: readonly Passkey[] }>(path, 15_000);
+  const items = data?.items ?? [];
+  return (
+    <Part
+      title="Passkeys"
+      help="oauth#passkeys"
+      note="Sign in with your fingerprint, your face or the PIN of your device, instead of your password."
+    >
+      <Reason error={data === undefined ? error : undefined} />
+      {items.length > 0 && <PasskeyTable items={items} path={path} />}
+      {isPossible && items.length < maxPasskeys && (
+        <p class="actions">
+          <a class="button" href={`${settings.authUrl}/connect/passkey`}>
+            Add a passkey
+          </a>
+        </p>
+      )}
+      {!isPossible && <p class="callout callout-note">{impossible}</p>}
+    </Part>
+  );
+}
+
+function PasskeyTable({ items, path }: { readonly items: readonly Passkey[]; readonly path: string }) {
+  return (
+    <Table
+      stacked
+      caption="Passkeys"
+      rows={items}
+      rowKey={({ id }) => id}
+      columns={[
+        { key: 'name', title: 'Name', cell: ({ name }) => name },
+        { key: 'backedUp', title: 'Kept', cell: ({ backedUp }) => (backedUp ? 'Synced' : 'On one device') },
+        { key: 'createdAt', title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        {
+          key: 'lastUsedAt',
+          title: 'Last used',
+          cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="Never" />,
+        },
+        {
+          key: 'do',
+          title: 'Actions',
+          class: 'settings-do',
+          cell: (passkey) => <Actions passkey={passkey} path={path} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; readonly path: string }) {
+  const isRenaming = useSignal(false);
+  const own = `${path}/${id}`;
+  const close = () => (isRenaming.value = false);
+  return (
+    <div class="actions">
+      <button
+        type="button"
+        aria-label={`Rename the passkey ${name}`}
+        onClick={() => (isRenaming.value = true)}
+      >
+        Rename …
+      </button>
+      {isRenaming.value && (
+        <Dialog title={`Rename the passkey ${name}`} onClose={close}>
+          <Form
+            submit="Save the name"
+            done="The name is saved"
+            codes={{ invalid_name: 'name' }}
+            onCancel={close}
+            onSubmit={async (data) => {
+              await call('PATCH', own, { body: { name: data.get('name') } });
+              forget(path);
+              close();
+            }}
+          >
+            <Field name="name" label="Name" value={name} required autoFocus autocomplete="off" />
+          </Form>
+        </Dialog>
+      )}
+      <ConfirmButton
+        label="Remove"
+        title={`Remove the passkey ${name}`}
+        action="Remove the passkey"
+        done={`The passkey ${name} is removed`}
+        onConfirm={async () => {
+          await call('DELETE', own);
+          forget(path);
+        }}
+      >
+        <p>Nobody can sign in with it again. Your sessions continue. Also delete it from your device.</p>
+      </ConfirmButton>
+    </div>
+  );
+}
+
+interface IdentitiesProps {
+  readonly id: string;
+  /** True if it is the reader's. They are linked on a page of the auth host, which asks for a recent sign-in. */
+  readonly own?: boolean;
+}
+
+/** The accounts at identity providers that a user signs in with. Most have none, and see nothing. */
+export function Identities({ id, own = false }: IdentitiesProps) {
+  const path = resource('users', id, 'identities');
+  const { data } = usePoll<LinkedIdentities>(path, 60_000);
+  const { items = [], linkable = false } = data ?? {};
+  if (items.length === 0 && !(own && linkable)) return null;
+  return (
+    <Part
+      title="Linked accounts"
+      note={`Accounts at identity providers that ${own ? 'you sign' : 'the user signs'} in with.`}
+    >
+      {items.length > 0 && (
+        <Table
+          stacked
+          caption="Linked accounts"
+          rows={items}
+          rowKey={(linked) => linked.id}
+          columns={[
+            { key: 'provider', title: 'Provider', cell: ({ provider }) => provider },
+            { key: 'email', title: 'E-mail', cell: ({ email }) => email ?? 'Unknown' },
+            { key: 'linkedAt', title: 'Since', cell: ({ linkedAt }) => <Time at={linkedAt} /> },
+            {
+              key: 'lastUsedAt',
+              title: 'Last used',
+              cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
+            },
+            {
+              key: 'do',
+              title: 'Actions',
+              class: 'settings-do',
+              cell: (linked) => (
+                <ConfirmButton
+                  label="Unlink"
+                  title={`Unlink the account at ${linked.provider}`}
+                  action="Unlink the account"
+                  done={`The account at ${linked.provider} is unlinked`}
+                  onConfirm={async () => {
+                    await call('DELETE', `${path}/${linked.id}`);
+                    forget(path);
+                  }}
+                >
+                  <p>It can no longer be used for signing in. Existing sessions continue.</p>
+                </ConfirmButton>
+              ),
+            },
+          ]}
+        />
+      )}
+      {own && linkable && (
+        <p class="actions">
+          <a class="button" href={`${settings.authUrl}/connect/identities`}>
+            Link an account
+          </a>
+        </p>
+      )}
+    </Part>
+  );
+}
+
+/** The sign-ins of a user, and their sessions. */
+export function Sessions({ id, note }: { readonly id: string; readonly note: string }) {
+  const path = resource('users', id, 'sessions');
+  const { data, error } = usePoll<{ items: readonly SignInSessions[] }>(path, 15_000);
+  const items = data?.items ?? [];
+  const others = items.filter(({ current }) => !current);
+  return (
+    <Part title="Sessions" help="oauth#tokens-and-sessions" note={note}>
+      <Reason error={data === undefined ? error : undefined} />
+      <Table
+        stacked
+        caption="Sessions"
+        rows={items}
+        rowKey={({ signIn }) => signIn}
+        columns={[
+          {
+            key: 'what',
+            title: 'Signed in to',
+            cell: ({ sessions, current }) => (
+              <span>
+                {format.list([...new Set(sessions.map(({ clientName }) => clientName))])}
+                {current && <strong> (this one)</strong>}
+              </span>
+            ),
+          },
+          {
+            key: 'device',
+            title: 'Device',
+            cell: ({ device, userAgent }) => <span title={userAgent}>{device || 'Unknown'}</span>,
+          },
+          {
+            key: 'factors',
+            title: 'Factors',
+            cell: (signIn) => factorsOf(signIn),
+          },
+          { key: 'startedAt', title: 'Since', cell: ({ startedAt }) => <Time at={startedAt} /> },
+          {
+            key: 'lastUsedAt',
+            title: 'Last used',
+            cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
+          },
+          {
+            key: 'do',
+            title: 'Actions',
+            class: 'settings-do',
+            cell: (each) => !each.current && <EndSessions label="End" path={path} of={[each]} />,
+          },
+        ]}
+      />
+      {others.length > 0 && <EndSessions label="End all other sessions" path={path} of={others} danger />}
+    </Part>
+  );
+}
+
+interface EndProps {
+  readonly label: string;
+  readonly danger?: boolean;
+  readonly path: string;
+  readonly of: readonly SignInSessions[];
+}
+
+function EndSessions({ label, danger = false, of: ended, path }: EndProps) {
+  const [first] = ended;
+  return (
+    <ConfirmButton
+      label={label}
+      danger={danger}
+      title={danger ? label : `End the session since ${format.time(first!.startedAt)}`}
+      action={ended.length === 1 ? 'End the session' : 'End the sessions'}
+      done={ended.length === 1 ? 'The session has ended' : 'The other sessions have ended'}
+      onConfirm={async () => {
+        for (const { signIn } of ended) await call('DELETE', `${path}/${encodeURIComponent(signIn)}`);
+        forget(path);
+      }}
+    >
+      <p>The next request requires a new sign-in.</p>
+    </ConfirmButton>
+  );
+}

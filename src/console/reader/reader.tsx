@@ -1,0 +1,90 @@
+import { computed, signal } from '@preact/signals';
+import { type ComponentChildren, Fragment } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { isAtLeast, type Role } from '../../contract/roles.ts';
+import type { Application } from '../../contract/shapes/application.ts';
+import type { Preferences, PreferencesPatch } from '../../contract/shapes/preferences.ts';
+import { isTimeZone } from '../../contract/time-zone.ts';
+import { useQuery } from '../address/address.ts';
+import { placeOf } from '../address/place.ts';
+import { call, resource } from '../api/client.ts';
+import { useWholeList } from '../api/list.ts';
+import { forget } from '../api/poll.ts';
+import { user } from '../api/session.ts';
+import { root } from '../api/settings.ts';
+import { browserZone, formatIn } from '../text/format.ts';
+
+/** The applications of the reader's teams, the oldest first; `undefined` until they are known. */
+export const applications = signal<readonly Application[] | undefined>(undefined);
+
+/** Why reading them failed. */
+export const applicationsError = signal<unknown>(undefined);
+
+const path = resource('applications');
+const everyMs = 30_000;
+
+/** Keeps `applications` current. */
+export function ApplicationsReader() {
+  const { items, error } = useWholeList<Application>(path, {}, everyMs);
+  useEffect(() => {
+    applicationsError.value = items === undefined ? error : undefined;
+    if (items !== undefined) applications.value = items;
+  }, [items, error]);
+  return null;
+}
+
+/** Reads them again after a change. */
+export function refreshApplications(): void {
+  forget(path);
+}
+
+/** How the signed-in user wants to see the console; `undefined` until it is known. */
+export const preferences = computed<Preferences | undefined>(() => user.value?.preferences);
+
+/** Changes some preferences. @throws as `call` */
+export async function changePreferences(patch: PreferencesPatch): Promise<void> {
+  const changed = await call<Preferences>('PATCH', resource('users', 'me', 'preferences'), { body: patch });
+  if (user.value !== undefined) user.value = { ...user.value, preferences: changed };
+}
+
+/**
+ * True if the reader has a role in the team that the address concerns; without such a team, in any of theirs. The API decides; a
+ * page hides what it would refuse.
+ */
+export function hasRole(least: Role): boolean {
+  if (user.value === undefined) return false;
+  const { teamRoles } = user.value;
+  const team = teamOfAddress();
+  const held = team === undefined ? Object.values(teamRoles) : [teamRoles[team]];
+  return held.some((role) => isAtLeast(role, least));
+}
+
+/** The team of the address: its own, or that of its application. */
+function teamOfAddress(): string | undefined {
+  const path = location.pathname.slice(root.length);
+  const query = Object.fromEntries(new URLSearchParams(location.search));
+  if (path.startsWith('/settings/team')) return query['team'] ?? user.value?.primaryTeam;
+  if (path.startsWith('/settings/webhook')) return query['team'];
+  const { application } = placeOf(path, query);
+  return applications.value?.find(({ id }) => id === application)?.teamId;
+}
+
+/** The time zone that the reader prefers. */
+export function preferredZone(): string {
+  const zone = preferences.value?.timeZone;
+  // The browser may lack a zone that the server knows.
+  return zone && isTimeZone(zone) ? zone : browserZone;
+}
+
+/** The time zone of the page: that of its address, or the preferred one. */
+export function useZone(): string {
+  const { tz } = useQuery().query;
+  return tz !== undefined && isTimeZone(tz) ? tz : preferredZone();
+}
+
+/** Shows its children in the time zone of the page, and renders all of them again when it changes. */
+export function InTimeZone({ children }: { readonly children: ComponentChildren }) {
+  const zone = useZone();
+  formatIn(zone);
+  return <Fragment key={zone}>{children}</Fragment>;
+}

@@ -9,7 +9,6 @@ import type { LargeBodies } from './admission/large-bodies.ts';
 import { type RateLimited, type RateLimits, tokensFor } from './admission/rate-limits.ts';
 import type { UnknownSenders } from './admission/unknown-senders.ts';
 
-/** Decides whether a message is admitted. */
 export interface AdmissionDeps {
   readonly clock: Clock;
   readonly monitor: QueueMonitor;
@@ -69,9 +68,8 @@ function refuseUntil(wait: number): void {
 const entriesPerToken = 32;
 
 /**
- * Pays for a large body: the application of the key at its beginning, else the network of the sender. The received bytes are
- * paid for before they are decompressed or decoded, since that delays others even if the body is refused. The rest is owed once
- * it is known.
+ * Pays for a large body: the application of the key at its beginning, else the network of the sender. The received bytes are paid for
+ * before they are decompressed or decoded, since that delays others even if the body is refused. The rest is owed once it is known.
  */
 export class Payer {
   /** The sender in whose turn the body is processed. */

@@ -10,8 +10,8 @@ import type { SeenMessages } from './seen-messages.ts';
 import type { Senders } from './senders.ts';
 
 /**
- * Counts a message unless it repeats one counted before. The ledger notes a repetition. A message that cannot be told from a
- * repetition is counted and noted. Resolves when it is on disk.
+ * Counts a message unless it repeats one counted before. A message that cannot be told from a repetition is counted and noted. Resolves
+ * when it is on disk.
  * @param recognition if missing, the message is unique
  * @param count adds the whole message to a batch before it returns
  * @throws {ApiError} if the message was not stored

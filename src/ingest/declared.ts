@@ -9,7 +9,6 @@ import type { Intake } from './pipeline.ts';
 
 /** Declarations shared by the endpoints that take packets and reports. */
 
-/** The handler of the requests that an intake takes. */
 export function handlerOf(intake: Intake<Request, Reply>): Handler {
   return (request) => intake.receive(request);
 }
@@ -61,7 +60,7 @@ export function examplesOf<E extends { readonly summary: string }>(
   return Object.fromEntries(shown);
 }
 
-/** Keys and an instance id for the examples. No application has them. */
+/** No application has these keys and this id. */
 export const exampleKeys = {
   Frontend: `fm_fe_${'0'.repeat(40)}`,
   Mobile: `fm_mo_${'0'.repeat(40)}`,
@@ -77,7 +76,6 @@ export function senderNameOf(request: Request): string | undefined {
 /** A key alone or after a scheme, which is case-insensitive (RFC 9110, section 11.1). */
 const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
 
-/** The key in the `Authorization` header. */
 export function keyOf(request: Pick<Request, 'header'>): string | undefined {
   return authorization.exec(request.header('authorization') ?? '')?.[1];
 }

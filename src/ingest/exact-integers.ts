@@ -42,7 +42,6 @@ export function quoteLargeNumbers(text: string): string {
   return parts.join('');
 }
 
-/** The position of the quote that ends the string starting at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

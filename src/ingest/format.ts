@@ -22,7 +22,6 @@ export interface BodyLimits {
   readonly maxReport: number;
 }
 
-/** A method of the gRPC listener. */
 export interface FormatCall<in Deps> {
   readonly service: string;
   /** `/Service/Method`. */

@@ -23,7 +23,6 @@ export function checkJsonEntries(text: Uint8Array): void {
   }
 }
 
-/** The position of the quote that ends the string starting at `start`. */
 function endOfString(text: Uint8Array, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === quote) return at;

@@ -24,17 +24,13 @@ export interface MessageSender {
   readonly environment: Pick<Environment, 'number'>;
 }
 
-/**
- * The identity of a message with an `Idempotency-Key`.
- * @param route `telemetry` and so on, which separates the keys of different routes
- */
+/** @param route `telemetry` and so on, which separates the keys of different routes */
 export function identityOfKey(route: string, sender: MessageSender, key: string): MessageIdentity {
   const text = `${route} ${sender.environment.number} ${key}`;
   const [a, b] = digestWords(createHash('sha256').update(text).digest());
   return identityOf(sender, a, b);
 }
 
-/** The identity of a message by 64 bits of its content. */
 export function identityOf(
   { holder: { application, key } }: MessageSender,
   a: number,

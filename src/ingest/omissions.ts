@@ -5,7 +5,7 @@ import type { AttributedSource, Ledger } from './ledger/ledger.ts';
 /** The notes on a message, each with the path of the first entry that it is about, if that is known. */
 export type Notes<Code extends LedgerNote = LedgerNote> = Map<Code, string | undefined>;
 
-/** Adds a note. The first path stays. */
+/** The first path stays. */
 export function addNote<Code extends LedgerNote>(notes: Notes<Code>, code: Code, ...path: Path): void {
   if (!notes.has(code)) notes.set(code, path.length === 0 ? undefined : pathText(path));
 }

@@ -128,7 +128,6 @@ function requirementOf({
   return allows(schema, 'string') ? 'a string' : 'a number';
 }
 
-/** The schema of a field; `undefined` for an unknown one. */
 function fieldOf(properties: Readonly<Record<string, Schema>>, key: string): Schema | undefined {
   return Object.hasOwn(properties, key) ? properties[key] : undefined;
 }

@@ -59,7 +59,6 @@ export interface LongMessages<Incoming, Message, Sender> {
   prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
 }
 
-/** Decodes long bodies in another thread: see `LongMessages`. */
 export interface Decoder<in Format, out Decoded> extends Pick<LongMessages<never, never, never>, 'inTurn'> {
   decode(body: SentBody, format: Format, unpacked: (bytes: number) => void): Promise<Decoded>;
 }
@@ -103,7 +102,6 @@ export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> 
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
-/** Takes messages of one kind by one transport. */
 export interface Intake<in Incoming, out Answer> {
   /** Answers a message when it is on disk, or refuses it. @throws errors other than `ApiError`, such as `ClientGone` */
   receive(incoming: Incoming): Answer | Promise<Answer>;
@@ -116,9 +114,9 @@ interface Held {
 }
 
 /**
- * The single entry point. Packets, reports and mint requests take the same steps on every transport: admit → read → check →
- * resolve → count → answer. The order of refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that
- * each costs as little as possible. A refused message changes nothing, and the ledger has a line for it.
+ * Packets, reports and mint requests take the same steps on every transport: admit → read → check → resolve → count → answer. The order of
+ * refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that each costs as little as possible. A refused message
+ * changes nothing, and the ledger has a line for it.
  */
 export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements Intake<Incoming, Answer> {
   readonly #deps: PipelineDeps;

@@ -147,7 +147,6 @@ export class ApplicationMessages {
   #first = 0;
   #end = 0;
 
-  /** Number of occupied positions. */
   get size(): number {
     return this.#end - this.#first;
   }
@@ -183,7 +182,6 @@ export class ApplicationMessages {
     if (at >= 0 && this.batchAt(at) === batch) this.#times[at] = never;
   }
 
-  /** Removes messages counted at `until` (Unix ms) or before. */
   expire(until: number): void {
     while (this.#first < this.#end && this.#times[this.#first]! <= until) this.#first += 1;
   }

@@ -17,9 +17,8 @@ type SenderSink = Pick<Batch, 'senders'>;
 const maxMarks = 500_000;
 
 /**
- * First-seen marks of senders and the features they request, per ten minutes. Each sender, and each feature it requests, goes
- * to a batch once per period. After that, a message costs two look-ups. If a batch is rolled back, its marks go with the next
- * one (see `Lane`).
+ * First-seen marks of senders and the features they request, per ten minutes. Each goes to a batch once per period; after that, a message
+ * costs two lookups. If a batch is rolled back, its marks go with the next one (see `Lane`).
  */
 export class Senders {
   readonly #environments = new Map<number, { readonly packets: Crowd; readonly reports: Crowd }>();
@@ -32,7 +31,7 @@ export class Senders {
     return packets.find(userAgent) ?? packets.meet(batch, userAgent, packetSender(userAgent));
   }
 
-  /** Marks the sender of a report, in the same way. */
+  /** As `ofPacket`, for a report. */
   ofReport(batch: SenderSink, environment: number, source: ReportSource, now: number): Asker {
     const { userAgent, appVersion } = source;
     const { reports } = this.#at(environment, now);
@@ -40,7 +39,7 @@ export class Senders {
     return reports.find(text) ?? reports.meet(batch, text, reportSender(source, userAgent, appVersion));
   }
 
-  /** Marks a sender that names itself in its message, in the same way. */
+  /** As `ofPacket`, for a sender that names itself in its message. */
   ofNamed(batch: SenderSink, environment: number, sender: Sender, now: number): Asker {
     const { reports } = this.#at(environment, now);
     const { name, version, transport, route } = sender;
@@ -92,7 +91,7 @@ export class Asker {
     this.#marked = marked;
   }
 
-  /** Marks a requested feature. @param ref of the feature's series */
+  /** @param ref of the feature's series */
   asked(feature: string, ref: number, series: EnvironmentSeries, batch: SenderSink): void {
     if (!this.#series.has(ref)) this.#meet(feature, ref, series, batch);
   }
@@ -170,7 +169,6 @@ type Named = Pick<Sender, 'name' | 'version'>;
 
 const nameless = 'unnamed';
 
-/** The sender of a packet with this `User-Agent`. */
 export function packetSender(userAgent = ''): Sender {
   const found = userAgent.startsWith('Mozilla/')
     ? (browserOf(userAgent) ?? { name: unknownBrowser, version: undefined })
@@ -179,11 +177,7 @@ export function packetSender(userAgent = ''): Sender {
   return { name: found.name, version, transport: 'http', route: 'telemetry' };
 }
 
-/**
- * The sender of a report.
- * @param userAgent as sent
- * @param appVersion of the report, which takes precedence over the version of the product
- */
+/** @param appVersion of the report, which takes precedence over the version of the product */
 export function reportSender(
   { transport, route }: Pick<Sender, 'transport' | 'route'>,
   userAgent = '',

@@ -12,13 +12,10 @@ import { refusedMark, type Step, service, stepOf } from './marks.ts';
 /** An event that was found in data and may be announced; docs/webhooks.md shows its data. */
 export interface Candidate {
   readonly mark: string;
-  /** The content of its mark. */
   readonly content: WebhookMark;
-  /** The verdict that it is about. */
   readonly verdict?: FoundVerdict;
   /** Equal for candidates that need no second look, if the mark has the same verdict. */
   readonly settled?: string | undefined;
-  /** What to do, given the current mark. */
   stepFrom(marked: WebhookMark | undefined): Step;
   /** Whether the records that it was found with are the current ones. */
   isCurrent?(draft: AccountDraft): boolean;

@@ -15,11 +15,9 @@ interface DelivererDeps {
   /** The directory, with the service as actor. */
   readonly directory: Directory;
   readonly log: Log;
-  /** Makes one attempt. */
   readonly send: Send;
 }
 
-/** See `send`. */
 export type Send = (
   webhook: Receiver,
   delivery: Pick<WebhookDelivery, 'id' | 'body'>,
@@ -28,7 +26,6 @@ export type Send = (
   traceparent: string | undefined,
 ) => Promise<Outcome>;
 
-/** Starts the span of an attempt, if it is traced. */
 export type TraceDelivery = (
   delivery: Pick<WebhookDelivery, 'id' | 'webhookId' | 'cause'>,
 ) => Span | undefined;
@@ -42,27 +39,15 @@ const pollMs = 1000;
 const gatherMs = 20;
 /** Scans take longer with a longer queue. They may take up to one part in this many of the time. */
 const scanShare = 10;
-/**
- * How long a failed attempt keeps its concurrency slot, ms. This paces calls to a receiver that fails at once with a long
- * queue.
- */
+/** Time that a failed attempt keeps its concurrency slot, ms. Paces calls to a receiver that fails immediately. */
 const restMs = 1000;
 /** Pause after a rejected change, ms. */
 const retryMs = 1000;
 
-/** Counts since the start of the process. */
-interface DeliveryCounts {
-  delivered: number;
-  /** Failed attempts. */
-  failed: number;
-}
-
-/**
- * Delivers queued events while the service runs. The claimant of a delivery makes one attempt. A claim is a change of the
- * accounts, so only one of several nodes gets it.
- */
+/** Delivers queued events. A claim is a change of the accounts, so only one of several nodes makes the attempt. */
 export class Deliverer {
-  readonly counts: DeliveryCounts = { delivered: 0, failed: 0 };
+  /** Since the start of the process. */
+  readonly counts = { delivered: 0, failed: 0 };
   readonly #deps: DelivererDeps;
   /** Identifies this process. A restarted process has another id. */
   readonly #node: string;
@@ -72,7 +57,6 @@ export class Deliverer {
   #turns = 0;
   /** The time of the last attempt of each webhook with pending deliveries. */
   #lastTurns: Map<string, number> = new Map();
-  /** Duration of the last scan. */
   #scanMs = 0;
   #trace: TraceDelivery = () => undefined;
   #consoleUrl = '';
@@ -88,12 +72,10 @@ export class Deliverer {
     });
   }
 
-  /** Enables tracing of attempts. */
   traceBy(trace: TraceDelivery): void {
     this.#trace = trace;
   }
 
-  /** Sets the base URL of the console, to which messages link. */
   linkTo(consoleUrl: string): void {
     this.#consoleUrl = consoleUrl;
   }
@@ -162,10 +144,7 @@ export class Deliverer {
     return chosen;
   }
 
-  /**
-   * For each webhook, as many due deliveries as there may be slots. This scans the whole queue, so it allocates nothing per
-   * delivery.
-   */
+  /** Up to `mostPerWebhook` due deliveries of each webhook. Scans the whole queue, so it allocates nothing per delivery. */
   #firstsOfEach(): Map<string, Due[]> {
     const by = this.#turn();
     const firsts = new Map<string, Due[]>();
@@ -222,10 +201,7 @@ export class Deliverer {
     return outcome;
   }
 
-  /**
-   * Retries while the accounts cannot be changed, until another process may deliver. The delivery may then arrive twice, but is
-   * never lost.
-   */
+  /** Retries until another process may deliver. The delivery can then arrive twice, but is never lost. */
   async #keep(plan: Parameters<Directory['change']>[0]): Promise<void> {
     for (let tries = 0; tries < 30; tries += 1) {
       try {
@@ -262,7 +238,7 @@ export class Deliverer {
   }
 }
 
-/** Whether a write may cause a delivery. A claim does not. */
+/** True if a write may cause a delivery. A claim does not. */
 function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as WebhookTurn | undefined)?.lease == null;
 }
@@ -272,10 +248,7 @@ interface Due {
   readonly due: number;
 }
 
-/**
- * Inserts into a webhook's earliest deliveries, in order, unless it comes after all of them. The list is as long as the free
- * slots.
- */
+/** Inserts into a webhook's earliest deliveries, in order, unless it comes after all of them. */
 function keepFirst(firsts: Due[], key: string, due: number): void {
   if (firsts.length === mostPerWebhook && due >= firsts[mostPerWebhook - 1]!.due) return;
   const after = firsts.findIndex((one) => due < one.due);
@@ -297,10 +270,7 @@ class Slots {
   readonly #failingOfTeams = new Map<string, number>();
   readonly #webhooks = new Map<string, number>();
 
-  /**
-   * Takes a slot for one attempt.
-   * @returns a function that frees it; `undefined` if no slot is free
-   */
+  /** @returns a function that frees the slot; `undefined` if no slot is free */
   take({
     id,
     teamId,

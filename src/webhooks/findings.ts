@@ -23,7 +23,6 @@ export interface WatchTask {
   readonly refusedFrom: number | null;
 }
 
-/** What was found. */
 export interface Findings {
   readonly firstSeen: readonly FirstSeen[];
   readonly stale: readonly StaleFeature[];
@@ -53,7 +52,6 @@ export interface FirstSeen {
 
 export interface StaleFeature {
   readonly feature: string;
-  /** Since when. */
   readonly since: number;
   /** `null` if it was only declared. */
   readonly lastSeenAt: number | null;
@@ -88,10 +86,8 @@ export interface FoundForCleanup {
   };
 }
 
-/** Finds the flags of an application that can go. */
 export type FindForCleanup = (
   task: Pick<WatchTask, 'environments' | 'declared' | 'now' | 'staleAfterMs'>,
 ) => Promise<FoundForCleanup>;
 
-/** Runs the query. */
 export type Find = (task: WatchTask) => Promise<Findings>;

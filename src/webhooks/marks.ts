@@ -8,12 +8,10 @@ import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
  * `service ` is for the service, and for issues in trackers.
  */
 
-/** Messages are refused for one reason. */
 export function refusedMark(applicationId: string, environment: number | null, code: string): string {
   return `${applicationId} refused ${environment ?? ''} ${code}`;
 }
 
-/** The digest of a week was announced to a team. */
 export function digestMark(teamId: string): string {
   return `${service} digest ${teamId}`;
 }
@@ -23,7 +21,6 @@ export function digestIn(mark: string): string | undefined {
   return mark.startsWith(`${service} digest `) ? mark.split(' ', 3)[2] : undefined;
 }
 
-/** An issue was opened in a tracker. */
 export function issueMark(webhookId: string, type: string, finding: readonly string[]): string {
   return `${service} issue ${webhookId} ${type} ${finding.join(' ')}`;
 }
@@ -43,12 +40,10 @@ export function applicationIn(mark: string): string {
 /** Takes the place of an application id, for the service. */
 export const service = 'service';
 
-/** A mark; `undefined` if there is none. */
 export function markIn(reader: Pick<Reader, 'get'>, mark: string): WebhookMark | undefined {
   return reader.get('webhookMarks', mark);
 }
 
-/** Marks what was announced. */
 export function putMark(draft: Draft, mark: string, content: WebhookMark): void {
   draft.put('webhookMarks', mark, { ...draft.get('webhookMarks', mark), ...content });
 }

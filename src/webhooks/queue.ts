@@ -53,7 +53,6 @@ function isNews(draft: Draft, webhook: Webhook, { type, teamId, data }: WebhookE
   return true;
 }
 
-/** Queues one delivery. */
 export function add(
   draft: Draft,
   { id: webhookId, teamId }: Pick<Webhook, 'id' | 'teamId'>,
@@ -99,7 +98,6 @@ export function queueAgain(draft: Draft, webhookId: string, id: string, now: num
   return again;
 }
 
-/** Removes a delivery. */
 function forget(draft: Draft, key: string): void {
   if (!draft.has('webhookDeliveries', key)) return;
   draft.remove('webhookDeliveries', key);
@@ -113,7 +111,6 @@ export function deliveryKey(webhookId: string, number: number): string {
   return `${webhookId}.${String(Math.max(0, number)).padStart(digits, '0')}`;
 }
 
-/** The webhook in the key of a delivery. */
 export function webhookIn(key: string): string {
   return key.slice(0, -digits - 1);
 }
@@ -130,10 +127,7 @@ export function findDelivery(
   return found?.id === id ? found : undefined;
 }
 
-/**
- * Some deliveries of a webhook, latest first.
- * @param before the number after that of the first delivery
- */
+/** Deliveries, latest first. @param before the number after that of the first one */
 export function deliveriesOf(
   { webhookDeliveries: kept }: Pick<AccountTables, 'webhookDeliveries'>,
   webhookId: string,
@@ -146,7 +140,6 @@ export function deliveriesOf(
   return Array.from(kept.getRange(range), ({ value }) => value);
 }
 
-/** The pending deliveries of a webhook. */
 export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): readonly string[] {
   const waiting: string[] = [];
   for (const key of reader.records('webhookTurns').keys())
@@ -154,7 +147,6 @@ export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): r
   return waiting;
 }
 
-/** The number of pending deliveries of each webhook. */
 export function waitingCounts(reader: Pick<Reader, 'records'>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const key of reader.records('webhookTurns').keys()) {
@@ -172,7 +164,6 @@ export function giveUp(draft: Draft, webhookId: string, now: number): void {
   }
 }
 
-/** Removes a delivery from the queue. */
 export function end(
   draft: Draft,
   key: string,
@@ -184,7 +175,6 @@ export function end(
   draft.put('webhookDeliveries', key, { ...delivery, state, endedAt });
 }
 
-/** The name of the sequence that numbers the deliveries of a webhook. */
 export function sequenceOf(webhookId: string): string {
   return `deliveries of ${webhookId}`;
 }

@@ -8,7 +8,6 @@ import { clipped } from './formats/text.ts';
 import { signatures } from './secrets.ts';
 
 export interface SendDeps extends Reach {
-  /** The version of the program. */
   readonly version: string;
   /** Timeout of the whole exchange, ms. */
   readonly deadlineMs: number;
@@ -33,7 +32,6 @@ const keptCharacters = 500;
 /** How many bytes of an answer are read: some receivers stop work when the connection closes early. */
 const maxAnswerBytes = 65_536;
 
-/** The settings that an attempt needs. */
 export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;
 
 /** Makes one attempt. It is bounded in time whatever the receiver does, and never throws. */

@@ -14,9 +14,7 @@ const disableAfterMs = 5 * 86_400_000;
 /** Maximum number of recorded attempts per delivery. */
 const keptAttempts = 12;
 
-/** The claimant of deliveries. */
 export interface Turn {
-  /** The id of the process. */
   readonly node: string;
   /** Whether this is the only process that delivers. Leases of others are then from processes that have ended. */
   readonly alone: boolean;
@@ -29,7 +27,6 @@ export interface Claimed {
   readonly delivery: WebhookDelivery;
 }
 
-/** Whether a delivery can be claimed now. */
 export function isFree(
   turn: { due: number; lease: { node: string; until: number } | null },
   by: Turn,
@@ -62,7 +59,6 @@ export function release(draft: AccountDraft, key: string, { node }: Turn): void 
   if (turn?.lease?.node === node) draft.put('webhookTurns', key, { ...turn, lease: null });
 }
 
-/** The duration and start of an attempt. */
 interface Tried {
   readonly outcome: Outcome;
   /** The body that was sent. */
@@ -71,7 +67,6 @@ interface Tried {
   readonly ms: number;
 }
 
-/** Records the outcome of an attempt and its consequences. */
 export function settle(
   draft: AccountDraft,
   key: string,
@@ -160,11 +155,7 @@ const longestMs = 8 * hour;
 /** Up to a fifth more or less, so that deliveries that failed together do not all retry together. */
 const jitter = 0.2;
 
-/**
- * The delay after a failed attempt, ms; `undefined` if the delivery is given up.
- * @param failed number of failed attempts
- * @param asked the delay that the receiver requests, ms
- */
+/** The delay after some failed attempts, ms; `undefined` to give up. @param asked the delay that the receiver requests, ms */
 function delayAfter(failed: number, asked: number, randomBytes: RandomBytes): number | undefined {
   const delay = delays[failed - 1];
   if (delay === undefined) return undefined;

@@ -34,10 +34,7 @@ export interface WatchDeps {
 const betweenRoundsMs = 20_000;
 const betweenApplicationsMs = 10;
 
-/**
- * Maximum number of events that one round queues per application; a later round continues. This protects receivers and queues
- * from floods.
- */
+/** Maximum number of events that one round queues per application, to protect receivers. A later round continues. */
 const mostAtOnce = 100;
 
 /** Maximum number of marks that one round writes per application. */

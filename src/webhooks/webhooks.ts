@@ -20,7 +20,6 @@ import { formatFrom } from './formats/settings.ts';
 import { add, giveUp, queueAgain, waitingOf } from './queue.ts';
 import { newWebhookSecret, rotated } from './secrets.ts';
 
-/** A team's settings of a webhook. */
 interface WebhookSettings {
   readonly name: string;
   readonly url: string;
@@ -33,7 +32,6 @@ interface WebhookSettings {
   readonly authorization: string | null;
 }
 
-/** The operator's settings. */
 export interface WebhookRules {
   /** Whether private networks may be reached. */
   readonly allowPrivate: boolean;
@@ -47,10 +45,7 @@ export interface NewSecret {
 
 type NewWebhook = Pick<WebhookSettings, 'name' | 'url' | 'events'> & Partial<WebhookSettings>;
 
-/**
- * Makes a webhook, enabled by default.
- * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (URL, events), `plan_limit`
- */
+/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (URL, events), `plan_limit` */
 export function createWebhook(
   directory: Directory,
   teamId: string,
@@ -85,8 +80,7 @@ export function createWebhook(
 }
 
 /**
- * Changes the given settings. Disabling cancels pending deliveries. Events that occur while it is disabled are not delivered
- * later.
+ * Disabling cancels pending deliveries. Events that occur while it is disabled are not delivered later.
  * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchWebhook(
@@ -120,16 +114,12 @@ export function patchWebhook(
   });
 }
 
-/** The team and the id of a webhook. */
 export interface WebhookPath {
   readonly teamId: string;
   readonly id: string;
 }
 
-/**
- * Deletes a webhook. Its queued events are not delivered.
- * @throws {ApiError} `not_found`
- */
+/** Queued events are not delivered. @throws {ApiError} `not_found` */
 export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<void> {
   return directory.change((draft) => {
     const webhook = findWebhook(draft, teamId, id);
@@ -139,10 +129,7 @@ export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath)
   });
 }
 
-/**
- * Replaces a webhook's secret. The previous one also signs for a day.
- * @throws {ApiError} `not_found`
- */
+/** The previous secret also signs for a day. @throws {ApiError} `not_found` */
 export function rotateWebhookSecret(directory: Directory, { teamId, id }: WebhookPath): Promise<NewSecret> {
   return directory.change((draft) => {
     const webhook = findWebhook(draft, teamId, id);
@@ -155,10 +142,7 @@ export function rotateWebhookSecret(directory: Directory, { teamId, id }: Webhoo
   });
 }
 
-/**
- * Queues a test event.
- * @throws {ApiError} `not_found`, `conflict` if the webhook is disabled
- */
+/** @throws {ApiError} `not_found`, `conflict` if the webhook is disabled */
 export function testWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<WebhookDelivery> {
   return directory.change((draft) => {
     const webhook = enabledWebhook(draft, teamId, id);
@@ -170,10 +154,7 @@ export function testWebhook(directory: Directory, { teamId, id }: WebhookPath): 
   });
 }
 
-/**
- * Queues a delivery again.
- * @throws {ApiError} `not_found`, `conflict` if the webhook is disabled
- */
+/** @throws {ApiError} `not_found`, `conflict` if the webhook is disabled */
 export function redeliver(
   directory: Directory,
   { teamId, id }: WebhookPath,

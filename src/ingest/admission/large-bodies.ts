@@ -16,13 +16,11 @@ interface Sized {
 }
 
 /**
- * Bodies large enough to delay other requests. They share a memory budget from their first byte until they are processed. Each
- * turn of the event loop processes only some of them, round robin over their senders. Small packets and other senders are
- * served in between.
+ * Bodies large enough to delay other requests. They share a memory budget from their first byte until they are processed. Each turn of
+ * the event loop processes only some of them, round robin over their senders.
  */
 export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
-  /** Bytes allocated. */
   held = 0;
   readonly #max: number;
   readonly #nextTurn: (callback: () => void) => unknown;
@@ -46,20 +44,16 @@ export class LargeBodies implements ByteBudget {
     this.held -= bytes;
   }
 
-  /** Charges the budget for a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
+  /** For a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
   hold({ length }: Sized): void {
     if (length > this.free) this.take(length);
   }
 
-  /** Returns the memory of a processed body to the budget. */
   release({ length }: Sized): void {
     if (length > this.free) this.give(length);
   }
 
-  /**
-   * Resolves when it is the body's turn; `undefined` if that is now.
-   * @throws {ApiError} `backpressure` if too much of this sender is waiting already
-   */
+  /** `undefined` if it is the body's turn. @throws {ApiError} `backpressure` if too much of this sender is waiting already */
   turn({ length }: Sized, sender: string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
     if (this.#waiting.weight === 0 && this.#begun < bytesPerTurn) {

@@ -4,7 +4,7 @@
  */
 import { TokenBucket } from './token-bucket.ts';
 
-/** The limits of an application; `null` means the default of the service. */
+/** `null`: the default of the service. */
 export interface RateLimited {
   readonly number: number;
   readonly rate: number | null;
@@ -14,17 +14,14 @@ export interface RateLimited {
 /** Body bytes per token: most packets fit into one. */
 const bytesPerToken = 4096;
 
-/** Tokens charged for a body: one per 4 KiB, rounded up. */
 export function tokensFor(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / bytesPerToken));
 }
 
 export type Bucket = Pick<TokenBucket, 'rate' | 'burst' | 'take' | 'owe' | 'wait'>;
 
-/** The limits of an application in effect. */
 export type EffectiveLimits = Pick<Bucket, 'rate' | 'burst'>;
 
-/** A token bucket for each application that has sent something. */
 export class RateLimits {
   readonly #buckets = new Map<number, Bucket>();
   #rate = 0;
@@ -46,12 +43,11 @@ export class RateLimits {
     return this.#bucketOf(application, now).take(now, tokensFor(bytes));
   }
 
-  /** Takes tokens for a cost known only after the work was done. The application may owe them. */
+  /** The application may owe the tokens, because the cost is known only after the work was done. */
   owe(application: RateLimited, now: number, tokens: number): void {
     this.#bucketOf(application, now).owe(now, tokens);
   }
 
-  /** As `take`, but takes nothing. */
   wait(application: RateLimited, now: number, bytes: number): number {
     return this.#bucketOf(application, now).wait(now, tokensFor(bytes));
   }

@@ -42,7 +42,6 @@ const bounds = {
 /** Idle time after which the thread stops. The next large report starts it again. */
 const idleTimeout = 60_000;
 
-/** @param workerFile the compiled `reports/decode-worker` */
 export function startDecodePool(workerFile: string, log: Log): DecodePool {
   const pool = new Piscina({
     filename: workerFile,

@@ -28,7 +28,6 @@ export type Decoded = Outcome<Decoding<LargeFormat>> & {
 
 logThreadConsole();
 
-/** Decompresses and decodes a body, and converts it to arrays. */
 export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unknown {
   let bytes = limit;
   try {

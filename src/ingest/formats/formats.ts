@@ -16,10 +16,8 @@ const byRoute = {
   otlp,
 } satisfies Readonly<Record<MessageRoute, Format>>;
 
-/** Dependencies of the handlers of all formats. */
 export type FormatDeps = (typeof byRoute)[MessageRoute] extends Format<infer Deps> ? Deps : never;
 
 export const formats: readonly Format<FormatDeps>[] = [...new Set(Object.values(byRoute))];
 
-/** The methods of gRPC that take messages. */
 export const formatCalls: readonly FormatCall<FormatDeps>[] = formats.flatMap(({ calls }) => calls ?? []);

@@ -36,7 +36,6 @@ export class Health {
     this.#dropped = dropped;
   }
 
-  /** `Check`, `List` and `Watch`. */
   get methods(): Method[] {
     return [
       this.#method('Check', (call, service) => this.#check(call, service)),
@@ -45,7 +44,6 @@ export class Health {
     ];
   }
 
-  /** Notifies the watches of a change. */
   setServing(serving: boolean): void {
     if (serving === this.#serving) return;
     this.#serving = serving;

@@ -165,7 +165,6 @@ export interface CallDeps {
   onError(error: unknown): void;
 }
 
-/** A call with a message, and its frame until that is read. */
 interface IncomingCall {
   readonly call: Call;
   frame: Buffer | undefined;

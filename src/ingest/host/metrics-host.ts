@@ -19,7 +19,6 @@ export function metricsHost(limits: Limits): readonly Group<FormatDeps>[] {
   return [...forPages, ...forServers, ...prefixed];
 }
 
-/** The endpoints of packets, which front-end threads answer. */
 export function packetRoutes({
   maxBody,
   metricsPathPrefix,

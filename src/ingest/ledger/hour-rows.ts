@@ -43,7 +43,6 @@ export class HourRows {
     return this.#rows.size;
   }
 
-  /** The row of a subject. If the hour is full, a new sender gets the row of all others. */
   row({ userAgent, instance, ...rest }: SentSubject): LedgerRow {
     const subject = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
     const text = subjectText(subject);
@@ -82,7 +81,6 @@ export class HourRows {
   }
 }
 
-/** The subject under which an accepted message is counted. */
 export function acceptedSubject(sender: AcceptedSender): SentSubject {
   const { route, transport, environment, userAgent, instance } = sender;
   const { status } = messageRoutes[route];

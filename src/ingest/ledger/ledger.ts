@@ -70,10 +70,7 @@ interface LedgerBatch {
 /** Maximum number of cached rows: about 30 MB. */
 const maxRows = 50_000;
 
-/**
- * Counts accepted, refused and noted messages, so that an application's team can find out why data is missing. An accepted
- * packet is counted in its own batch, so both are on disk or neither is. Everything else is committed with the next batch.
- */
+/** An accepted packet is counted in its own batch, so both are on disk or neither is. Everything else goes with the next batch. */
 export class Ledger {
   /** Refusals outside any application's ledger, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
@@ -90,7 +87,6 @@ export class Ledger {
     this.#deps = deps;
   }
 
-  /** Counts an accepted packet in its batch, `at` Unix ms. */
   packet(
     batch: LedgerBatch,
     application: Application,
@@ -128,7 +124,6 @@ export class Ledger {
     return subjectText({ ...subject, ...shown, outcome: 'noted' });
   }
 
-  /** Takes what was counted in memory since the last call. */
   takeFigures(): LedgerFigures {
     const unattributed = new Map(this.unattributed);
     const attributed = new Map(this.attributed);
@@ -137,7 +132,6 @@ export class Ledger {
     return { unattributed, attributed, latestUnattributed: this.latestUnattributed.take() };
   }
 
-  /** Adds what another thread has counted. */
   addFigures({ unattributed, attributed, latestUnattributed }: LedgerFigures): void {
     for (const [code, count] of unattributed) increase(this.unattributed, code, count);
     for (const [code, count] of attributed) increase(this.attributed, code, count);
@@ -168,7 +162,6 @@ export class Ledger {
     this.#deps.laneOf(noApplication).ledger.add(row, at);
   }
 
-  /** Counts a refusal in the ledger of its application. */
   refused(refusal: ApiError, source: LedgerSource, refused: Refused): void {
     const { holder, environment = '' } = refused;
     const { code, status } = refusal;

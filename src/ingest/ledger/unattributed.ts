@@ -35,8 +35,8 @@ export interface UnattributedRefusal {
 }
 
 /**
- * Recent refusals outside any application's ledger, in memory. They help to find a sender whose key is misspelt or deleted.
- * Unauthenticated senders choose the content, so entries are few, texts are short, and new entries evict the oldest.
+ * Recent refusals outside any application's ledger. They help to find a sender whose key is misspelt or deleted. Unauthenticated senders
+ * choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
 export class LatestUnattributed {
   /** By their text, latest last. */
@@ -46,7 +46,6 @@ export class LatestUnattributed {
     return [...this.#kinds.values()].reverse();
   }
 
-  /** Counts a refusal, at `at` (Unix ms). */
   add(code: RefusalCode, { route, transport, userAgent }: Source, claim: Claim, at: number): void {
     const kind = {
       code,
@@ -60,7 +59,6 @@ export class LatestUnattributed {
     this.merge({ ...kind, count: 1, at });
   }
 
-  /** Adds refusals of one kind to the latest. */
   merge({ count, at, ...kind }: UnattributedRefusal): void {
     const text = JSON.stringify(Object.values(kind));
     const before = this.#kinds.get(text);

@@ -37,8 +37,8 @@ const minutesOfHour = { narrow: minute, wide: hour, length: 60, words: 'hour' };
 const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day' };
 
 /**
- * Checks that the remaining narrow cells add up to the wide ones, as far as they are rolled up (see lmdb/carried.ts). Holds the
- * cells of one wide bucket of an environment in memory, and pauses after each bucket.
+ * Checks that the remaining narrow cells add up to the wide ones, as far as they are rolled up (see lmdb/carried.ts). Holds the cells of
+ * one wide bucket in memory.
  * @returns the first fault; `undefined` if there is none
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {
@@ -77,7 +77,6 @@ function firstOf(blocks: Generator<RawBlock>): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Adds up cells by the ordinal of their series. */
 function sumsOf(blocks: Iterable<RawBlock>): ReadonlyMap<number, Counts> {
   const sums = new Map<number, Counts>();
   for (const { first, value } of blocks) {
@@ -91,7 +90,6 @@ function sumsOf(blocks: Iterable<RawBlock>): ReadonlyMap<number, Counts> {
   return sums;
 }
 
-/** The first series whose two sums differ. */
 function unequal(parts: ReadonlyMap<number, Counts>, whole: ReadonlyMap<number, Counts>): number | undefined {
   const nothing = countsCodec.empty();
   for (const ordinal of new Set([...parts.keys(), ...whole.keys()])) {

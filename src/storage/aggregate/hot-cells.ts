@@ -58,7 +58,6 @@ export class HotCells<T> {
     return empty;
   }
 
-  /** Writes every changed block. Call it inside the transaction. */
   put(): void {
     for (const block of this.#touched) {
       this.#table.putSync(block.key, this.#encoder.encode(block.cells));

@@ -41,7 +41,6 @@ export class HotCounts {
     this.#cells = cells;
   }
 
-  /** Adds the counts of a series (see `seriesRef`) in a bucket (see `bucketOf`). */
   add(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
@@ -68,12 +67,10 @@ export class HotCounts {
     if (placeOf(minute, blockOf(ref)) < hours) this.addToDay(ref, floorTo(minute, day), counts);
   }
 
-  /** Adds rolled-up counts to a day. @param minute start of the day */
   addToDay(ref: number, minute: number, counts: Counts): void {
     mergeCounts(this.#cells.touch(ref, bucketOf(bucketWidth.day, minute)), counts);
   }
 
-  /** How far an environment is rolled up. */
   carriedOf(environment: number): Carried {
     if (environment !== this.#environment) this.#turnTo(environment);
     return this.#ofEnvironment;
@@ -86,7 +83,6 @@ export class HotCounts {
     this.#marked.add(environment);
   }
 
-  /** Writes all changes. Call it inside the transaction. */
   put(): void {
     this.#cells.put();
     for (const environment of this.#marked) {
@@ -97,7 +93,6 @@ export class HotCounts {
     this.#lateUsers.clear();
   }
 
-  /** Drops everything, including unwritten changes. After a failed commit, the store is the truth. */
   forget(): void {
     this.#cells.forget();
     this.#carried.clear();

@@ -42,7 +42,6 @@ export class HotLedger {
     this.#isBounded = isBounded;
   }
 
-  /** Adds lines to their rows; call it inside the transaction. */
   add(lines: readonly LedgerLine[]): void {
     for (const line of lines) {
       const row = this.#rowOf(line);
@@ -51,14 +50,12 @@ export class HotLedger {
     }
   }
 
-  /** Writes every changed row. Call it inside the transaction. */
   put(): void {
     for (const { key, subject, totals } of this.#touched) putLedgerRow(this.#store, key, subject, totals);
     this.#touched.clear();
     if (this.#rows.size > hotRowLimit) this.#clear();
   }
 
-  /** Drops everything. After a failed commit, the store is the truth. */
   forget(): void {
     this.#clear();
     this.#touched.clear();

@@ -13,10 +13,7 @@ interface HotBlock {
   touched: boolean;
 }
 
-/**
- * First-seen and last-seen times of the series in use. `mark` is called once for each series and bucket, and for each user. Only
- * changes are written: a block per minute.
- */
+/** First-seen and last-seen times of the series in use. Only changes are written: a block per minute. */
 export class HotSeen {
   readonly #store: UsageTables;
   readonly #blocks = new Map<number, HotBlock>();
@@ -26,10 +23,7 @@ export class HotSeen {
     this.#store = store;
   }
 
-  /**
-   * Records that a series was seen in a minute since the epoch. The first call sets when it was first seen. Late reports and senders
-   * with wrong clocks do not move that time back.
-   */
+  /** The first call sets when a series was first seen. Late reports and senders with wrong clocks do not move that time back. */
   mark(ref: number, minute: number): void {
     const block = this.#blockOf(ref);
     const at = (ref % cellsPerBlock) * seenWidth;
@@ -52,7 +46,6 @@ export class HotSeen {
     this.#touch(block);
   }
 
-  /** Writes every changed block. Call it inside the transaction. */
   put(): void {
     for (const block of this.#touched) {
       putSeen(this.#store, block.number, block.minutes);
@@ -62,7 +55,6 @@ export class HotSeen {
     if (this.#blocks.size > hotBlockLimit) this.forget();
   }
 
-  /** Drops everything. After a failed commit, the store is the truth. */
   forget(): void {
     this.#blocks.clear();
     this.#touched = [];

@@ -34,11 +34,8 @@ const sketchBytes = 600;
 const chunkBytes = 300;
 
 /**
- * A cache of the sketches in use, so that adding a known user does not access the store. Each chunk is read from the store when it
- * is first touched. The content was read from the store or committed to it, except for changes since the last `put`.
- *
- * Two generations bound the memory. A touched sketch moves to the recent one. When that reaches half of the limit, it becomes the
- * old one, and the previous old one is dropped. This evicts the least recently used sketches.
+ * A cache of the sketches in use, so that adding a known user does not access the store. Two generations bound the memory: a touched
+ * sketch moves to the recent one. When that reaches half of the limit, it becomes the old one, and the previous old one is dropped.
  */
 export class HotSketches {
   readonly #table: Table;
@@ -59,15 +56,11 @@ export class HotSketches {
     this.#taken = taken;
   }
 
-  /** Approximate bytes in memory. */
   get bytes(): number {
     return this.#recentBytes + this.#oldBytes;
   }
 
-  /**
-   * Adds a user, by the two halves of the hash, to a series (see `seriesRef`) on a day (since the epoch, UTC). Call it inside the
-   * transaction: if there is no room, it writes the pending changes.
-   */
+  /** Call it inside the transaction: if there is no room, it writes the pending changes. @param day since the epoch, UTC */
   add(ref: number, day: number, high: number, low: number): void {
     const coupon = couponOf(high, low);
     const hot = this.#chunkAt(ref, day, chunkOf(coupon));
@@ -77,7 +70,6 @@ export class HotSketches {
     this.#changed(hot, before);
   }
 
-  /** Adds the users of a chunk of another sketch of the same series and day, in the same way. */
   merge(ref: number, day: number, index: number, content: ChunkContent): void {
     const hot = this.#chunkAt(ref, day, index);
     const before = hot.chunk.bytes;
@@ -86,7 +78,6 @@ export class HotSketches {
     this.#changed(hot, before);
   }
 
-  /** @param before bytes of the chunk before the change */
   #changed(hot: HotChunk, before: number): void {
     this.#charge(hot.sketch, hot.chunk.bytes - before);
     if (hot.touched) return;
@@ -94,7 +85,6 @@ export class HotSketches {
     this.#touched.push(hot);
   }
 
-  /** Writes every changed chunk and returns their number. Call it inside the transaction. */
   put(): number {
     const puts = this.#touched.length;
     for (const hot of this.#touched) {
@@ -116,7 +106,6 @@ export class HotSketches {
     if (hot !== undefined) hot.stored = new Chunk();
   }
 
-  /** Drops everything, including unwritten changes. After a failed commit, the store is the truth. */
   forget(): void {
     this.#recent = new Map();
     this.#old = new Map();

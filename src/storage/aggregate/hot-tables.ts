@@ -36,7 +36,7 @@ export function createHotTables(store: UsageTables, taken = false): HotTables {
   };
 }
 
-/** Adds a user, by the two halves of the hash, to a series in a minute (since the epoch). Call it in a transaction. */
+/** Adds a user of a series in a minute (since the epoch). Call it in a transaction. */
 export function addUser(
   hot: Pick<HotTables, 'seen' | 'sketches' | 'counts'>,
   ref: number,

@@ -22,7 +22,6 @@ export function couponOf(high: number, low: number): number {
   return ((high & ~63) | rank) >>> 0;
 }
 
-/** The chunk that a coupon belongs to. */
 export function chunkOf(coupon: number): number {
   return coupon >>> 27;
 }
@@ -40,7 +39,6 @@ export class Chunk {
     this.#size = this.#coupons.length;
   }
 
-  /** Bytes of the two arrays. */
   get bytes(): number {
     return this.#coupons.byteLength + (this.#registers?.byteLength ?? 0);
   }
@@ -51,12 +49,10 @@ export class Chunk {
     return { coupons: this.#coupons.subarray(0, this.#size) };
   }
 
-  /** Adds a user. @returns false if that changes nothing */
   add(coupon: number): boolean {
     return this.#registers === undefined ? this.#insert(coupon) : raise(this.#registers, coupon);
   }
 
-  /** Adds all users of another chunk with the same number. @returns false if that changes nothing */
   merge(other: ChunkContent): boolean {
     let changed = false;
     if (other.registers === undefined) {
@@ -122,7 +118,6 @@ export class Chunk {
 
 const noCoupons = new Uint32Array(0);
 
-/** Raises the register of a coupon to the coupon's rank. @returns false if it is already that high */
 function raise(into: Uint8Array, coupon: number): boolean {
   const index = (coupon >>> 17) & (registersPerChunk - 1);
   const middle = (coupon >>> 6) & 0x7ff; // The 11 bits of the coupon after the register's index.
@@ -143,7 +138,6 @@ function registersOf(content: ChunkContent): Uint8Array {
 export class HyperLogLog {
   readonly #chunks: (Chunk | undefined)[] = new Array(chunksPerSketch).fill(undefined);
 
-  /** Adds a user by the two halves of the hash. @returns false if that changes nothing */
   add(high: number, low: number): boolean {
     const coupon = couponOf(high, low);
     return this.#chunk(chunkOf(coupon)).add(coupon);
@@ -157,7 +151,6 @@ export class HyperLogLog {
     for (const [chunk, content] of other.contents()) this.mergeChunk(chunk, content);
   }
 
-  /** Bytes of the chunks; 0 if there are no users. */
   get bytes(): number {
     return this.#chunks.reduce((sum, chunk) => sum + (chunk?.bytes ?? 0), 0);
   }
@@ -189,7 +182,6 @@ export class HyperLogLog {
     return Math.round(estimateCoupons(coupons));
   }
 
-  /** How many registers hold each rank. */
   #histogram(): Uint32Array {
     const counts = new Uint32Array(greatestRank + 1);
     counts[0] = registers;

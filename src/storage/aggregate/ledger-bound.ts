@@ -11,7 +11,6 @@ export class LedgerBound {
   #rows = 0;
   readonly #senders = new Set<string>();
 
-  /** Counts an existing row. */
   add(subject: LedgerSubject): void {
     this.#rows += 1;
     if (subject.userAgent !== surplusName) this.#senders.add(senderText(subject));
@@ -24,7 +23,6 @@ export class LedgerBound {
   }
 }
 
-/** The subject that counts a sender beyond the bound. */
 export function ofOtherSenders(subject: LedgerSubject): LedgerSubject {
   return { ...subject, userAgent: surplusName, instance: null };
 }

@@ -22,7 +22,6 @@ interface Step {
   readonly limit: number;
 }
 
-/** Rolls up and deletes expired data in one environment, and people's records of all environments. */
 export interface RetentionStep extends Step {
   readonly task: 'retention';
   readonly environment: number;
@@ -32,7 +31,6 @@ export interface RetentionStep extends Step {
   readonly exposureDays: number;
 }
 
-/** Removes the data of a deleted application or environment. */
 interface DeletionStep extends Step {
   readonly task: 'deletion';
   readonly deletion: Deletion;

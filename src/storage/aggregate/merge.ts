@@ -3,14 +3,12 @@ import { type Exposures, listPerson, readExposures, rowsPerPerson } from '../lmd
 import type { LedgerTotal } from '../lmdb/ledger.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 
-/** Adds one packet's counts of a variant. */
 export function addCounts(into: Counts, checks: number, used: number, viewed: number): void {
   into.checks += checks;
   into.used += used;
   into.viewed += viewed;
 }
 
-/** Adds another cell of the same series. */
 export function mergeCounts(into: Counts, { checks, used, viewed }: Counts): void {
   addCounts(into, checks, used, viewed);
 }
@@ -39,7 +37,6 @@ export function mergeMeasurement(into: Measurement, from: Measurement): void {
   into.max = Math.max(into.max, from.max);
 }
 
-/** Adds another count of the same ledger row. */
 export function mergeLedgerTotal(into: LedgerTotal, from: Readonly<LedgerTotal>): void {
   into.count += from.count;
   if (from.lastAt < into.lastAt) {
@@ -55,12 +52,7 @@ function clamp(sum: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
 }
 
-/**
- * The exposures of a person. A person without exposures is listed first. Call it in a transaction.
- * @param seconds the time, Unix seconds
- * @param people maximum number of people per environment
- * @returns `undefined` if the environment has no room for this person
- */
+/** Lists a new person. Call it in a transaction. @param seconds Unix seconds @returns `undefined` if the environment is full */
 export function openExposures(
   store: UsageTables,
   key: Buffer,

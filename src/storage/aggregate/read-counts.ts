@@ -38,7 +38,6 @@ export class CountsBlock {
   readonly used = new Float64Array(cellsPerBlock);
   readonly viewed = new Float64Array(cellsPerBlock);
 
-  /** Reads a stored block (see `BlockEncoder`). */
   read(value: Buffer, first: number, minute: number): this {
     const view = new DataView(value.buffer, value.byteOffset, value.length);
     const mask = view.getUint32(0, true);
@@ -60,7 +59,6 @@ export class CountsBlock {
 
 type TakeCounts = (block: CountsBlock) => void;
 
-/** A part of the time range, and the width of the cells to read for it. */
 interface Segment {
   readonly width: BucketWidth;
   readonly from: number;
@@ -74,10 +72,7 @@ const widthOfGrain = { minute: bucketWidth.minute, hour: bucketWidth.hour, day: 
 /** Blocks between two pauses. */
 const stride = 64;
 
-/**
- * Reads the counts of an environment's series. Whole days are read from day cells and whole hours from hour cells, so the cost
- * depends on the size of the result only. Counts that are not rolled up yet (see lmdb/carried.ts) are added.
- */
+/** Whole days are read from day cells and whole hours from hour cells, so the cost depends on the size of the result only. */
 export function* readCounts(
   store: UsageTables,
   environment: number,
@@ -182,7 +177,6 @@ function* scanPart(...[store, environment, width, places, at, take]: Parameters<
 
 const minutesOf = { [bucketWidth.minute]: 1, [bucketWidth.hour]: hour, [bucketWidth.day]: day } as const;
 
-/** Gets the blocks of some series, bucket by bucket. */
 function seekPart(only: readonly number[]): ReadPart {
   const blocks = [...new Set(only.map((ordinal) => Math.floor(ordinal / cellsPerBlock)))];
   const found = new CountsBlock();

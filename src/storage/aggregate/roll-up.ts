@@ -18,8 +18,8 @@ import type { HotTables } from './hot-tables.ts';
 import { mergeMeasurement } from './merge.ts';
 
 /**
- * Moves the oldest measurements of an environment that are past a horizon into buckets of the next width, and deletes those past
- * the last horizon. Sums over a range of whole buckets stay the same, to the last bit. Call it in a transaction.
+ * Moves the oldest measurements past a horizon into buckets of the next width, and deletes those past the last one. Sums over whole
+ * buckets stay the same, to the last bit. Call it in a transaction.
  * @param limit maximum number of blocks to move; bounds how long a batch waits
  * @returns blocks moved: fewer than `limit` if none are left
  */
@@ -63,8 +63,7 @@ const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 const perRecord = 8;
 
 /**
- * Rolls up counts of an environment to the next width: completed minutes to their hours, completed hours to their days. A report
- * over months then reads days only. Call it in a transaction.
+ * Rolls up counts to the next width: completed minutes to their hours, completed hours to their days. Call it in a transaction.
  * @param before the minute (since the epoch) up to which buckets are complete
  * @param limit bounds how long a batch waits
  * @returns the used part of the limit: less than the limit if nothing is left
@@ -95,7 +94,6 @@ const minuteBucket: Bucket = { width: bucketWidth.minute, minutes: 1 };
 const minutesToHours: Widths = { from: minuteBucket, to: hourBucket, mark: 'minutes', add: 'addToHour' };
 const hoursToDays: Widths = { from: hourBucket, to: dayBucket, mark: 'hours', add: 'addToDay' };
 
-/** @returns blocks rolled up */
 function carryWidth(
   store: UsageTables,
   counts: HotCounts,
@@ -114,11 +112,7 @@ function carryWidth(
   return blocks.length;
 }
 
-/**
- * Deletes the oldest blocks of counts of an environment that are rolled up and past their horizon. Call it in a transaction.
- * @param limit maximum number of blocks to delete
- * @returns blocks deleted: fewer than `limit` if none are left
- */
+/** Deletes the oldest rolled-up blocks past their horizon. Call it in a transaction. @returns blocks deleted, at most `limit` */
 export function expire(
   store: UsageTables,
   counts: HotCounts,

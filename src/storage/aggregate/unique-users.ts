@@ -5,7 +5,6 @@ import { fromSnapshot, type Reading, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 
-/** Number of different users over all days. */
 export interface UniqueUsers {
   readonly environment: number;
   /** By series ordinal; series without users are omitted. */
@@ -18,12 +17,9 @@ export interface UniqueUsers {
 const seriesAtATime = 128;
 
 /**
- * Counts the unique users of an environment, of its series and of groups of series over some days. A feature is a group: its
- * variants, and the ordinal of the feature itself.
- *
- * Only some groups are counted at a time, which bounds the memory whatever the environment holds. Groups with adjacent ordinals
+ * Counts the unique users of an environment, of its series and of groups of series over some days. A feature is a group: its variants,
+ * and the ordinal of the feature itself. Only some groups are counted at a time, which bounds the memory. Groups with adjacent ordinals
  * are read together, so a report takes about one pass over the days.
- * @param groups the ordinals of each group; an ordinal may be in several groups
  */
 export function* countUniqueUsers(
   unions: UserUnions,
@@ -79,7 +75,6 @@ export interface EnvironmentUsers {
   readonly all: HyperLogLog;
 }
 
-/** Counts the unique users of an environment as a whole, day by day and over all days. */
 export function* environmentUsers(
   store: UsageTables,
   environment: number,
@@ -190,7 +185,7 @@ export class UserUnions {
   }
 }
 
-/** The union of the sketches, which do not change. The result may be one of them. */
+/** The sketches do not change. The result may be one of them. */
 export function unite(sketches: readonly HyperLogLog[]): HyperLogLog {
   const [first = new HyperLogLog(), ...others] = sketches.filter((sketch) => sketch.bytes > 0);
   if (others.length === 0) return first;
@@ -209,7 +204,6 @@ export interface Days {
   readonly to: number;
 }
 
-/** Adds the users of the days to the sketches of the ordinals. */
 function* readSketches(
   store: UsageTables,
   environment: number,

@@ -72,7 +72,6 @@ export function rotate(value: number, by: number): number {
   return (value << by) | (value >>> (32 - by));
 }
 
-/** The four bytes at `at`, little-endian. */
 function word(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }

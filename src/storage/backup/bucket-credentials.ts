@@ -13,8 +13,7 @@ const names = {
 } as const;
 
 /**
- * Reads credentials, from a file of lines `name = value` as AWS uses it, or from the environment. They are read for each backup, so
- * new ones need no restart.
+ * From a file of lines `name = value` as AWS uses it, or from the environment. They are read for each backup.
  * @throws {Error} if they are missing; the message does not contain them
  */
 export function readCredentials(

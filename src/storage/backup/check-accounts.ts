@@ -60,10 +60,7 @@ function declaration(applicationId: string, name: string, key: string, all: Acco
   return !all.has('applications', applicationId) && 'its application does not exist';
 }
 
-/**
- * Checks every record of the accounts and its references. Pauses after each.
- * @returns the first fault; `undefined` if there is none
- */
+/** Checks every record and its references. @returns the first fault; `undefined` if there is none */
 export function* checkAccounts(store: AccountTables): Reading<string | undefined> {
   const all: Accounts = {
     rows: (table) => (store[table] as unknown as AccountTable<typeof table>).getRange() as never,
@@ -104,7 +101,6 @@ function checkNumbers(all: Accounts): string | undefined {
   return undefined;
 }
 
-/** Checks values that must be unique. */
 function checkOnce(all: Accounts): string | undefined {
   const emails = new Set<string>();
   for (const { value } of all.rows('users')) {

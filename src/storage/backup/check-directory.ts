@@ -35,9 +35,8 @@ import { checkUsageTable } from './check-usage.ts';
 import type { Pace } from './pace.ts';
 
 /**
- * Checks everything in a data directory: the pages of its files, the records of their tables and their references, the sums of
- * counts, and the frames of its journals. Nothing else may use the directory. Tables of a store with an earlier layout are not read.
- * @param found receives each finding at once
+ * Checks the pages of the files of a data directory, the records of their tables and their references, the sums of counts, and the
+ * frames of its journals. Nothing else may use the directory. Tables of a store with an earlier layout are not read.
  * @returns whether no fault was found
  * @throws {Error} if a later version wrote a store
  */
@@ -131,10 +130,7 @@ async function checkUsage(
   });
 }
 
-/**
- * Reads every frame in the journals of a usage store or a spool that the store lacks, as the next start will.
- * @param lmdb the store
- */
+/** Reads every frame that the store lacks, as the next start will. @param lmdb a usage store or a spool */
 async function checkJournals(
   data: string,
   lmdb: LmdbEnvironment,
@@ -198,7 +194,6 @@ async function check(
   return { file: join(directory, segment), isSound: true, words };
 }
 
-/** The result of checking a file or a journal of a data directory. */
 export interface Finding {
   readonly file: string;
   readonly isSound: boolean;

@@ -13,7 +13,6 @@ import type { UsageTable, UsageTables } from '../lmdb/usage.ts';
 /** The series of the existing environments: the first unused ordinal of each. */
 type Named = ReadonlyMap<number, number>;
 
-/** Returns the fault of a record. */
 type Rule = (
   key: Buffer,
   value: Buffer,
@@ -85,11 +84,7 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 
-/**
- * Checks every record of a table and its references. Pauses after each.
- * @param environments the numbers of existing ones; data of others is about to be removed
- * @returns the first fault; `undefined` if there is none
- */
+/** Checks every record and its references. @param environments existing ones; data of others is about to be removed @returns the fault */
 export function* checkUsageTable(
   store: UsageTables,
   table: UsageTable,

@@ -8,7 +8,6 @@ import { openLmdb } from '../lmdb/lmdb.ts';
 import type { Pace } from './pace.ts';
 import { checkRoom } from './write-file.ts';
 
-/** The space gained in one file. */
 export interface Compacted {
   readonly file: string;
   readonly before: number;

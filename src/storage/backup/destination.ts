@@ -39,7 +39,7 @@ function filesIn(folder: string): string[] {
   return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 }
 
-/** Checks that backups can be written to a directory. @throws {Error} with the remedy if they cannot */
+/** @throws {Error} with the remedy if backups cannot be written to a directory */
 export function checkFolder(folder: string): void {
   const found = presenceOf(folder);
   if (found === undefined)
@@ -58,10 +58,9 @@ const stepBytes = 16 * 1024 * 1024;
 const restMs = 20;
 
 /**
- * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and commits of the
- * service wait for that: a tenth of a second for some hundred MiB. The file is renamed before it is truncated. A file with other
- * hard links is unlinked only.
- * @throws {Interrupted} if the task is interrupted; the rest is then removed at once
+ * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and commits of the service
+ * wait for that: a tenth of a second for some hundred MiB. A file with other hard links is unlinked only.
+ * @throws {Interrupted} if the task is interrupted; the rest is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;

@@ -61,7 +61,6 @@ export function coveredBy({ pages }: End, digest: Buffer): readonly Buffer[] {
   return [digest, Buffer.from(JSON.stringify({ pages }))];
 }
 
-/** Computes the digests of consecutive blocks. */
 export class BlockChain {
   #before = Buffer.alloc(0);
 
@@ -78,7 +77,6 @@ export class BlockChain {
   }
 }
 
-/** The bytes before a block's content. */
 export function headOf(kind: number, length: number): Buffer {
   const head = Buffer.alloc(headBytes);
   head[0] = kind;
@@ -131,20 +129,15 @@ export function descriptionOf(content: Buffer): Description | undefined {
   });
 }
 
-/** The bytes of the pages in a backup, which is longer. */
 export function pageBytesOf({ stores }: Description): number {
   return stores.reduce((sum, { pages, pageSize }) => sum + pages * pageSize, 0);
 }
 
-/** The end of a backup; `undefined` if it is not one. */
 export function endOf(content: Buffer): End | undefined {
   return checked(content, (value) => Value.Check(endSchema, value) && (value as End));
 }
 
-/**
- * Whether a store can have these numbers. Each page missing from the backup takes eight bytes on the free list, which is in the
- * backup. A small backup therefore cannot describe a large file.
- */
+/** Each page missing from the backup takes eight bytes on the free list, so a small backup cannot describe a large file. */
 function isPossible({ pageSize, lastPage, pages }: Omit<StoreDescription, 'store' | 'layout'>): boolean {
   if (!isPageSize(pageSize)) return false;
   const most = pages * (1 + pageSize / 8) + slackPages;

@@ -3,7 +3,6 @@ import type { Destination } from './destination.ts';
 import { Interrupted, type Pace } from './pace.ts';
 import { type Sink, writeBackup } from './write-backup.ts';
 
-/** The destination and number of backups. */
 export interface Keeping {
   readonly data: string;
   /** A directory, or `s3://BUCKET/PREFIX`. */
@@ -35,10 +34,7 @@ export async function latestBackup(destination: Destination): Promise<number | u
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/**
- * Makes a backup, and then removes the oldest ones beyond the number to keep. Other files are not touched. Failing to remove an
- * old backup does not fail the new one: retries would fill the destination.
- */
+/** Other files are not touched. Failing to remove an old backup does not fail the new one: retries would fill the destination. */
 export async function makeScheduled(
   destination: Destination,
   { data, keep, keyFile, at }: Pick<Keeping, 'data' | 'keep' | 'keyFile'> & { readonly at: number },

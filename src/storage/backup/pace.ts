@@ -3,7 +3,6 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Clock } from '../../runtime/clock.ts';
 import type { Reading } from '../lmdb/snapshot.ts';
 
-/** Progress of a long task. */
 export interface Done {
   readonly done: number;
   /** 0 if unknown. */
@@ -70,7 +69,6 @@ export class Pace {
     return this.#deps.clock.monotonic() - this.#beganAt;
   }
 
-  /** Whether the service has written since the last call. */
   #isServiceBusy(): boolean {
     const before = this.#lastActivity;
     this.#lastActivity = this.#activity();
@@ -96,10 +94,7 @@ export class Pace {
     }
   }
 
-  /**
-   * Waits for something that may never happen, such as a reader of a pipe.
-   * @throws {Interrupted} if the task is interrupted first
-   */
+  /** Waits for something that may never happen, such as a reader of a pipe. @throws {Interrupted} */
   async wait<T>(coming: Promise<T>): Promise<T> {
     const { over } = this.#deps;
     let interrupt = () => {};

@@ -53,7 +53,6 @@ export interface ReadBackup extends Description {
 
 /**
  * Reads a backup and checks all of it. Data passed to the reader is trustworthy only once this resolves.
- * @returns its description
  * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later version; or if its
  * MAC is missing, wrong, or unverified without permission
  */
@@ -111,7 +110,6 @@ function fromStandardInput(pace: Pace): Source {
   };
 }
 
-/** Reads a source sequentially. */
 class Input {
   at = 0;
   readonly file: string;
@@ -136,7 +134,6 @@ class Input {
     return new Error(`Cannot use ${this.file}: it is truncated after ${bytes} bytes; use another backup`);
   }
 
-  /** Reads at most `length` bytes. */
   async rest(length: number): Promise<Buffer> {
     const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
@@ -241,7 +238,6 @@ class BackupReader {
     return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether these are the first two pages of a store and match its description. */
   #areMetaPages(
     first: number,
     pages: Buffer,

@@ -21,8 +21,7 @@ import { checkRoom } from './write-file.ts';
 const folders = ['accounts', 'usage', 'spool', 'journal'];
 
 /**
- * Restores a data directory from a backup. A file is read twice: nothing is written before all of it is checked. Standard input is
- * checked while it is written under another name.
+ * A file is read twice: nothing is written before all of it is checked. Standard input is checked while it is written under another name.
  * @param data a directory that this process has locked
  * @throws {Error} as `readBackup`, and if the directory already has data; it is then unchanged
  */

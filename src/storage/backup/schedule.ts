@@ -4,7 +4,6 @@ import { WorkerThread } from '../../runtime/worker-thread.ts';
 import type { Keeping } from './make-scheduled.ts';
 import type { BackupActions } from './worker.ts';
 
-/** State of scheduled backups, for /metrics and the status. Times are Unix ms. */
 export interface BackupStatus {
   readonly everyMs: number;
   /** Time of the last complete backup; `undefined` if there is none. */
@@ -58,10 +57,7 @@ export class Schedule {
     return this.#status;
   }
 
-  /**
-   * Runs until the service stops. The interval counts from the latest backup at the destination, even after a restart.
-   * @param pause waits, and returns whether the service is still running
-   */
+  /** Runs until the service stops. The interval counts from the latest backup at the destination, even after a restart. */
   async keep(pause: Pause): Promise<void> {
     let failures = 0;
     let isKnown = false;
@@ -157,7 +153,6 @@ export class BackupThread {
     }
   }
 
-  /** Interrupts the current task, which removes its unfinished files. */
   async stop(): Promise<void> {
     await this.#running?.close();
   }

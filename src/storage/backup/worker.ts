@@ -14,7 +14,6 @@ const actions = {
   latest: () => run(latestBackup),
   /** @param at the time in its name, Unix ms */
   backup: (at: number) => run((destination) => makeScheduled(destination, { ...keeping, at }, pace)),
-  /** Interrupts the backup, which removes its unfinished files. */
   async close(): Promise<void> {
     stopping.abort();
     await running;

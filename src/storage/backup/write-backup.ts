@@ -25,7 +25,6 @@ export interface Sink {
   write(parts: readonly Buffer[]): Promise<void>;
 }
 
-/** The result of writing. */
 export interface Written {
   readonly bytes: number;
   readonly at: string;
@@ -61,7 +60,6 @@ export async function writeBackup(
   }
 }
 
-/** The number of the last commit of a store. */
 function transactionOf(descriptor: number): number {
   return newestMeta(descriptor)?.transaction ?? 0;
 }

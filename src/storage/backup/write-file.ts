@@ -21,8 +21,7 @@ import type { Sink } from './write-backup.ts';
 const reserveBytes = 64 * 1024 * 1024;
 
 /**
- * Writes a file under another name, and renames it once all of it is on disk. A previous file stays until then.
- * @param write writes to the sink
+ * Writes a file under another name, and renames it once all of it is on disk.
  * @throws {Error} if the disk is full, or has no room for the expected size; the previous file is unchanged
  */
 export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Promise<T>): Promise<T> {
@@ -72,7 +71,6 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Checks that a file of a given size fits on the disk. @throws {Error} if it does not */
 export function checkRoom(file: string, bytes: number): void {
   if (diskSpace(dirname(file)).free < bytes + reserveBytes) throw noRoom(file, bytes);
 }
@@ -148,7 +146,6 @@ export class FileWriter {
       }
   }
 
-  /** Waits until the whole file is on disk. */
   end(): void {
     const size = this.#bytes + this.#filled;
     const padded = Math.ceil(this.#filled / blockBytes) * blockBytes;
@@ -196,7 +193,6 @@ export class FileWriter {
   }
 }
 
-/** Whether the error means that the file system or its disk does not support direct I/O. */
 function isRefused(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EINVAL';
 }

@@ -8,16 +8,11 @@ import { createSections, type Section } from './sections.ts';
 
 /** Writes the usage store on a worker's thread. Each call is one transaction, which is on disk when the call returns. */
 export interface Aggregator extends Folding {
-  /** Adds a sealed batch. If it throws, nothing of the batch was kept. */
   write(envelope: Envelope): void;
-  /** Does one step of upkeep. Returns the amount of work done, 0 if nothing is left. If it throws, nothing was done. */
   maintain(step: Maintenance): number;
 }
 
-/**
- * Makes the aggregator of a store.  Nothing else may write to the applications it serves.
- * @param maxIdentities maximum number of people per environment whose exposures are kept
- */
+/** Nothing else may write to the applications of this store. @param maxIdentities maximum number of people kept per environment */
 export function createAggregator(store: UsageTables, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);
   const groups = createSections(store, hot, maxIdentities);

@@ -30,10 +30,7 @@ interface Unkept {
 
 export const nothingUnkept: Unkept = { series: [], senders: [] };
 
-/**
- * The packets that become one commit, added on the service's thread until the batch is sealed. All their senders wait for the
- * same promise.
- */
+/** The packets of one commit, added on the service's thread until the batch is sealed. All their senders wait for one promise. */
 export class Batch {
   packets = 0;
   readonly counts: CountRecords;
@@ -57,16 +54,13 @@ export class Batch {
   readonly ledger = new LedgerTotals();
   /** Number of names over a limit that were counted under the surplus name. */
   folded = 0;
-  /** Number of entries that were dropped because their names are invalid. */
   dropped = 0;
   /** Resolves when the batch is on disk. Rejects if nothing of it was kept. */
   readonly durable: Promise<void>;
-  /** Ends the wait of every sender. */
   readonly settle: { kept: () => void; refused: (reason: unknown) => void };
   readonly #number: number;
   #cumulativeRows = 0;
 
-  /** @param arrays the source of the arrays for the records */
   constructor(arrays = new RecordArrays()) {
     const number = arrays.nextBatch();
     this.#number = number;
@@ -94,7 +88,6 @@ export class Batch {
     this.#cumulativeRows += message.rows.length / rowWidth;
   }
 
-  /** Approximate memory that the batch takes. */
   get bytes(): number {
     const cells = this.counts.records + this.measurements.records;
     const records = cells + this.users.records + this.exposures.records + this.messages.records;
@@ -112,7 +105,6 @@ export class Batch {
   }
 
   /**
-   * Seals the batch, and returns the form that is sent to the worker.
    * @param earlier entries of failed batches that later batches depend on
    * @param refused ledger counts for packets that belong to no batch
    */
@@ -137,10 +129,7 @@ export class Batch {
     };
   }
 
-  /**
-   * Returns the arrays of the records once the worker is done with the envelope, in reverse order of allocation. The next batch
-   * then reuses large arrays for the same kinds of record.
-   */
+  /** Returns the arrays in reverse order of allocation, so that the next batch reuses large ones for the same kinds of record. */
   release(): void {
     this.messages.release();
     this.exposures.release();

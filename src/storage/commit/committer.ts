@@ -41,7 +41,7 @@ export interface JournalFigures {
   readonly replay: { readonly frames: number; readonly seconds: number };
 }
 
-/** The disk rejected a batch, or the store a step. `code` is the error number of the operating system or of LMDB, if there is one. */
+/** The disk rejected a batch, or the store a step. `code` is that of the system or of LMDB, if there is one. */
 export class CommitFailed extends Error {
   override readonly name = 'CommitFailed';
   readonly code: unknown;

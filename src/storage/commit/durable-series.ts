@@ -12,7 +12,6 @@ export class DurableSeries {
     this.#dictionary = dictionary;
   }
 
-  /** Takes the new series of a commit: see `Intake.onDurable`. */
   committed(series: readonly NewSeries[]): void {
     for (const { environment, ordinal } of series) this.#ends.set(environment, ordinal + 1);
   }

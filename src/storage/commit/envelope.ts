@@ -64,11 +64,8 @@ export interface Envelope {
   /** Instance ids whose lifetime is extended by their use. */
   readonly uses: readonly HashedUse[];
   readonly unresolved: readonly HashedUnresolvedUse[];
-  /** Identities to be forgotten, including what this batch reports about them. */
   readonly forgotten: readonly Forgotten[];
-  /** Senders seen for the first time in their ten minutes. */
   readonly senders: readonly SenderSight[];
-  /** Outcomes of this batch's packets, and of earlier packets that were refused. */
   readonly ledger: readonly LedgerLine[];
   /** Set by the worker if each message is processed separately. */
   readonly apart?: Apart;
@@ -87,7 +84,6 @@ const interim = 2;
 // A frame must not depend on structures defined by earlier frames.
 const packr = new Packr({ useRecords: false });
 
-/** The parts of a frame's body, to be written in order before the batch is released. */
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   const isLater = envelope.cumulative.length + envelope.totals.length > 0 || hasImported(envelope);
   const written = isLater ? version : 1;
@@ -97,7 +93,6 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   return encodeBody(written, sections, rest);
 }
 
-/** @param sections parts of the records of each kind */
 function encodeBody(
   written: number,
   sections: readonly Uint8Array[][],
@@ -116,10 +111,7 @@ function encodeBody(
 
 const lengthOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, part) => sum + part.length, 0);
 
-/**
- * Joins the bodies of batches to one, as if one batch had their contents in this order. Only the first may have messages, whose
- * extents refer to the records of their batch.
- */
+/** Joins the bodies of batches, in their order. Only the first may have messages, whose extents refer to records of their batch. */
 export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {
   const opened = bodies.map(openBody);
   // Copied, because text in shared memory cannot be decoded.
@@ -139,12 +131,10 @@ export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {
 /** The number of the batch, and lists of everything that is not a record. */
 type Rest = readonly [batch: number, ...lists: unknown[][]];
 
-/** Whether the batch of a body has messages. */
 export function hasMessages(body: Uint8Array): boolean {
   return openBody(body).sections[kinds.indexOf('messages')]!.length > 0;
 }
 
-/** The sections of a body, in the order of `kinds`. */
 function openBody(body: Uint8Array) {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const written = view.getUint32(0, true);
@@ -173,10 +163,7 @@ function hasImported({ messages, batch }: Envelope): boolean {
   return found;
 }
 
-/**
- * Decodes a batch from a frame's body, which must not change while the batch is used.
- * @throws {Error} if a later version wrote it
- */
+/** The body must not change while the batch is used. @throws {Error} if a later version wrote it */
 export function decodeEnvelope(body: Uint8Array): Envelope {
   const { sections, rest } = openBody(body);
   const [counts, measurements, users, exposures, messages] = sections.map((records) =>

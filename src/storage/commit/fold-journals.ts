@@ -10,8 +10,7 @@ import { createAggregator } from './aggregator.ts';
 import { Fold, journalPlace } from './fold.ts';
 
 /**
- * Folds the journals that a killed server has left into the usage store, as the next start would. The store can then be used
- * without them. Nothing else may use the data directory.
+ * Folds the journals of a killed server into the usage store, so that it can be used without them. Nothing else may use the directory.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  * @returns the ends of journals that were not counted: see `JournalReader.incomplete`
  * @throws {Error} as `checkStores`; nothing is changed then

@@ -25,12 +25,10 @@ export interface JournalPlace {
 /** Bytes of a journal segment: seconds of traffic at full speed. */
 const segmentSize = 16 * 1024 * 1024;
 
-/** The location of a lane's journal in a data directory. */
 export function journalPlace(data: string, lane: string, id: Uint8Array): JournalPlace {
   return { directory: join(journalsOf(data), lane), id, segmentSize };
 }
 
-/** Opens the journal in a directory, which is created if it is missing. */
 export function openJournal({ directory, id, segmentSize }: JournalPlace): Journal {
   return { files: journalDirectory(directory), id, segmentSize };
 }
@@ -43,7 +41,6 @@ export interface Folding {
    * @param finish called at the end of the transaction, for writes that belong to it
    */
   fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
-  /** Drops all state in memory. */
   forget(): void;
   /** Does one small step of upkeep. @returns the amount of work done, 0 if nothing is left */
   maintain?(step: Maintenance): number;
@@ -51,10 +48,7 @@ export interface Folding {
   replayed?(): void;
 }
 
-/**
- * Approximate maximum bytes of frames per transaction, which bounds the memory for its changes. All waiting people go into one
- * transaction, so that each page is written once.
- */
+/** Approximate maximum bytes of frames per transaction. All waiting people go into one, so that each page is written once. */
 const foldBytes = 32 * 1024 * 1024;
 
 /** Bytes of frames after which garbage is collected. Adding frames leaves several times their size. */
@@ -93,7 +87,6 @@ class Follower {
     return this.#reader.incomplete;
   }
 
-  /** See `Fold.fold`. */
   fold(upTo = Number.POSITIVE_INFINITY): void {
     try {
       while (this.#folded < upTo && this.#foldSome(upTo));
@@ -153,7 +146,6 @@ class Follower {
     return last > before;
   }
 
-  /** Adds the last frame read to an error. Errors of the disk and of the journal already name the place. */
   #explain(error: unknown): unknown {
     const { position } = this.#reader;
     const { code, message } = error as Error & { code?: unknown };
@@ -164,7 +156,6 @@ class Follower {
   }
 }
 
-/** The key of the people's position in a lane. */
 export const peopleOf = (lane: string) => `${lane}/people`;
 
 /** Whether the store holds no frame in part. */
@@ -216,10 +207,7 @@ export class Fold {
     return folded;
   }
 
-  /**
-   * Adds the frames up to one that is on disk.
-   * @throws {JournalDamaged} and LMDB's errors; the store then holds whole groups of frames, and the next call continues
-   */
+  /** @throws {JournalDamaged} and LMDB's errors; the store then holds whole groups of frames, and the next call continues */
   fold({ upTo, people }: FoldTask): void {
     this.#followers.prompt?.fold(upTo);
     if (people) this.#followers.people?.fold(upTo);
@@ -247,20 +235,17 @@ export class Fold {
 }
 
 interface FoldTask {
-  /** The last frame. */
   readonly upTo: number;
-  /** Whether to fold the people as well: see `Groups`. */
+  /** See `Groups`. */
   readonly people: boolean;
 }
 
-/** Options of a folding thread. */
 export interface Journals {
   readonly journal: JournalPlace;
   /** Journals of lanes that no longer exist. This thread folds and removes them. */
   readonly others: readonly JournalPlace[];
 }
 
-/** The result of folding at the start. */
 export interface Replayed {
   /** The last frame of the thread's own journal. */
   readonly last: number;
@@ -269,7 +254,6 @@ export interface Replayed {
   readonly incomplete: readonly string[];
 }
 
-/** Calls that a folding thread accepts. */
 export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals, aggregator: Folding) {
   let own: Fold;
   return {

@@ -24,10 +24,7 @@ export class FrameAppender {
     this.#state = state;
   }
 
-  /**
-   * Appends the batches of all threads that wait, and answers them once they are on disk.
-   * @param observe called with the time at which each batch was passed
-   */
+  /** Answers once the batches are on disk. @param observe called with the time at which each batch was passed */
   appendWaiting(observe: (at: number) => void): void {
     let group: FrameSlot[] = [];
     let bytes = 0;
@@ -76,10 +73,7 @@ export class FrameAppender {
     this.#state.publish({ sequence, bytes, segment: writer.position.generation, used: writer.used });
   }
 
-  /**
-   * The folding thread prepares spares ahead. If none is ready because a fold takes long, this thread fills one itself. The batch
-   * waits for one segment of zeros, never for a fold.
-   */
+  /** The folding thread prepares spares. If a fold takes long, this thread fills one itself, and the batch waits for its zeros. */
   #appendTo(writer: JournalWriter, parts: readonly Uint8Array[]): number {
     try {
       return writer.append(parts);

@@ -10,7 +10,7 @@ export interface ProducerMemory {
   readonly bellAt: number;
 }
 
-/** Why a frame was refused. `code` is the one of the error, if it has one. */
+/** Why a frame was refused. */
 export interface SlotFailure {
   readonly message: string;
   readonly code?: unknown;
@@ -41,7 +41,6 @@ export class FrameSlot {
     this.#bytes = new Uint8Array(this.shared, bytesAt);
   }
 
-  /** Number of answers so far. */
   get answered(): number {
     return Atomics.load(this.#words, words.answered);
   }
@@ -76,7 +75,7 @@ export class FrameSlot {
     return Atomics.load(this.#words, words.ended) === 0;
   }
 
-  /** Why the last frame was refused; `undefined` if it was kept. */
+  /** `undefined` if the last frame was kept. */
   get failure(): SlotFailure | undefined {
     const answer = this.#words[words.answer];
     if (answer === answers.kept) return undefined;
@@ -84,7 +83,7 @@ export class FrameSlot {
     return JSON.parse(Buffer.from(this.frame).toString());
   }
 
-  /** Takes the frame that waits. @returns when it was passed (`threadTime`); `undefined` if none waits */
+  /** @returns when the waiting frame was passed (`threadTime`); `undefined` if none waits */
   take(): number | undefined {
     return Atomics.exchange(this.#words, words.rung, 0) === 1 ? this.#numbers[numbers.rungAt] : undefined;
   }
@@ -100,7 +99,7 @@ export class FrameSlot {
     this.#wake();
   }
 
-  /** Refuses a frame without an answer and all later ones, because the journal's thread has ended. */
+  /** Refuses all frames without an answer, because the journal's thread has ended. */
   end(): void {
     Atomics.store(this.#words, words.ended, 1);
     this.#wake();

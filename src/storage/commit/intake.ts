@@ -7,7 +7,6 @@ import type { Committer } from './committer.ts';
 import { Lane, type LaneLimits, type LaneTime } from './lane.ts';
 import { type OtherQueues, QueueMonitor } from './queue-monitor.ts';
 
-/** Limits on packets that wait for the disk; see the settings of the same names. */
 export interface IntakeLimits extends LaneLimits {
   readonly queueHighPackets: number;
   readonly queueLowPackets: number;
@@ -24,14 +23,11 @@ export interface IntakeLimits extends LaneLimits {
 const collectEvery = 128;
 
 export interface IntakeOptions {
-  /** Counts every commit. */
   readonly log?: Pick<Log, 'debug'> | undefined;
   readonly slow?: SlowCommits;
-  /** The queues of other threads. */
   readonly others?: OtherQueues | undefined;
 }
 
-/** What another thread has committed. */
 export interface TakenCommits {
   readonly commits: number;
   readonly packets: number;
@@ -95,19 +91,16 @@ export class Intake {
     this.#lanes = committers.map((committer) => new Lane(committer, this.monitor, time, limits, listener));
   }
 
-  /** Durations of commits, in seconds. */
   get commitTimes(): Histogram {
     return this.#watch.times;
   }
 
-  /** Returns the figures of commits since the last call, and sets them to zero. */
   take(): TakenCommits {
     const { commits, committedPackets: packets, failedCommits: failed } = this;
     this.commits = this.committedPackets = this.failedCommits = 0;
     return { commits, packets, failed, sizes: this.batchSizes.take(), times: this.commitTimes.take() };
   }
 
-  /** Adds what another thread has committed. */
   add({ commits, packets, failed, sizes, times }: TakenCommits): void {
     this.commits += commits;
     this.committedPackets += packets;
@@ -116,7 +109,7 @@ export class Intake {
     this.commitTimes.add(times);
   }
 
-  /** The lane of an application. All its packets use the same lane, so they are committed in order of arrival. */
+  /** All packets of an application use one lane, so they are committed in the order of arrival. */
   laneOf(applicationNumber: number): Lane {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
@@ -136,7 +129,6 @@ export class Intake {
     if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();
   }
 
-  /** Resolves when all earlier packets are on disk or refused. */
   async settled(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.settled()));
   }

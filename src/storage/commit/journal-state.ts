@@ -60,7 +60,6 @@ export class JournalState {
     this.#numbers[numbers.folded] = bytes;
   }
 
-  /** Number of wakes so far. */
   get wakes(): number {
     return Atomics.load(this.#words, words.wakes);
   }

@@ -8,7 +8,6 @@ import { JournalState, type Tail } from './journal-state.ts';
 import type { JournalActions, JournalStart } from './journal-worker.ts';
 import { ProducerCommitter } from './producer-committer.ts';
 
-/** The service's handle to the thread that appends to a journal: see journal-worker.ts. */
 export class JournalThread {
   /** Time that calls waited for the thread, in seconds. */
   readonly delays: Histogram;
@@ -19,10 +18,7 @@ export class JournalThread {
   readonly #own: ProducerCommitter;
   #isClosed = false;
 
-  /**
-   * @param file path of the compiled journal-worker.ts
-   * @param producers number of other threads that append
-   */
+  /** @param file path of the compiled journal-worker.ts @param producers number of other threads that append */
   constructor(file: string, place: JournalPlace, producers = 0) {
     const slots = Array.from({ length: 1 + producers }, () => new FrameSlot(place.segmentSize));
     const memory = { slots: slots.map(({ shared }) => shared), state: this.#state.shared };
@@ -55,7 +51,6 @@ export class JournalThread {
     this.#state.publish({ sequence: last, bytes: 0, segment: 0, used: 0 });
   }
 
-  /** Resolves when the batch is on disk. Nothing else may be appended by this thread meanwhile. @throws {CommitFailed} */
   append(envelope: Envelope): Promise<void> {
     return this.#own.commit(envelope);
   }
@@ -74,7 +69,7 @@ export class JournalThread {
     if (this.producers.length > 0) this.#state.arm();
   }
 
-  /** Records how many bytes are folded, for all threads. */
+  /** For all threads. */
   setFolded(bytes: number): void {
     this.#state.setFolded(bytes);
   }

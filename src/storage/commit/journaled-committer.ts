@@ -95,9 +95,9 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /**
-   * Folds the frames of earlier processes, and starts the journal of this one. Must be called before anything else. Resolves when
-   * the folding thread has opened its files: later, connections may have used up the descriptors.
-   * @param known the last frame of the journal if the journal is empty and the store is complete; the journal starts at once
+   * Folds the frames of earlier processes, and starts the journal. Call it first. It resolves once the folding thread has opened its
+   * files: later, connections may have used up the descriptors.
+   * @param known the last frame if the journal is empty and the store is complete; the journal starts at once
    * @throws {CommitFailed}
    */
   async begin(known?: number): Promise<void> {
@@ -135,12 +135,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#followTail();
   }
 
-  /**
-   * Resolves when the store has all data that is durable now.
-   * @param people how recent the people must be: see `UsageStore.freshen`
-   * @returns the age of the people in the store, ms; 0 if they are complete
-   * @throws {CommitFailed}
-   */
+  /** Folds what is durable. @returns the age of the people in the store, ms; 0 if they are complete @throws {CommitFailed} */
   async fold(people: PeopleFreshness = 'now'): Promise<number> {
     const isLate = this.#peopleAge >= recentMs || this.#waiting('people') < fewBytes;
     const peopleToo = people === 'now' || (people === 'recent' && isLate);
@@ -179,7 +174,6 @@ export class JournaledCommitter implements Committer, JournalFigures {
     await folding.close();
   }
 
-  /** @throws {CommitFailed} */
   async #ask<Name extends keyof FoldActions>(name: Name, ...task: Parameters<FoldActions[Name]>) {
     try {
       return await this.#deps.folding.call(name, ...task);
@@ -189,7 +183,6 @@ export class JournaledCommitter implements Committer, JournalFigures {
     }
   }
 
-  /** Prepares a segment and folds, if the tail is far enough for it. */
   #followTail(): void {
     if (this.#isClosed) return;
     const { segment, used } = this.#durable;

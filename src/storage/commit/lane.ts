@@ -20,14 +20,12 @@ import type { QueueMonitor, Waiting } from './queue-monitor.ts';
 import { RecordArrays } from './record-buffer.ts';
 
 interface CommitListener {
-  /** @param ms duration of the commit */
   committed(packets: number, ms: number): void;
   failed(error: unknown): void;
   /** Takes the new series of a commit, before its senders are answered. */
   durable?(series: readonly NewSeries[]): void;
 }
 
-/** Limits on the commits of a lane; see the settings of the same names. */
 export interface LaneLimits {
   readonly batchPackets: number;
   readonly commitDelay: number;
@@ -81,7 +79,6 @@ export class Lane {
   #newest: Promise<void> = Promise.resolve();
   /** Commits the first batch after a pause without further delay. */
   #sendFirst: () => void = () => {};
-  /** Ends the delay of the next batch. */
   #endDelay: () => void = () => {};
   /** Entries of failed batches that later batches depend on. The next batch includes them. */
   #unkept = nothingUnkept;
@@ -105,11 +102,10 @@ export class Lane {
   }
 
   /**
-   * Adds a packet of an application to the next batch with room for it. An application that has filled a batch continues in
-   * later ones, while others may still join the first.
+   * Adds a packet to the next batch with room for its application. An application that has filled a batch continues in later ones,
+   * while others may still join the first.
    * @param fill adds all of the packet before it returns, so that a packet is never split
    * @param bytes memory of the packet besides its records in the batch
-   * @returns the batch's promise, which resolves when the packet is on disk
    * @throws {ApiError} `store_unavailable` (through the promise): nothing of the packet was kept
    */
   submit(application: number, fill: (batch: Batch) => void, bytes = 0): Promise<void> {
@@ -121,9 +117,8 @@ export class Lane {
   }
 
   /**
-   * Adds a first part of a message that is too large for one batch. Only parts that may be kept on their own qualify: names, and
-   * users, who count once however often they are reported. They join the same batch as the message or an earlier one.
-   * @returns as `submit`
+   * Adds a first part of a message that is too large for one batch: names and users, which may be kept on their own. They join the
+   * same batch as the message or an earlier one.
    */
   addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
     return this.#fill(application, fill, 0).durable;
@@ -141,10 +136,7 @@ export class Lane {
     return batch;
   }
 
-  /**
-   * Resolves when all earlier packets of an application, and their ledger counts, are on disk or refused.
-   * @throws {ApiError} `store_unavailable`: some of them may still be written with a later batch
-   */
+  /** Awaits all earlier packets of an application, and their ledger counts. @throws {ApiError} some may still be written later */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
     // Senders that waited for the same batch update the ledger before the next turn, so their counts join the next batch.
@@ -152,24 +144,20 @@ export class Lane {
     await this.#nextCommit(application);
   }
 
-  /** Commits waiting ledger counts, unless a batch is about to include them. */
   flushLedger(): void {
     if (this.ledger.size === 0 || this.#draining !== undefined) return;
     this.#startBatch();
     this.#draining = this.#drain();
   }
 
-  /** Resolves when all earlier packets are on disk or refused. */
   settled(): Promise<void> {
     return this.#newest.catch(() => {}); // Batches are committed in the order of their creation.
   }
 
-  /** Resolves when no packets are waiting. */
   async idle(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
   }
 
-  /** Resolves with the first commit that starts after all earlier packets of an application. */
   #nextCommit(application: number): Promise<void> {
     const queued = this.#lastOf.get(application) ?? this.#queue[0] ?? this.#startBatch();
     queued.isAwaited = true;
@@ -264,7 +252,6 @@ export class Lane {
   }
 }
 
-/** A lane that adds the wait for its commits to the trace of a request, if the request is traced. */
 export function tracedLane(lane: Lane): Pick<Lane, 'submit' | 'addBefore' | 'settled'> {
   const span = currentSpan();
   if (span === undefined) return lane;

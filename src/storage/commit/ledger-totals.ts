@@ -16,7 +16,6 @@ export class LedgerTotals {
     this.#limit = limit;
   }
 
-  /** Number of rows with counts. */
   get size(): number {
     return this.#totals.size;
   }
@@ -34,7 +33,6 @@ export class LedgerTotals {
     if (example !== null) totals.example = example;
   }
 
-  /** Removes and returns all rows, to be committed. */
   take(): LedgerTotals {
     const taken = new LedgerTotals(this.#limit);
     taken.#totals = this.#totals;
@@ -50,7 +48,6 @@ export class LedgerTotals {
     }
   }
 
-  /** The rows as they are sent to the worker. */
   lines(): LedgerLine[] {
     return Array.from(this.#totals, ([row, totals]) => ({ ...row, ...totals }));
   }

@@ -34,7 +34,6 @@ export interface Waiting {
 /** Period for which applications are held to their share of the queue after two of them sent packets, ms. */
 const mixedForMs = 10_000;
 
-/** The queues of the other threads of a process; see `SharedQueues`. */
 export interface OtherQueues {
   /** Number of threads that share an application's half of the queue equally. */
   readonly parts: number;
@@ -57,7 +56,6 @@ export interface OtherQueues {
 export class QueueMonitor {
   #packets = 0;
   #bytes = 0;
-  /** Packets whose commit has not started. */
   #next = 0;
   /** In order of arrival: the first is the oldest. */
   readonly #groups = new Set<Waiting>();
@@ -95,10 +93,7 @@ export class QueueMonitor {
     return !this.#closed;
   }
 
-  /**
-   * Whether the queue accepts one more packet of an application now. While several applications send, each may take at most
-   * half of the queue.
-   */
+  /** While several applications send, each may take at most half of the queue. */
   admitsOf(application: number, now: number): boolean {
     if (now - this.#mixedAt > mixedForMs) return true;
     const own = this.#shares.get(application);
@@ -154,7 +149,6 @@ export class QueueMonitor {
     this.#write();
   }
 
-  /** Whether a measure has reached its high mark, or is above its low mark. */
   #isOver(mark: keyof Mark, now: number): boolean {
     const { packets, bytes, age } = this.#marks;
     if (this.oldest(now) > age[mark]) return true;

@@ -19,14 +19,12 @@ export class RecordArrays {
     return this.#lastBatch;
   }
 
-  /** Returns an array for a batch, with old data from earlier use. */
   take(batch: number): Float64Array {
     const array = this.#spares.pop() ?? createArray(firstLength);
     array[0] = batch;
     return array;
   }
 
-  /** Moves the content to an array of twice the length, and takes the old one back. */
   grow(array: Float64Array): Float64Array {
     const larger = createArray(array.length * 2);
     larger.set(array);
@@ -34,7 +32,6 @@ export class RecordArrays {
     return larger;
   }
 
-  /** Takes back an array that neither thread uses. */
   give(array: Float64Array): void {
     assert(!this.#spares.includes(array), 'an array of records is given back once');
     if (this.#spares.length < maxSpares && array.byteLength <= maxBytes) this.#spares.push(array);
@@ -95,7 +92,6 @@ export abstract class RecordBuffer {
     this.#end = at + width;
   }
 
-  /** Ends writing. Returns undefined if there are no records. */
   seal(): SealedRecords | undefined {
     assert(!this.#sealed, 'a batch is sealed once');
     this.#sealed = true;
@@ -105,7 +101,6 @@ export abstract class RecordBuffer {
     return { array: this.#array, records: this.records };
   }
 
-  /** Returns the array, once the worker is done with it. */
   release(): void {
     assert(this.#sealed, 'the records of a batch that is being filled are not released');
     if (this.#array !== none) this.#arrays.give(this.#array);
@@ -119,7 +114,6 @@ export abstract class RecordBuffer {
   }
 }
 
-/** The bytes of the records of a kind, including their header, in shared memory. */
 export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8Array {
   if (sealed === undefined) return new Uint8Array(0);
   const { array, records } = sealed;
@@ -128,7 +122,7 @@ export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8
   return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
 }
 
-/** Joins the bytes of the records of a kind from several batches to those of one batch, as parts. */
+/** Joins the records of a kind from several batches to those of one batch, as parts. */
 export function joinWholes(wholes: readonly Uint8Array[], batch: number): Uint8Array[] {
   const headerBytes = header * Float64Array.BYTES_PER_ELEMENT;
   const parts = wholes.filter(({ length }) => length > 0).map((whole) => whole.subarray(headerBytes));
@@ -151,8 +145,7 @@ export type RecordRange = readonly [from: number, to: number];
 type Visit = (a: number, b: number, c: number, d: number, e: number) => void;
 
 /**
- * Reads the records of one kind in the order in which they were added.
- * @param batch the sealed batch
+ * Reads the records of one kind in the order of their addition.
  * @param apart ranges to skip, ascending
  * @throws {AssertionFailed} if the array was changed, or was reused for another batch
  */
@@ -173,7 +166,6 @@ export function eachRecord(
 
 const nothingApart: readonly RecordRange[] = [];
 
-/** Reads a range of the records in the same way. */
 export function eachRecordOf(
   sealed: SealedRecords | undefined,
   batch: number,

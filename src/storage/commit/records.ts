@@ -11,7 +11,6 @@ export class CountRecords extends RecordBuffer {
   }
 }
 
-/** Reads the counts of a sealed batch in the order in which they were added. */
 export function eachCount({ counts, batch, apart }: Envelope, visit: CountRecords['add']): void {
   eachRecord(counts, batch, visit, apart?.counts);
 }
@@ -30,10 +29,7 @@ export class MeasurementRecords extends RecordBuffer {
   }
 }
 
-/**
- * Reads the measurements of a sealed batch in the order in which they were added.
- * @param imported parts whose summaries are read by `eachSummary`
- */
+/** @param imported parts whose summaries are read by `eachSummary` */
 export function eachMeasurement(
   { measurements, batch, apart }: Envelope,
   visit: MeasurementRecords['add'],
@@ -50,7 +46,6 @@ export class UserRecords extends RecordBuffer {
   }
 }
 
-/** Reads the users of a sealed batch in the order in which they were added. */
 export function eachUser({ users, batch, apart }: Envelope, visit: UserRecords['add']): void {
   eachRecord(users, batch, visit, apart?.users);
 }
@@ -58,7 +53,6 @@ export function eachUser({ users, batch, apart }: Envelope, visit: UserRecords['
 /** The value in place of a series that marks the start of a person, whose exposures follow. */
 const person = -1;
 
-/** Which variants people were given. */
 export class ExposureRecords extends RecordBuffer {
   #begun = false;
 
@@ -80,7 +74,7 @@ interface ExposureVisitor {
   exposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void;
 }
 
-/** Reads the exposures of a sealed batch, grouped by person. */
+/** Visits the exposures by person. */
 export function eachExposure({ exposures, batch, apart }: Envelope, visitor: ExposureVisitor): void {
   eachRecord(exposures, batch, toVisitor(visitor), apart?.exposures);
 }
@@ -134,7 +128,6 @@ export interface BatchMessage extends MessageChange {
   readonly to: Extent;
 }
 
-/** The messages of a sealed batch, for the store. */
 export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
   const found: { at: number; identity: Uint8Array; forgotten?: true; from: Extent; to: Extent }[] = [];
   let extents = 0;
@@ -164,7 +157,6 @@ export function importedParts(
   return apart === undefined ? messages.filter(({ at }) => at === permanentAt) : [];
 }
 
-/** Reads the counts of an imported part. */
 export function eachImportedCount(
   { counts, batch }: Envelope,
   { from, to }: BatchMessage,
@@ -173,7 +165,6 @@ export function eachImportedCount(
   eachRecordOf(counts, batch, [from[0], to[0]], visit);
 }
 
-/** Reads the summaries of values of an imported part. */
 export function eachSummary(
   { measurements, batch }: Envelope,
   { from, to }: BatchMessage,
@@ -190,7 +181,6 @@ export function eachSummary(
 
 const summaryNumbers = 6;
 
-/** Unpacks a summary of values, in the order of the columns in its records. */
 export function summaryOf(numbers: readonly number[]): Measurement {
   const [sum = 0, count = 0, last = 0, lastAt = 0, min = 0, max = 0] = numbers;
   return { sum, count, last, lastAt, min, max };
@@ -199,12 +189,10 @@ export function summaryOf(numbers: readonly number[]): Measurement {
 /** 128 bits as four unsigned words, for records of numbers that are sent to the worker. */
 export type Digest = readonly [number, number, number, number];
 
-/** The first 128 bits of a hash. */
 export function digestWords(hash: Buffer): Digest {
   return [hash.readUInt32BE(0), hash.readUInt32BE(4), hash.readUInt32BE(8), hash.readUInt32BE(12)];
 }
 
-/** The bytes of a digest. */
 export function digestBytes(...words: Digest): Buffer {
   const bytes = Buffer.allocUnsafe(16);
   for (const [at, word] of words.entries()) bytes.writeUInt32BE(word, at * 4);

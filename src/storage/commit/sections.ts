@@ -55,7 +55,6 @@ export function createSections(
   };
 }
 
-/** Names, messages, and the counts of series. */
 export function countingSections(
   store: UsageTables,
   { counts, measurements, seen }: HotTables,
@@ -180,7 +179,6 @@ function instancesSection(store: UsageTables): Section {
   };
 }
 
-/** Adds the ledger counts of a batch to the ledger. */
 export function ledgerSection(store: UsageTables, rows = new HotLedger(store, true)): Section {
   return { add: ({ ledger }) => rows.add(ledger), put: () => rows.put(), forget: () => rows.forget() };
 }
@@ -194,9 +192,8 @@ interface Person {
 }
 
 /**
- * Which variants people were given. A transaction writes each person once, however many packets report on them. It may have
- * 100 000 people, so their new rows are kept as numbers and written in key order: neighbours share a page. Nothing stays in
- * memory between transactions, so a sweep or a deletion need not inform this section.
+ * Which variants people were given. A transaction writes each person once, in key order, because neighbours share a page. It can have
+ * 100 000 people, so their new rows are kept as numbers. Nothing stays in memory between transactions.
  * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
  */
 export function exposuresSection(store: UsageTables, peoplePerEnvironment: number): Section {

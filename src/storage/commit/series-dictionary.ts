@@ -78,7 +78,6 @@ export class EnvironmentSeries {
     return series.sort((a, b) => a.ordinal - b.ordinal);
   }
 
-  /** The series of a feature's known variants; `undefined` if the feature has none. */
   variantsOf(feature: string): ReadonlyMap<string, number> | undefined {
     return this.#features.get(feature);
   }
@@ -98,7 +97,6 @@ export class EnvironmentSeries {
     return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
   }
 
-  /** The series of a feature itself, in the same way. */
   feature(feature: string, sink: SeriesSink): number | undefined {
     const ref = this.#itself.get(feature);
     if (ref !== undefined) return ref;
@@ -113,7 +111,6 @@ export class EnvironmentSeries {
     return this.#firstOf.get(feature) ?? this.#firstOf.get(surplusName);
   }
 
-  /** The series of a metric, in the same way. */
   metric(metric: string, sink: SeriesSink): number | undefined {
     const ref = this.#metrics.get(metric);
     if (ref !== undefined) return ref;
@@ -123,10 +120,7 @@ export class EnvironmentSeries {
     return this.#metrics.get(name) ?? this.create([name], sink);
   }
 
-  /**
-   * The series of a feature's metric for one variant, in the same way. Metric and feature together count as one metric
-   * towards the limit, whatever the number of variants.
-   */
+  /** Metric and feature together count as one metric towards the limit, whatever the number of variants. */
   featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number | undefined {
     const own = this.#featureMetrics.get(pairKey(metric, feature));
     const ref = own?.get(variant);
@@ -156,7 +150,6 @@ export class EnvironmentSeries {
     return ref;
   }
 
-  /** @returns the series' ref */
   #remember(name: SeriesName, ordinal: number): number {
     const ref = seriesRef(this.#environment, ordinal);
     const feature = featureOf(name);
@@ -181,7 +174,6 @@ function pairKey(metric: string, feature: string): string {
   return `${metric}\n${feature}`;
 }
 
-/** The variants of a group, which is created if it is missing. */
 function variantsOf(groups: Map<string, Map<string, number>>, group: string): Map<string, number> {
   const known = groups.get(group);
   if (known !== undefined) return known;

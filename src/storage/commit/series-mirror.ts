@@ -1,7 +1,6 @@
 import type { NewSeries } from '../lmdb/series.ts';
 import { EnvironmentSeries, type SeriesLimits, type SeriesSink } from './series-dictionary.ts';
 
-/** The sink of checks. */
 const check: SeriesSink = { series: [], folded: 0, dropped: 0 };
 
 /**
@@ -32,12 +31,10 @@ export class SeriesMirror extends EnvironmentSeries {
   }
 }
 
-/** The mirrors of the environments that were opened. */
 export class SeriesMirrors {
   readonly #limits: SeriesLimits;
   readonly #environments = new Map<number, SeriesMirror>();
 
-  /** @param limits those of the dictionary */
   constructor(limits: SeriesLimits) {
     this.#limits = limits;
   }
@@ -47,7 +44,6 @@ export class SeriesMirrors {
     return this.#environments.get(environment);
   }
 
-  /** The mirror of an opened environment, for a packet that was checked. */
   of(environment: number): SeriesMirror {
     return this.#environments.get(environment)!;
   }
@@ -57,7 +53,6 @@ export class SeriesMirrors {
     this.#environments.set(environment, new SeriesMirror(environment, this.#limits, series));
   }
 
-  /** Adds series that became durable. Those of other environments are ignored. */
   learn(series: readonly NewSeries[]): void {
     for (const each of series) this.find(each.environment)?.learn(each);
   }

@@ -6,7 +6,6 @@ const figures = { packets: 0, bytes: 1, next: 2, since: 3, length: 8 } as const;
 /** Interval between two readings of the other threads' figures, ms. Reading them for each packet would slow all threads down. */
 const readEveryMs = 1;
 
-/** Memory for the queues of some threads. */
 export function queuesMemory(threads: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(8 * figures.length * threads);
   const cells = new Float64Array(memory);

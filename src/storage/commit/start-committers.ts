@@ -32,10 +32,7 @@ export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/**
- * Starts the threads that commit and fold, and folds the frames of earlier processes.
- * @throws {CommitFailed} if they cannot be read or folded
- */
+/** Folds the frames of earlier processes as well. @throws {CommitFailed} if they cannot be read or folded */
 export async function startCommitters(
   store: UsageTables,
   parts: CommittersStart,
@@ -69,7 +66,6 @@ export async function startCommitters(
 
 interface OpenJournals {
   readonly placeOf: (lane: string) => JournalPlace;
-  /** Whether they contain no frames that must be folded first. */
   readonly isEmpty: boolean;
 }
 

@@ -16,10 +16,8 @@ import { checkOpenFile } from '../lmdb/file-identity.ts';
 
 /** The directory of a journal. Every operation is synchronous, and throws the file system's error. */
 export interface JournalFiles {
-  /** Path, for messages. */
   readonly directory: string;
   list(): string[];
-  /** The size of a file; `undefined` if it is missing. */
   size(name: string): number | undefined;
   /** @param mode `create` makes an empty file, and replaces an existing one */
   open(name: string, mode: 'read' | 'write' | 'create'): JournalFile;
@@ -42,7 +40,6 @@ export interface JournalFile {
   close(): void;
 }
 
-/** Overwrites a part of a file and waits until it is on disk. */
 export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Array, offset: number): void {
   const file = files.open(name, 'write');
   try {
@@ -60,9 +57,8 @@ const retryMs = 20;
 const mostAttempts = 100;
 
 /**
- * Opens the directory of a journal. Creates it if it is missing. While the process or the machine has too many open files, opening one
- * is retried for two seconds: the server closes surplus connections sooner, and then no sender has to repeat its packets.
- * @param pause waits on this thread
+ * Opens the directory of a journal, and creates it if it is missing. While too many files are open, opening one is retried for two
+ * seconds: the server closes surplus connections sooner, and then no sender has to repeat its packets.
  */
 export function journalDirectory(directory: string, pause = sleep): JournalFiles {
   if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncPath(dirname(directory));

@@ -14,7 +14,6 @@ export interface Frame {
 export const frameHeader = 16;
 const alignment = 8;
 
-/** The bytes that a frame occupies. */
 export function frameSize(bodyLength: number): number {
   return Math.ceil((frameHeader + bodyLength) / alignment) * alignment;
 }
@@ -24,7 +23,7 @@ export function checksumStart(segment: { readonly seed: number }, offset: number
   return (segment.seed ^ offset) >>> 0;
 }
 
-/** Writes a frame to the beginning of a buffer that is large enough. Returns its end, without padding. */
+/** The target is large enough. Returns the end of the frame, without padding. */
 export function encodeFrame(
   target: Buffer,
   sequence: number,
@@ -42,7 +41,6 @@ export function encodeFrame(
   return end;
 }
 
-/** The length of the body that a header claims. */
 export function claimedLength(header: Buffer): number {
   return header.readUInt32LE(4);
 }
@@ -64,7 +62,7 @@ export function isBegun(bytes: Buffer, offset: number, sequence: number, start: 
   return decodeFrame(repaired, start) !== undefined;
 }
 
-/** Reads a frame that fills a buffer; `undefined` if the checksum does not match. */
+/** `undefined` if the checksum does not match. */
 export function decodeFrame(bytes: Buffer, start: number): Frame | undefined {
   if (crc32(bytes.subarray(4), start) !== bytes.readUInt32LE(0)) return undefined;
   return { sequence: sequenceAt(bytes, 0), body: bytes.subarray(frameHeader) };

@@ -120,7 +120,6 @@ export class JournalReader {
     this.#reading.last = Math.min(this.#reading.last, refused - 1);
   }
 
-  /** The next frame of the segment; `undefined` if no valid one follows. */
   #next(): Frame | undefined {
     if (this.#reading === undefined || this.#sequence >= this.#reading.last) return undefined;
     const frame = this.#frameAt(this.#reading.offset);
@@ -230,7 +229,6 @@ class Window {
     this.#file = journal.files.open(name, 'read');
   }
 
-  /** Bytes from an offset on; fewer at the end of the file. */
   read(offset: number, length: number): Buffer {
     if (offset < this.#offset || offset + length > this.#offset + this.#bytes.length)
       this.#fill(offset, length);
@@ -238,7 +236,6 @@ class Window {
     return this.#bytes.subarray(from, from + length);
   }
 
-  /** Drops read data, because the file may have changed. */
   forget(): void {
     this.#bytes = this.#bytes.subarray(0, 0);
     this.#ahead = firstChunk;

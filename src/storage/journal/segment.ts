@@ -48,12 +48,10 @@ const pad = (generation: number) => String(generation).padStart(10, '0');
 export const segmentName = (generation: number) => `${pad(generation)}.segment`;
 export const spareName = (generation: number) => `spare-${pad(generation)}`;
 
-/** The names of the segments among those of a directory, in the order in which they were begun. */
 export function segmentNames(names: readonly string[]): string[] {
   return names.filter((name) => /^\d{10}\.segment$/.test(name)).sort();
 }
 
-/** The names of the spares, sorted. */
 export function spareNames(names: readonly string[]): string[] {
   return names.filter((name) => /^spare-\d{10}$/.test(name)).sort();
 }
@@ -76,7 +74,6 @@ export function nextGeneration(names: readonly string[]): number {
   return 1 + Math.max(0, ...used, ...refusedFrames(names).keys());
 }
 
-/** Describes a segment that is about to begin. */
 export function describeSegment(id: Uint8Array, generation: number, first: number, size: number): Segment {
   const key = Buffer.alloc(id.length + 8);
   key.set(id);
@@ -96,10 +93,7 @@ export function encodeHeader(id: Uint8Array, { generation, size, first }: Segmen
   return header;
 }
 
-/**
- * Reads the headers of all segments, in the order in which they were begun.
- * @throws {JournalDamaged} if one was changed, or belongs to another journal
- */
+/** In the order in which they were begun. @throws {JournalDamaged} if one was changed, or belongs to another journal */
 export function readSegments(journal: Journal): Segment[] {
   return segmentNames(journal.files.list()).map((name) => readHeader(journal, name));
 }
@@ -149,7 +143,6 @@ export function readAt(
   }
 }
 
-/** The error for a segment that was changed after it was written. */
 export function damage({ files }: Journal, name: string, offset: number, reason: string): JournalDamaged {
   const remedy =
     'Restore a backup. To start without the packets that were not yet folded into the store, move the journal away';
@@ -166,7 +159,6 @@ function later({ files }: Journal, name: string, version: number): JournalDamage
   return new JournalDamaged(placeIn(files, name), reason, 'Start the version that wrote it');
 }
 
-/** A place in a segment, for messages. */
 export function placeIn({ directory }: JournalFiles, name: string, offset = 0): string {
   return `journal segment ${join(directory, name)} at offset ${offset}`;
 }

@@ -9,9 +9,9 @@ const maxSpares = 3;
 
 /**
  * Prepares a spare segment unless one is ready: fills it with zeros, one MiB at a time, and yields in between. Two threads may do so at
- * once, with different files.
+ * the same time, with different files.
  * @param unfinished temporary name; the next call removes such a file left by a crash
- * @throws {Error} of the file system, such as ENOSPC. The unfinished file is removed, and the next call starts over
+ * @throws {Error} of the file system, such as ENOSPC
  */
 export function* prepareSpare(
   { files, segmentSize }: Journal,

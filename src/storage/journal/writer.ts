@@ -51,7 +51,6 @@ export class JournalWriter {
     return { generation: this.#segment.generation, offset: this.#offset, sequence: this.#sequence };
   }
 
-  /** The used fraction of the segment, from 0 to 1. */
   get used(): number {
     return this.#offset / this.#segment.size;
   }
@@ -156,7 +155,6 @@ export class JournalWriter {
   }
 }
 
-/** The name of a spare of the right size; `undefined` if none is ready. */
 function spareFor({ files, segmentSize }: Journal): string | undefined {
   return spareNames(files.list()).find((name) => files.size(name) === segmentSize);
 }

@@ -37,7 +37,6 @@ import type { Webhook, WebhookDelivery, WebhookMark, WebhookTurn } from './webho
 /** Declares a table of records. @param name in the file, if it differs */
 const table = <Value>(name?: string) => ({ name }) as { readonly name?: string; readonly value?: Value };
 
-/** The tables of the accounts, with their keys. */
 const tables = {
   teams: table<Team>(), // By `id`.
   users: table<User>(), // By `id`.
@@ -98,10 +97,7 @@ export interface AccountTables extends Tables {
   readonly lmdb: LmdbEnvironment;
 }
 
-/**
- * Opens the accounts environment of a data directory. Call it before opening any other store of the directory.
- * @throws {Error} as `checkStores` and `openLaidOut`
- */
+/** Call it before opening any other store of the directory. @throws {Error} as `checkStores` and `openLaidOut` */
 export function openAccountTables(
   data: string,
   clock: Pick<Clock, 'monotonic'> = systemClock,
@@ -124,7 +120,6 @@ export async function attachAccountTables(data: string): Promise<AccountTables> 
   return accountTablesIn(attachLaidOut(data, accountsLayout));
 }
 
-/** Opens the tables of accounts in an LMDB environment, and creates missing ones. */
 export function accountTablesIn(lmdb: LmdbEnvironment, fullyChecked = false): AccountTables {
   const opened = Object.entries(tables).map(([table, { name = table }]) => [table, openRecords(lmdb, name)]);
   return { fullyChecked, lmdb, ...(Object.fromEntries(opened) as Tables) };

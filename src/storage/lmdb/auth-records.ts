@@ -14,7 +14,6 @@ export interface Authentication {
 
 /** The session at the identity provider that a sign-in came from. */
 interface ProviderSession {
-  /** The id of the provider. */
   readonly id: string;
   readonly issuer: string;
   /** The `sub` of the user there. */
@@ -27,7 +26,6 @@ interface ProviderSession {
   readonly isOneFactor?: true;
 }
 
-/** The record of what came from a sign-in. */
 interface FromSignIn {
   /** Absent from records of an earlier release, which knows only passwords. */
   readonly authentication?: Authentication;
@@ -173,7 +171,6 @@ export interface Trust {
   readonly publicKeys?: readonly PublicKey[];
 }
 
-/** The part of a signing key that is kept in either state. */
 interface KeyRecord {
   /** Thumbprint of the public key (RFC 7638). */
   readonly kid: string;

@@ -4,8 +4,8 @@ import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
- * The storage format of cells. Cells of neighbouring series in one time bucket form a block, which is one value. They are written
- * together, since one put is cheaper than thirty.
+ * The storage format of cells. Cells of neighbouring series in one bucket form a block, which is one value: one put is cheaper than
+ * thirty.
  *
  * Key, big-endian so that LMDB sorts it numerically: environment (u32), bucket width (u8), bucket start (u32, minutes
  * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of an environment's bucket
@@ -57,7 +57,6 @@ export function blockOf(ref: number): number {
 
 export type Block<T> = (T | undefined)[];
 
-/** The key of a block (see `blockOf`) in a bucket. */
 export function blockKey(block: number, bucket: number): Buffer {
   const environment = Math.floor(block / blocksPerEnvironment);
   return writeKey(environment, widthOf(bucket), minuteOf(bucket), block % blocksPerEnvironment);

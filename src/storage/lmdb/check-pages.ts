@@ -18,10 +18,7 @@ import type { Reading } from './snapshot.ts';
 /** Maximum number of pages by which a sound file may end before its last page number. */
 const maxMissing = 2 ** 20;
 
-/**
- * Checks all pages of a data file and pauses after each. The file must not change meanwhile.
- * @returns the fault; `undefined` if the file is sound
- */
+/** As `checkPagesOf` for the last state of a file that must not change meanwhile. */
 export function* checkPages(descriptor: number): Reading<string | undefined> {
   if (fstatSync(descriptor).size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);
@@ -31,9 +28,9 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
 }
 
 /**
- * Checks all pages of one state of a data file and pauses after each. A reader of that state must keep them from being reused.
+ * Checks all pages of one state of a data file, and pauses after each. A reader of that state must keep them from being reused.
  * @param used receives consecutive pages in use
- * @returns the fault; `undefined` if they are sound
+ * @returns the fault; `undefined` if there is none
  */
 export function* checkPagesOf(
   descriptor: number,
@@ -55,7 +52,6 @@ export function* checkPagesOf(
   return count > lastPage ? `it is damaged: page ${damaged}` : `it is truncated after ${size} bytes`;
 }
 
-/** Whether a file is shorter than its last page number requires. */
 export function endsEarly(descriptor: number): boolean {
   const meta = newestMeta(descriptor);
   return meta !== undefined && Math.floor(fstatSync(descriptor).size / meta.pageSize) <= meta.lastPage;
@@ -66,7 +62,6 @@ export function newestMeta(descriptor: number): Meta | undefined {
   return newestOf((at) => read(descriptor, at, Buffer.alloc(metaBytes)));
 }
 
-/** As `newestMeta`, from the first two pages of a file. */
 export function newestMetaIn(metaPages: Buffer): Meta | undefined {
   return newestOf((at) => metaPages.subarray(at, at + metaBytes));
 }
@@ -105,8 +100,7 @@ export interface Pages {
 const runBytes = 2 ** 20;
 
 /**
- * Walks the trees of a file. Every referenced page must be in the file, be well-formed, and have one use only. Pauses at each
- * page.
+ * Walks the trees of a file. Every referenced page must be in the file, be well-formed, and have one use only.
  * @returns the number of a damaged page; `undefined` if all pages are sound
  */
 function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
@@ -122,7 +116,6 @@ class TreeWalk {
   readonly #ofFreeList: boolean;
   #next: PageSet;
 
-  /** @param taken the pages that already have a use */
   constructor(pages: Pages, taken: PageSet, ofFreeList: boolean) {
     this.#pages = pages;
     this.#taken = taken;

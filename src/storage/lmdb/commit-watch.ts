@@ -14,7 +14,6 @@ export class CommitWatch {
   readonly #store: string;
   readonly #slow: SlowCommits | undefined;
 
-  /** @param store its name, for the log */
   constructor(store: string, slow?: SlowCommits) {
     this.#store = store;
     this.#slow = slow?.fromMs === 0 ? undefined : slow;

@@ -60,7 +60,6 @@ export function finishCreation(data: string): void {
   syncPath(data);
 }
 
-/** Whether a data directory has a file, or will have it after `finishCreation`. */
 export function willHave(data: string, path: string): boolean {
   return [data, join(data, completeName)].some((directory) => isPresent(join(directory, path)));
 }

@@ -153,7 +153,6 @@ export class CumulativeTotals {
   }
 }
 
-/** The ledger line of a note on a message. */
 export function noteLine({ identity, at, subject }: CumulativeMessage, code: LedgerNote): LedgerLine {
   return {
     application: applicationOf(identity),
@@ -165,7 +164,6 @@ export function noteLine({ identity, at, subject }: CumulativeMessage, code: Led
   };
 }
 
-/** The number of the application of a message. */
 export function applicationOf(identity: Uint8Array): number {
   return new DataView(identity.buffer, identity.byteOffset).getUint32(0);
 }
@@ -195,7 +193,6 @@ function decode(stored: Uint8Array): Known {
   return { at, repeats: own, stop, interval, rows };
 }
 
-/** A message as it is remembered. */
 function messageAt(at: number, { repeats, stop, interval, rows }: Known): Known {
   return { at, repeats, stop, interval, rows };
 }

@@ -27,9 +27,9 @@ export function dataFilesIn(
 }
 
 /**
- * Makes sure that the files of a data directory can be opened. LMDB maps a file into memory, and access beyond its end
- * kills the process (SIGBUS). Call this once, before anything is written.
- * @returns false when time ran out before everything was checked
+ * Checks that the files of a data directory can be opened. LMDB maps a file into memory, and access beyond its end kills the process
+ * (SIGBUS). Call this once, before anything is written.
+ * @returns false if time ran out before everything was checked
  * @throws {Error} that names the file, the fault and the remedy
  */
 export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
@@ -80,15 +80,11 @@ function check(file: string, hasTime: () => boolean): boolean {
 
 export const remedy = 'restore the data directory from a backup, or move it away to start without its data';
 
-/** The error for a file that cannot be opened. */
 export function cannotOpen(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }
 
-/**
- * Reads a store while it is being opened, and explains a failure: well-formed pages may contain damaged records.
- * @throws {Error} that names the file, the fault and the remedy
- */
+/** Reads a store while it is being opened. Well-formed pages can contain damaged records. @throws {Error} as `cannotOpen` */
 export async function explainDamage<T>(
   data: string,
   store: 'accounts' | 'usage',

@@ -20,7 +20,6 @@ export interface Exposure extends Counts {
   lastSeen: number;
 }
 
-/** A person's exposures by series ordinal, and the day that the person is listed under. */
 export interface Exposures {
   readonly day: number;
   readonly rows: Map<number, Exposure>;
@@ -38,13 +37,11 @@ export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
   return prefixedKey(environment, digest);
 }
 
-/** A person's exposures; `undefined` if there are none. */
 export function readExposures(store: UsageTables, key: Buffer): Exposures | undefined {
   const value = store.exposures.get(key);
   return value === undefined ? undefined : { day: value.readUInt32LE(0), rows: decodeExposures(value) };
 }
 
-/** The rows of a person's value, by series ordinal. */
 export function decodeExposures(value: Buffer): Map<number, Exposure> {
   const rows = new Map<number, Exposure>();
   for (let at = headBytes; at < value.length; at += rowBytes) {
@@ -72,7 +69,7 @@ export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exp
 
 /**
  * Lists a person without exposures. Call it in a transaction.
- * @param seconds the time, Unix seconds
+ * @param seconds Unix seconds
  * @param limit maximum number of people per environment
  * @returns empty exposures, or `undefined` if the environment is full
  */

@@ -12,7 +12,6 @@ class FileGone extends Error {
   }
 }
 
-/** Checks whether an open file is still at its path. */
 export interface FileIdentity {
   /** @throws {FileGone} if it is not */
   check(): void;
@@ -48,7 +47,6 @@ export function checkOpenFile(file: string, descriptor: number): () => void {
   };
 }
 
-/** The target of a symbolic link; `undefined` if it is missing. */
 function linkTarget(link: string): string | undefined {
   try {
     return readlinkSync(link);

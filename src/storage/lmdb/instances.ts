@@ -63,7 +63,6 @@ export interface Mint {
   readonly graceUntil: number;
 }
 
-/** An id was used, which extends its life until then (Unix ms). */
 export interface InstanceUse {
   readonly application: number;
   readonly instanceId: string;
@@ -109,7 +108,6 @@ export function digestIdentity(secret: Buffer, application: number, identity: st
   return createHmac('sha256', secret).update(`${application}/${identity}`).digest().subarray(0, digestBytes);
 }
 
-/** A new id for a person: a prefix, the digest and 160 random bits. */
 export function newInstanceId(digest: Buffer, randomBytes: RandomBytes): string {
   return `fm_in_${digest.toString('hex')}${Buffer.from(randomBytes(randomLength)).toString('hex')}`;
 }
@@ -153,7 +151,6 @@ export function resolveInstance(
   return life !== undefined && life.expiresAt > at ? identity : undefined;
 }
 
-/** A person's profile from the last mint, as JSON. */
 export function findProfile(store: UsageTables, application: number, digest: Buffer): string | undefined {
   store.identities.resetReadTxn();
   return readIdentity(store, prefixedKey(application, digest))?.profile.toString();
@@ -264,7 +261,6 @@ function putIdentity(store: IdentityTables, key: Buffer, identity: Identity): vo
   store.identities.putSync(key, value);
 }
 
-/** The stored part of an id. */
 export function hashOf(instanceId: string): Buffer {
   return hash('sha256', instanceId, 'buffer');
 }
@@ -274,7 +270,7 @@ function keyOfInstance(application: number, instanceId: string): Buffer | undefi
   return digest === undefined ? undefined : prefixedKey(application, digest);
 }
 
-/** Replaces the id by its hash. @param named has an id that `digestOfInstance` can read */
+/** @param named has an id that `digestOfInstance` can read */
 export function hashedId<T extends { readonly instanceId: string }>({
   instanceId,
   ...rest

@@ -13,13 +13,11 @@ import { type LmdbEnvironment, openRecords, transact } from './lmdb.ts';
 const journalId = 'journal';
 const foldedKey = (lane: string) => `folded/${lane}`;
 
-/** The id of a store's journals; `undefined` if there is none yet. */
 export function readJournalId(lmdb: LmdbEnvironment): Buffer | undefined {
   const known = openRecords<string>(lmdb, 'numbers').get(journalId);
   return known === undefined ? undefined : Buffer.from(known, 'hex');
 }
 
-/** The id of a store's journals, created at first use. */
 export function openJournalId(lmdb: LmdbEnvironment, randomBytes: (length: number) => Uint8Array): Buffer {
   const known = readJournalId(lmdb);
   if (known !== undefined) return known;
@@ -33,7 +31,6 @@ export function journalsOf(data: string): string {
   return join(data, 'journal');
 }
 
-/** The lanes that have a journal in a data directory. */
 export function journalLanes(data: string): string[] {
   try {
     return readdirSync(journalsOf(data))
@@ -46,7 +43,7 @@ export function journalLanes(data: string): string[] {
 
 export const spoolLane = 'spool';
 
-/** The same for the spool of a data directory: one lane, if it exists. */
+/** As `journalLanes`, for the spool: one lane, if it exists. */
 export function spoolLanes(data: string): string[] {
   return isPresent(join(journalsOf(data), spoolLane)) ? [spoolLane] : [];
 }

@@ -7,7 +7,6 @@ export function prefixKey(number: number): Buffer {
   return key;
 }
 
-/** A key that continues with `rest` after the prefix of a number. */
 export function prefixedKey(number: number, rest: Uint8Array): Buffer {
   const key = Buffer.allocUnsafe(4 + rest.length);
   key.writeUInt32BE(number, 0);

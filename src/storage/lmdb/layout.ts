@@ -23,14 +23,12 @@ export interface Layout {
 /** Migrates a store to the next layout, within one transaction. */
 export type Step = (lmdb: LmdbEnvironment) => void;
 
-/** The layouts of this program. */
 export const accountsLayout: Layout = { store: 'accounts', steps: [] };
 export const usageLayout: Layout = { store: 'usage', steps: [carryNothing], journalled: 3 };
 export const spoolLayout: Layout = { store: 'spool', steps: [], journalled: 2 };
 
 export const layouts: readonly Layout[] = [accountsLayout, usageLayout, spoolLayout];
 
-/** The number of the layout that this program reads and writes. */
 export function currentLayout({ steps }: Layout): number {
   return 1 + steps.length;
 }
@@ -55,10 +53,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   }
 }
 
-/**
- * Opens a store that a running service may be using, without migrating it.
- * @throws {Error} if it has another layout than this program
- */
+/** Opens a store that a running service may be using, without migrating it. @throws {Error} if it has another layout */
 export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const lmdb = openLmdb(join(data, layout.store));
   const found = plainLayout(lmdb, layout);
@@ -72,23 +67,14 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   );
 }
 
-/**
- * Makes sure that the stores of a data directory can be opened: their pages, as `checkDataFiles`, and their layouts. Call this before
- * anything is changed.
- * @returns false when time ran out before all pages were checked
- * @throws {Error} that names the file, the fault and the remedy
- */
+/** Checks the pages of the stores of a data directory, as `checkDataFiles`, and their layouts. Call it before anything is changed. */
 export function checkStores(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
   const fullyChecked = checkDataFiles(data, clock);
   checkLayouts(data);
   return fullyChecked;
 }
 
-/**
- * Checks that no later version wrote a store of a data directory, which a service may be using.
- * @param stores the stores to check, if they exist
- * @throws {Error} if one did
- */
+/** @throws {Error} if a later version wrote one of the stores, which a service may be using */
 export function checkLayouts(data: string, stores: readonly Layout[] = layouts): void {
   for (const layout of stores) {
     if (!isPresent(dataFileOf(data, layout.store))) continue;
@@ -107,7 +93,6 @@ export function openIfCurrent(data: string, layout: Layout): LmdbEnvironment | u
   return undefined;
 }
 
-/** The number of a store's layout, read without creating its table. */
 export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   const options = { name: 'numbers', encoding: 'json', create: false } as const;
   const numbers: Database<number, string> | undefined = lmdb.openDB<number, string>(options);

@@ -48,7 +48,6 @@ export interface LedgerTotal {
   example: LedgerExample | null;
 }
 
-/** An addition to one row. */
 export interface LedgerLine extends Readonly<LedgerTotal> {
   readonly application: number;
   /** Hours since the epoch. */
@@ -73,7 +72,6 @@ export function subjectText(subject: LedgerSubject): string {
   return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
 }
 
-/** The subject of a text by `subjectText`. */
 export function subjectOf(text: string): LedgerSubject {
   return readSubject(JSON.parse(text));
 }
@@ -99,7 +97,6 @@ export function getLedgerTotal(store: UsageTables, key: Buffer): LedgerTotal | u
   return { count, lastAt, example };
 }
 
-/** A stored row as a ledger line. */
 export function readLedgerLine(key: Buffer, value: Buffer): LedgerLine {
   const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
   const application = key.readUInt32BE(0);

@@ -78,7 +78,6 @@ function reserveLockFile(file: string): void {
 
 export type Table = Database<Buffer, Buffer>;
 
-/** Opens a table, and creates it if it is missing. */
 export function openTable(lmdb: RootDatabase<Buffer, Buffer>, name: string): Table {
   return lmdb.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }

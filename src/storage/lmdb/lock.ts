@@ -20,16 +20,15 @@ import { dataFilesIn, ownStores } from './data-file.ts';
 export interface DataLock {
   /** Locks data files that were created since, too. */
   coverFiles(): void;
-  /** Releases all locks, so that another process can use the directory. */
   release(): void;
 }
 
 /**
- * Locks a data directory for this process, and creates the directory if it is missing. The lock is on the directory itself, not on
- * a file in it that could be removed. The system releases it however the process ends. The data files are locked as well, because
- * links to them may exist in another directory.
+ * Locks a data directory, which is created if it is missing. The lock is on the directory itself, not on a file in it that could be
+ * removed, and the system releases it however the process ends. The data files are locked as well, because links to them can exist
+ * elsewhere.
  * @param remedy what people can do if another process uses it
- * @throws {Error} that names the directory and the process that holds the lock, or the reason why it cannot be locked
+ * @throws {Error} that names the directory and the holder of the lock, or the reason why it cannot be locked
  */
 export function lockDataDirectory(directory: string, remedy = ''): DataLock {
   const files = () => {
@@ -39,11 +38,7 @@ export function lockDataDirectory(directory: string, remedy = ''): DataLock {
   return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', remedy, files });
 }
 
-/**
- * Locks another directory that only one process may write to, and creates it if it is missing.
- * @param flag the flag that specifies it
- * @throws {Error} as `lockDataDirectory`
- */
+/** Locks another directory for one process, and creates it if it is missing. @param flag that specifies it @throws {Error} */
 export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
   return lockAll({ directory, shown: `${flag} ${directory}`, flag, remedy: '', files: () => [] });
 }
@@ -88,10 +83,7 @@ function lockPath(path: string, remedy: string): number {
   throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
 }
 
-/**
- * Locks a file that this process writes, unless its file system does not support locks.
- * @returns the descriptor that holds the lock
- */
+/** Locks a file that this process writes, unless its file system does not support locks. @returns the descriptor */
 export function lockWritten(path: string): number {
   const descriptor = openSync(path, 'r');
   tryLock(descriptor);
@@ -119,7 +111,6 @@ function tryLock(descriptor: number): number {
   return nativeAddon.tryLock(descriptor);
 }
 
-/** @param flag the flag that specified the directory */
 function reasonOf(error: unknown, directory: string, flag: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

@@ -74,7 +74,6 @@ export function takeMessages(store: Pick<UsageTables, 'messages'>, before: numbe
 
 const nothing = Buffer.alloc(0);
 
-/** Whether a message is remembered permanently. */
 export function isRemembered(store: Pick<UsageTables, 'messages'>, identity: Uint8Array): boolean {
   return store.messages.doesExist(messageKey(permanentAt, identity));
 }

@@ -24,7 +24,6 @@ export class ReaderWatch {
   /** The oldest reader at the last check, when it was first seen, and whether the log has warned of it. */
   #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
 
-  /** @param name of the store, for the log */
   constructor(
     name: string,
     lmdb: RootDatabase<Buffer, Buffer>,
@@ -62,7 +61,6 @@ export class ReaderWatch {
   }
 }
 
-/** The oldest state of a store that a reader still uses. Pages freed since cannot be reused, so the file grows. */
 interface OldestReader {
   readonly transaction: number;
   /** Commits since that state. */

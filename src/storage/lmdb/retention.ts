@@ -32,7 +32,6 @@ export function oldestWholeDay(now: number, { daysMs }: Retention): number {
   return Math.max(0, Math.ceil((now - daysMs) / 60_000 / day) * day);
 }
 
-/** The bucket that holds a minute (since the epoch). */
 export function bucketAt(minute: number, horizons: Horizons): number {
   if (minute >= horizons.minutes) return bucketOf(bucketWidth.minute, minute);
   if (minute >= horizons.hours) return bucketOf(bucketWidth.hour, floorTo(minute, hour));

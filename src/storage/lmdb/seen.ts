@@ -46,7 +46,6 @@ export function* seenOf(store: UsageTables, environment: number, at?: Snapshot):
   }
 }
 
-/** The minutes of a block's value. */
 export function decodeSeen(value: Buffer): SeenBlock {
   return Uint32Array.from({ length: value.length / 4 }, (_, at) => value.readUInt32LE(at * 4));
 }

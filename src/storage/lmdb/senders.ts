@@ -75,7 +75,6 @@ export function putSpans(store: UsageTables, spans: readonly SenderSpan[]): void
   for (const key of changed) putSenders(store, Buffer.from(key, 'latin1'), records.get(key)!);
 }
 
-/** The senders that asked for a feature, or sent anything in an environment. */
 export function readSenders(
   store: UsageTables,
   environment: number,
@@ -90,7 +89,7 @@ export function readSenders(
  * Removes senders that were not seen for long. Call it in a transaction.
  * @param from the first ordinal to visit
  * @param limit maximum number of records to visit
- * @returns the next ordinal to visit; `undefined` at the end
+ * @returns the next ordinal; `undefined` at the end
  */
 export function sweepSenders(
   store: UsageTables,

@@ -124,10 +124,7 @@ export function* sketchChunks(
   }
 }
 
-/**
- * Deletes the sketches of an environment from before a day (days since the epoch). Call it in a transaction.
- * @returns chunks deleted, at most `limit`
- */
+/** Deletes sketches from before a day. Call it in a transaction. @returns chunks deleted, at most `limit` */
 export function deleteSketches(
   store: UsageTables,
   environment: number,

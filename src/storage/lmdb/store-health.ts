@@ -27,9 +27,8 @@ const lines: Readonly<Record<Shortage, { readonly began: string; readonly ended:
 };
 
 /**
- * State of the store: writable, or why not. The service recovers from a full disk once there is space again, and from a lack of descriptors,
- * because the failed commit changed nothing. Any other failure is final. After a failed fdatasync, a later success proves nothing, so the process must end
- * and restart from the data on disk.
+ * State of the store. The service recovers from a full disk, and from a lack of descriptors, because the failed commit changed
+ * nothing. Any other failure is final: after a failed fdatasync a later success proves nothing, so the process must end.
  */
 export class StoreHealth {
   #state: DiskState = 'writable';

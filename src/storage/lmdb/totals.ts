@@ -73,7 +73,6 @@ export function lastTotal(
   return { value, at };
 }
 
-/** The number of totals of an application. */
 export function totalsOf(store: Pick<UsageTables, 'totals'>, application: number): number {
   return store.totals.get(prefixKey(application))?.readUInt32LE(0) ?? 0;
 }

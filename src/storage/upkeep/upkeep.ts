@@ -12,7 +12,6 @@ import { horizonsAt, type Retention } from '../lmdb/retention.ts';
 
 interface StepDeps {
   readonly usageStore: Pick<UsageStore, 'maintain' | 'passed'>;
-  /** Resolves after `ms`: false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
 
@@ -45,10 +44,7 @@ const stepLimit = { retention: 8, deletion: 64 };
 const betweenStepsMs = 2;
 const betweenRoundsMs = 60_000;
 
-/**
- * Runs in the background while the service runs. It removes the data of deleted applications and environments, rolls old buckets
- * up into wider ones, and deletes expired data. It works in rounds of small transactions.
- */
+/** Removes the data of deletions, rolls old buckets up into wider ones, and deletes expired data, in rounds of small transactions. */
 export async function runUpkeep(deps: UpkeepDeps): Promise<void> {
   do {
     await runRound(deps);

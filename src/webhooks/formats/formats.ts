@@ -22,10 +22,7 @@ export function formatOf({ format = 'standard' }: Formatted): WebhookFormat {
   return format;
 }
 
-/**
- * The body of a delivery in the format of its webhook.
- * @param consoleUrl the base URL of the console, for links
- */
+/** @param consoleUrl base URL of the console, for links */
 export function bodyOf(
   webhook: Formatted,
   { id, body }: Pick<WebhookDelivery, 'id' | 'body'>,

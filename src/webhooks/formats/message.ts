@@ -19,11 +19,7 @@ interface Event<Type extends keyof MessageData> {
   readonly data: MessageData[Type] & OfTeam;
 }
 
-/**
- * The message of a queued event.
- * @param body the event in the standard format
- * @param consoleUrl the base URL of the console
- */
+/** @param body the event in the standard format */
 export function messageOf(body: string, deliveryId: string, consoleUrl: string): Message {
   const event = JSON.parse(body) as Event<keyof MessageData>;
   const { sentence, facts, page } = messageOfKnown(event) ?? messageOfLater(event);

@@ -16,11 +16,7 @@ interface WantedFormat {
 const mostInAuthorization = 4096;
 const mostInName = 255;
 
-/**
- * The fields of a webhook's format after a change. Fields that the format does not have are dropped.
- * @param webhook before the change; `undefined` for a new one
- * @throws {ApiError} `invalid_body`
- */
+/** Fields that the format does not have are dropped. @throws {ApiError} `invalid_body` */
 export function formatFrom(wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
   const format = wanted.format ?? (webhook ? formatOf(webhook) : 'standard');
   return {

@@ -34,7 +34,6 @@ export function fitting(lines: readonly string[], most: number): string {
   return shown.join('\n');
 }
 
-/** At most this many characters. */
 export function clipped(text: string, most: number): string {
   const characters = Array.from(text);
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
@@ -48,5 +47,4 @@ function safe(text: string, most: number): string {
   );
 }
 
-/** Text without markup. */
 export const plain: Writing = { own: (text) => text, name: (text) => text };

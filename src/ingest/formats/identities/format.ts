@@ -30,7 +30,6 @@ export const mintEndpoints = (maxBody: number): Group<IdentityDeps> => ({
   ],
 });
 
-/** Mint requests of servers. */
 export const identities: Format<IdentityDeps> = {
   servers: ({ maxBody }) => [mintEndpoints(maxBody)],
   securitySchemes: {

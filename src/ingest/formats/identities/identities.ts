@@ -18,7 +18,6 @@ export interface IdentityDeps extends PipelineDeps {
   readonly maxBody: number;
 }
 
-/** The user to mint an instance id for. `isIdentity` checks the identity. */
 export const MintSchema = Type.Object(
   {
     identity: Type.String({
@@ -42,10 +41,7 @@ const checkContentType = contentTypeCheck('application/json');
 
 const source = { route: 'identities', transport: 'http' } as const;
 
-/**
- * Handles mint requests, in the steps of `Pipeline`. The key is in a header, so a sender without one learns nothing else, and
- * its body is not read. Only servers mint: no answer has CORS headers, and there is no preflight.
- */
+/** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
 export function mintHandler(
   deps: IdentityDeps,
 ): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, Reply> {
@@ -78,7 +74,6 @@ export function mintHandler(
 
 const answerHeaders = sharedHeaders({ 'content-type': 'application/json', 'cache-control': 'no-store' });
 
-/** The refusals of senders, with their details. */
 export const senderRefusals = {
   unknown_backend_key: 'Send the Backend key of an application in Authorization',
   not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from a server',
@@ -94,7 +89,7 @@ function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
   throw refusal('not_backend_key');
 }
 
-/** Checks a parsed body. @throws {ApiError} of status 400 with the error and its position */
+/** @throws {ApiError} of status 400 with the error and its position */
 export function checkMint(body: unknown): Profile {
   removeNullClaims(body);
   if (!checker().Check(body)) throw shapeError(checker().Errors(body), { rows });

@@ -33,7 +33,6 @@ export interface InstanceDeps {
   readonly threads?: InstanceThreads;
 }
 
-/** The user to mint an id for, as described by the application. */
 export interface Profile {
   readonly identity: string;
   readonly groups: readonly string[];
@@ -46,7 +45,6 @@ interface Minted {
   readonly durable: Promise<void>;
 }
 
-/** Mints instance ids, resolves them to people, and forgets people. */
 export class Instances {
   readonly #parts: InstanceDeps;
   readonly #known: KnownInstances;
@@ -58,7 +56,6 @@ export class Instances {
     this.#known = new KnownInstances(parts.ttlMs);
   }
 
-  /** The digest under which a person's records are stored: see `digestIdentity`. */
   digestOf(application: number, identity: string): Buffer {
     return digestIdentity(this.#parts.usage.digestSecret, application, identity);
   }
@@ -67,11 +64,7 @@ export class Instances {
     return personOf(this.#parts.usage.digestSecret, application, identity);
   }
 
-  /**
-   * Mints an id for an identity. Earlier ids stay valid for the grace period.
-   * @param now Unix ms
-   * @param fill adds more to the same batch
-   */
+  /** Earlier ids stay valid for the grace period. @param now Unix ms @param fill adds more to the same batch */
   mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): Minted {
     const { usage, randomBytes, ttlMs, graceMs } = this.#parts;
     const { number } = application;
@@ -107,10 +100,7 @@ export class Instances {
     this.#parts.threads?.publish({ cleared: true });
   }
 
-  /**
-   * Deletes the ids of an identity and its exposures in all environments. Resolves as `UsageStore.forget` does.
-   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
-   */
+  /** Resolves as `UsageStore.forget` does. @throws {ApiError} `store_unavailable`, `engine_unavailable` */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = nameOf(number, hashIdentity(identity));
     increase(this.#leaving, name);

@@ -13,7 +13,6 @@ export interface FoundPerson {
   readonly use: InstanceUse | undefined;
 }
 
-/** A valid instance id, as read from the store. */
 export interface Known {
   readonly application: number;
   readonly person: Person;
@@ -80,7 +79,6 @@ export class KnownInstances {
     else if (!ids.includes(instanceId)) ids.push(instanceId);
   }
 
-  /** The person of a known id, and its use if that extends the id. */
   use(instanceId: string, known: Known, now: number): FoundPerson {
     const { application, person } = known;
     const expiresAt = now + this.#ttlMs;
@@ -101,7 +99,6 @@ export class KnownInstances {
   }
 }
 
-/** Identifies a person of an application in the cache. */
 export function nameOf(application: number, { high, low }: UserHash): string {
   return `${application}/${high}/${low}`;
 }

@@ -37,7 +37,6 @@ export function partialSuccess(rejected: number, message: string): Uint8Array {
 
 const nothing = new Uint8Array(0);
 
-/** @param rejected number of records that are not counted @param message why, for people */
 export function acceptance(encoding: Encoding, signal: Signal, rejected: number, message: string): Reply {
   if (rejected === 0) return accepted[encoding];
   const headers = { 'content-type': types[encoding] };

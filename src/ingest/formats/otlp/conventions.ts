@@ -8,7 +8,6 @@ import { isName } from '../../../contract/names.ts';
 /** The value of an attribute. Lists and maps are not read. */
 export type Scalar = string | number | boolean;
 
-/** The attributes of a record that are read, by name. */
 export type Attributes = Map<string, Scalar>;
 
 /** The names of each attribute, latest first. */

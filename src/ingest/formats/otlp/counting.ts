@@ -31,7 +31,7 @@ export interface Place {
   readonly version: string;
 }
 
-/** An application, and the resources of a request in their order; `undefined` for a resource that does not count. */
+/** `places` in the order of the resources; `undefined` for a resource that does not count. */
 interface CountedSender {
   readonly holder: KeyHolder;
   readonly places: readonly (Place | undefined)[];
@@ -61,10 +61,7 @@ class Sink {
 const rowWidth = 5;
 const nobody = -1;
 
-/**
- * Counts a request. `steps` resolves names, users and times to numbers, a thousand entries at a time. `addTo` then adds the numbers to
- * a batch at once.
- */
+/** `steps` resolves names, users and times to numbers, a thousand entries at a time. `addTo` adds them to a batch. */
 export class OtlpCounting {
   /** New names and senders of the last step. */
   readonly found = new Sink();
@@ -99,7 +96,6 @@ export class OtlpCounting {
     this.#now = parts.clock.now();
   }
 
-  /** Resolves the entries, and pauses after each step. */
   *steps(): Generator<undefined, void> {
     const { checks, totals } = this.#request;
     for (let at = 0; at < checks.length; at += checkWidth) {
@@ -116,7 +112,6 @@ export class OtlpCounting {
     return this.#totals.length > 0;
   }
 
-  /** What is to be noted, once all steps are done. */
   get notes(): ReadonlySet<LedgerNote> {
     const notes = new Set<LedgerNote>(this.#request.notes);
     if (this.#moved) notes.add('time_moved');
@@ -144,7 +139,6 @@ export class OtlpCounting {
     for (const total of this.#totals) batch.totals.push(total);
   }
 
-  /** Remembers the cumulative sums. @returns the notes on them */
   rememberTotals(latest: LatestTotals): ReadonlySet<LedgerNote> {
     const notes = this.#totals.map((total, at) => latest.add(total, this.#hasStart[at]!));
     return new Set(notes.filter((note) => note !== undefined));
@@ -216,7 +210,6 @@ export class OtlpCounting {
   }
 }
 
-/** The ref of the environment of a series as a whole. */
 function wholeOf(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
 }

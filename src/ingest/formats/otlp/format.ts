@@ -11,7 +11,6 @@ import { type Encoding, encodings } from './formats.ts';
 import { type OtlpDeps, type OtlpTransport, otlpHandler } from './handler.ts';
 import { type Signal, signals } from './request.ts';
 
-/** `/v1/logs`, `/v1/metrics` and `/v1/traces` of OTLP/HTTP. For servers: no answer has CORS headers. */
 export const otlpEndpoints: Group<OtlpDeps> = {
   tag: 'OpenTelemetry',
   description: 'Flag evaluations in the telemetry of OpenTelemetry.',
@@ -27,7 +26,6 @@ export const otlpEndpoints: Group<OtlpDeps> = {
   })),
 };
 
-/** Exports of OpenTelemetry. */
 export const otlp: Format<OtlpDeps> = {
   servers: () => [otlpEndpoints],
   // https://opentelemetry.io/docs/specs/otlp/#otlpgrpc

@@ -2,7 +2,6 @@ import { decodeJson } from './json.ts';
 import { decodeProtobuf } from './protobuf.ts';
 import type { OtlpRequest, Signal } from './request.ts';
 
-/** Encodings of requests, by content type. */
 export const encodings = { 'application/x-protobuf': 'protobuf', 'application/json': 'json' } as const;
 export type Encoding = (typeof encodings)[keyof typeof encodings];
 

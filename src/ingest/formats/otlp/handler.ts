@@ -25,7 +25,6 @@ export interface OtlpDeps extends CountingDeps, CountingParts {
   readonly maxReport: number;
 }
 
-/** A decoded request, and its counting once that is prepared. */
 interface OtlpMessage {
   readonly request: OtlpRequest;
   readonly texts: Texts;
@@ -38,7 +37,6 @@ interface OtlpSender extends Placed {
 
 const route = 'otlp' as const;
 
-/** The headers of a request or a call. */
 type Headers = Pick<Request, 'header'>;
 
 /** Reads export requests of one transport, and encodes their responses. */
@@ -54,10 +52,7 @@ export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming
   refuse(refusal: ApiError, incoming: Incoming): Answer;
 }
 
-/**
- * Handles export requests of one signal, in the steps of `Pipeline`. The key is in a header, so a sender without one learns nothing
- * else, and its body is not read.
- */
+/** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
 export function otlpHandler<Incoming, Answer>(
   deps: OtlpDeps,
   signal: Signal,
@@ -129,7 +124,7 @@ function resolveSender(deps: OtlpDeps, { request, texts }: OtlpMessage, headers:
   return { holder, ...placed };
 }
 
-/** Adds new names and senders to the next batch, which the request joins or follows. They may stay if the request is refused. */
+/** New names and senders go with the next batch, even if the request is refused. */
 function keepFound({ laneOf }: OtlpDeps, { found }: OtlpCounting, { holder }: OtlpSender): void {
   const { number } = holder.application;
   if (found.isEmpty) return;
@@ -202,7 +197,6 @@ function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
   return holder;
 }
 
-/** The resources of a request in the environments of an application. */
 export interface Placed {
   /** In the order of the resources; `undefined` for one whose environment is unknown. */
   readonly places: readonly (Place | undefined)[];

@@ -24,7 +24,6 @@ const lists = {
   traces: ['resourceSpans', 'scopeSpans', 'spans'],
 } as const;
 
-/** Decodes an export request. @throws {ApiError} of status 400 or 413 */
 export function decodeJson(signal: Signal, body: Uint8Array): OtlpRequest {
   checkJsonEntries(body);
   const sent = parseJson(decodeText(body));

@@ -7,7 +7,6 @@ const maxRecent = 10_000;
 
 type Last = Pick<Total, 'value' | 'at'>;
 
-/** The last values of cumulative sums, to tell the owner of the data which of them do not count as sent. */
 export class LatestTotals {
   readonly #store: Pick<UsageTables, 'totals'>;
   /** By application and digest. The store has a value only once it is folded. */

@@ -22,7 +22,6 @@ import {
  * resources (1), in each the resource (1) and scopes (2), in each the scope (1) and records (2). Fields may arrive in any order.
  */
 
-/** Decodes an export request. @throws {ApiError} of status 400 or 413 */
 export function decodeProtobuf(signal: Signal, body: Uint8Array): OtlpRequest {
   const request = new RequestDraft();
   const reader = new ProtoReader(body);
@@ -96,7 +95,6 @@ function readSpan(reader: ProtoReader, found: ResourceDraft): void {
   if (isEvaluationSpan(name)) found.event(attributes, start);
 }
 
-/** An event of a `Span`. */
 function readEvent(reader: ProtoReader, found: ResourceDraft): void {
   const attributes: Attributes = new Map();
   let event = '';
@@ -144,7 +142,6 @@ function readSum(
   });
 }
 
-/** A `NumberDataPoint`. */
 function readPoint(reader: ProtoReader): Point {
   const attributes: Attributes = new Map();
   const sent: string[] = [];

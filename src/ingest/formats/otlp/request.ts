@@ -54,7 +54,6 @@ export interface Point {
   readonly value: number | undefined;
 }
 
-/** A metric as sent, once all of it is read. */
 export interface Metric {
   readonly name: string;
   readonly points: readonly Point[];
@@ -94,12 +93,12 @@ export class ResourceDraft {
   readonly notes = new Set<OtlpNote>();
   rejected = 0;
 
-  /** Adds an event of an evaluation. @param time Unix ns, 0 if unknown */
+  /** @param time Unix ns, 0 if unknown */
   event(attributes: Attributes, time: bigint): void {
     this.checks.push({ attributes, time, count: 1 });
   }
 
-  /** Adds the points of a metric. @param scope identifies the scope within the resource */
+  /** @param scope identifies the scope within the resource */
   metric({ name, points, temporality, isMonotonic, others }: Metric, scope: string): void {
     if (!isCounted(name)) return;
     this.#reject('sum_unsupported', others);
@@ -124,7 +123,6 @@ export class ResourceDraft {
   }
 }
 
-/** Builds a request from its resources. */
 export class RequestDraft {
   readonly #texts = new Map<string, number>();
   readonly #resources: number[] = [];
@@ -136,7 +134,6 @@ export class RequestDraft {
   #rejected = 0;
   #isDistinct = false;
 
-  /** Adds a resource, once all of it is read. */
   add(found: ResourceDraft): void {
     this.#rejected += found.rejected;
     for (const note of found.notes) this.#notes.add(note);

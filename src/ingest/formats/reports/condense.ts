@@ -12,7 +12,6 @@ import {
   userWidth,
 } from './report.ts';
 
-/** Decoders of large reports, by format. */
 export const reportDecoders: Readonly<Record<FormatName, (body: Uint8Array) => CondensedReport>> = {
   usageJson: (body) => condense(usageJson.decode(body)),
   metricsJson: (body) => condense(metricsJson.decode(body)),
@@ -22,7 +21,6 @@ export const reportDecoders: Readonly<Record<FormatName, (body: Uint8Array) => C
 
 const hashesPerEntry = 16;
 
-/** Converts a report to arrays, without entries with an invalid name. */
 export function condense(report: Report): CondensedReport {
   const names = new NameTable();
   const { appKey, environment, time, instanceName, processStartTime, notes, statCount } = report;
@@ -112,7 +110,6 @@ class Rows {
 
 const encoder = new TextEncoder();
 
-/** The distinct names of a report. */
 class NameTable {
   /** By name; `noName` for an invalid one. */
   readonly #places = new Map<string, number>();

@@ -35,7 +35,6 @@ export function identityOfReport(sender: MessageSender, report: Report | Condens
   return identityOf(sender, ...rows.total);
 }
 
-/** The sum of a report without its head: see `RowSum.total`. */
 export function contentSumOf(report: Report): readonly [number, number] {
   const rows = new RowSum();
   addContent(rows, report);
@@ -126,7 +125,7 @@ export class RowSum {
     this.#b = kind;
   }
 
-  /** A name of the row; `undefined` for a missing optional one. */
+  /** `undefined` for a missing optional name. */
   name(name: string | undefined): void {
     this.hash(name === undefined ? noName : hashOf(name));
   }

@@ -33,12 +33,10 @@ export interface UsageDrafts {
   readonly notes: ReportNotes;
 }
 
-/** A usage report before its first entry. */
 export function newUsage(notes: ReportNotes): UsageDrafts {
   return { statCount: 0, variants: [], users: [], notes };
 }
 
-/** Builds a usage report from its entries. */
 export function endUsage(
   head: SentHead,
   { notes, ...drafts }: UsageDrafts,
@@ -117,12 +115,10 @@ export interface MetricDrafts {
   readonly notes: ReportNotes;
 }
 
-/** A metrics report before its first entry. @param notes on it so far */
 export function newDrafts(notes: ReportNotes): MetricDrafts {
   return { values: [], notes };
 }
 
-/** Builds a metrics report from its entries. */
 export function endReport(head: SentHead, statCount: number, { values, notes }: MetricDrafts): MetricsReport {
   for (const value of values) value.time ??= head.time;
   return { ...head, notes, statCount, values: values as readonly MetricValue[] };

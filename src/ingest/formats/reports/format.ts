@@ -25,7 +25,6 @@ import { MetricsReportSchema } from './json-metrics.ts';
 import { UsageReportSchema } from './json-usage.ts';
 import { answerOf, operations } from './operations.ts';
 
-/** Usage and metrics reports of servers. */
 export const reports: Format<GrpcWebDeps> = {
   servers: ({ maxReport }) => [jsonEndpoints(maxReport), grpcWeb],
   calls: operations.map(({ service, path, open }) => ({
@@ -38,7 +37,6 @@ gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Me
 reflection for them, and accepts OTLP/gRPC as well; this document does not cover it.`,
 };
 
-/** `/api/usage/stats` and `/api/metrics`. @param maxReport maximum length of a decompressed body in bytes */
 const jsonEndpoints = (maxReport: number): Group<GrpcWebDeps> => ({
   tag: 'Reports',
   description: 'Usage and metrics reports of servers.',
@@ -107,7 +105,6 @@ interface Example {
   readonly counted: number;
 }
 
-/** The body and the answer, with examples. @param field of the answer */
 function bodies(
   schema: object,
   field: string,

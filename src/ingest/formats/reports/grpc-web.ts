@@ -19,7 +19,6 @@ import { answerOf, operations } from './operations.ts';
 export interface GrpcWebDeps {
   readonly reportKinds: ReportKinds;
   readonly clock: Clock;
-  /** Maximum size of a message, in bytes. */
   readonly maxReport: number;
   /** Called for every failure that is not a refusal. Must not throw. */
   onError(error: unknown): void;
@@ -32,7 +31,7 @@ interface WebCall {
   readonly text: boolean;
 }
 
-/** The report operations as gRPC-Web over HTTP. They are for servers: no answer has CORS headers. */
+/** For servers: no answer has CORS headers. */
 export const grpcWeb: Group<GrpcWebDeps> = {
   tag: 'gRPC-Web',
   description: 'The operations of gRPC, over HTTP.',

@@ -50,7 +50,6 @@ export class ImportedParts {
     }
   }
 
-  /** Whether a part was counted before. */
   has(target: ImportTarget, part: ImportPart): boolean {
     return this.#before(identityOf(target, part)) !== undefined;
   }
@@ -121,7 +120,6 @@ export class ImportedParts {
     return this.#outside(part);
   }
 
-  /** Whether data of a time (Unix seconds) is kept. */
   #kept(): (time: number) => boolean {
     const { clock, retention } = this.#deps;
     const now = clock.now();

@@ -5,7 +5,6 @@ import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';
 import { LongReport } from './long-report.ts';
 import type { Report } from './report.ts';
 
-/** How reports arrive by one transport, and how they are answered. */
 export interface ReportTransport<Incoming, Answer> extends Transport<Incoming> {
   isRetry?(incoming: Incoming): boolean;
   /** Refuses what the transport does not allow. @throws {ApiError} */
@@ -21,7 +20,6 @@ function headOf(message: Report | LongReport) {
   return message instanceof LongReport ? message.report : message;
 }
 
-/** Combines the steps of a kind of report, a format and a transport. */
 export function openIntake<Incoming, R extends Report, Answer>(
   deps: ReportKinds['deps'],
   kind: ReportKind<R>,

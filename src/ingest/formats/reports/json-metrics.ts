@@ -50,7 +50,6 @@ export const MetricsReportSchema = Type.Object(
 
 const checker = compiled(MetricsReportSchema);
 
-/** Decodes a metrics report from JSON. @throws {ApiError} of status 400 with the error and its position */
 export function decodeMetrics(json: string): MetricsReport {
   const { body, notes } = readReport(MetricsReportSchema, checker(), json, checkLists);
   const head = readHead(body, notes);

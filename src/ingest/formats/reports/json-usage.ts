@@ -78,7 +78,6 @@ type UsageBody = Static<typeof UsageReportSchema>;
 
 const checker = compiled(UsageReportSchema);
 
-/** Decodes a usage report from JSON. @throws {ApiError} of status 400 with the error and its position */
 export function decodeUsage(json: string): UsageReport {
   const { body, notes } = readReport(UsageReportSchema, checker(), json);
   const head = readHead(body, notes);

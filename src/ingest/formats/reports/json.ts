@@ -88,7 +88,6 @@ export function readHead(
   return checkHead(head, notes);
 }
 
-/** A report as sent, without invalid values. */
 interface SentReport<T extends Type.TSchema> {
   readonly body: Static<T>;
   readonly notes: ReportNotes;
@@ -117,7 +116,6 @@ export function readReport<T extends Type.TObject>(
   return { body: exact as Static<T>, notes };
 }
 
-/** @throws {ApiError} of status 400 if a required field is missing */
 function checkRequired(schema: Type.TObject, checker: Validator, body: unknown): void {
   const required = requiredPart(schema, body);
   if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows, placeOf });

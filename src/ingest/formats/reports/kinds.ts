@@ -35,15 +35,11 @@ export interface ReportSender {
   readonly environment: Environment;
 }
 
-/** Intake of one kind of report, on every transport. */
 export interface ReportKind<R extends Report> {
   readonly route: 'usage' | 'metrics';
   /** Any type of key may report. @throws {ApiError} of status 404 */
   resolve(report: ReportHead): ReportSender;
-  /**
-   * Counts a report unless it was counted before.
-   * @param key its `Idempotency-Key`; without one, its content may identify it
-   */
+  /** @param key the `Idempotency-Key`; without one, the content may identify the report */
   count(
     report: R | LongReport,
     sender: ReportSender,

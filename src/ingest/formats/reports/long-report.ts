@@ -27,7 +27,6 @@ type Sink = SeriesSink & { readonly senders: SenderSight[] };
 /** Known only once the report was added to a batch. */
 export type FoundWhenAdded = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
 
-/** Where steps register names and senders. */
 class Notes implements Sink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
@@ -36,9 +35,8 @@ class Notes implements Sink {
 }
 
 /**
- * A report of hundreds of thousands of entries, counted in steps. First its names are resolved to numbers, and entries of the
- * same series are added up. Then most of its users are committed. Users are unique, so they need not be in one commit with the
- * rest. The final commit has one row per series.
+ * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one series are added
+ * up. Then most of its users are committed: they are unique, so they need not be in one commit with the rest.
  */
 export class LongReport {
   readonly report: CondensedReport;

@@ -33,7 +33,6 @@ export const operations: readonly Operation[] = [
 const answers: Buffer[] = [];
 const maxCachedAnswers = 1_000;
 
-/** The answer of the operations that take reports, in its frame: the number of `stats` received. */
 export function answerOf(statCount: number): Buffer {
   const known = answers[statCount];
   if (known !== undefined) return known;

@@ -26,12 +26,9 @@ import {
   type UsageReport,
 } from './report.ts';
 
-/** Shared by the protobuf messages of usage and metrics reports. */
-
 /** The fields of both kinds of report while they arrive, in any order. */
 type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
-/** The head of a message before its first field: an absent text is empty. */
 function newHead(): HeadDraft {
   return {
     appKey: '',
@@ -51,7 +48,6 @@ function readHeadField(reader: ProtoReader, head: HeadDraft): void {
   else reader.skip();
 }
 
-/** The checked fields of a head. @param notes receives the notes on them @throws {ApiError} of status 400 */
 function finishHead(draft: HeadDraft, notes: ReportNotes): SentHead {
   if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
   throw new ApiError(
@@ -158,7 +154,7 @@ const uniqueUserHashes = 10;
 const uniqueViewedUserHashes = 12;
 const requestCount = 2;
 
-/** Decodes a `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
+/** A `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
   const notes: ReportNotes = new Map();
@@ -235,7 +231,7 @@ function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
   reader.leave(outer);
 }
 
-/** Decodes a `Metrics.MetricStat` (`proto/metrics.proto`). @throws {ApiError} of status 400 with the error */
+/** A `Metrics.MetricStat` (`proto/metrics.proto`). @throws {ApiError} of status 400 with the error */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
   const notes: ReportNotes = new Map();

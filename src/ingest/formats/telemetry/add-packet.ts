@@ -52,7 +52,6 @@ export function addPacket(
   else unresolved?.push(series.whole, minute, 0, 0, 0);
 }
 
-/** The user that a packet is attributed to, and the outcome for its instance id. */
 interface Attribution {
   readonly person: Person | undefined;
   /** Set if the expiry of the instance id is extended. */
@@ -71,12 +70,7 @@ const unattributed: Attribution = {
   instanceDropped: false,
 };
 
-/**
- * Attributes a packet to the user of its instance id. Without a valid one, it is attributed to the identity asserted by the
- * client, if the application accepts such identities.
- * @param environment its number
- * @param now Unix ms
- */
+/** Without a valid instance id, a packet is attributed to the identity asserted by the client, if the application accepts these. */
 export function attribute(
   instances: PeopleFinder,
   { i, u }: Packet,

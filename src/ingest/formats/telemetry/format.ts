@@ -29,7 +29,6 @@ export const packetEndpoints = (maxBody: number): Group<TelemetryDeps> => ({
   ],
 });
 
-/** Packets of browsers and apps, and the sender for pages. */
 export const telemetry: Format<TelemetryDeps & SnippetDeps> = {
   pages: ({ maxBody }) => [packetEndpoints(maxBody), snippet],
 };

@@ -93,7 +93,6 @@ export function checkPacket(body: unknown, json?: string): Packet {
   return packet;
 }
 
-/** The packet of a body that SDKs would not send. @throws {ApiError} of status 400 */
 function repairPacket(body: unknown, json: string | undefined): Packet {
   const check = checker();
   const required = requiredPart(PacketSchema, body);
@@ -117,7 +116,7 @@ function textOf(field: 'i' | 'u', id: number | boolean, json: string | undefined
   return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket)[field]);
 }
 
-/** Removes empty fields, so that a field is present or not, and its lists are lists. */
+/** A field is present or not then, and its lists are lists. */
 function removeNothings(sent: Draft<SentPacket>): void {
   for (const field of ['f', 'm', 'i', 'u'] as const) if (sent[field] == null) delete sent[field];
   for (const variants of Object.values(sent.f ?? {})) {
@@ -128,7 +127,6 @@ function removeNothings(sent: Draft<SentPacket>): void {
   for (const metric of Object.keys(values)) if (Number.isNaN(values[metric])) delete values[metric];
 }
 
-/** The path of the first value that was left out. */
 export function omittedIn(packet: Packet): string | undefined {
   return packet[omitted];
 }
@@ -203,7 +201,6 @@ function isMetrics(metrics: unknown): boolean {
   return true;
 }
 
-/** Resolved sender of a packet. */
 export interface PacketSender extends AttributedSource {
   readonly holder: KeyHolder;
   readonly environment: Environment;

@@ -31,7 +31,6 @@ export interface TelemetryDeps extends CountingDeps {
 
 type PacketHandler = MessageHandler<Request, Packet, PacketSender, Reply>;
 
-/** Handles packets, in the steps of `Pipeline`. */
 export function packetHandler(deps: TelemetryDeps): PacketHandler {
   const handler = ownPackets(deps);
   return deps.owner === undefined
@@ -88,7 +87,6 @@ function originOf(request: Request): string | undefined {
   return request.header('origin') || undefined;
 }
 
-/** The refusals of senders, with their details. */
 export const senderRefusals = {
   unknown_key: 'k is not a Frontend or Mobile key of any application',
   unknown_environment: 'e is not an environment of the application; case matters',

@@ -31,7 +31,6 @@ export interface CountingParts extends Pick<CountingDeps, 'dictionary' | 'sender
   metricsOf(applicationId: string): ReadonlyMap<string, Pick<MetricDeclaration, 'kind'>>;
 }
 
-/** Counts a message: its names are resolved to series, part by part, and then everything is added to one batch. */
 export class UnleashCounting {
   readonly notes: Notes = new Map();
   readonly #parts: CountingParts;
@@ -45,7 +44,6 @@ export class UnleashCounting {
   #at: number | undefined;
   /** `ref, kind, amount` of each usage: see `CumulativeMessage`. */
   readonly #usages: { readonly bucket: number; readonly rows: number[] }[] = [];
-  /** The same of values. */
   readonly #counters: number[] = [];
   readonly #gauges: number[] = [];
 
@@ -59,7 +57,6 @@ export class UnleashCounting {
     this.#now = now;
   }
 
-  /** Resolves a part of the message. */
   add({ usages, counters, gauges }: UnleashContent, sink: Sink): void {
     const { folded, dropped } = sink;
     this.#askerOf(undefined, this.#own, sink);

@@ -21,7 +21,6 @@ const clientEndpoints = (maxReport: number): Group<UnleashDeps> => ({
   ],
 });
 
-/** The routes of Unleash for pages and apps, and their preflights. */
 const pageEndpoints = (maxBody: number): Group<UnleashDeps> => ({
   tag: 'Unleash in pages',
   description: 'What Unleash SDKs of pages and apps report.',

@@ -18,7 +18,6 @@ interface Place {
   readonly subject: string;
 }
 
-/** Headers of a request. */
 interface Headers {
   header(name: string): string | undefined;
 }
@@ -37,10 +36,7 @@ const sentAgain = new Map<string, Repeats>([
 /** As `unleash-client-node`, `unleash-node-sdk` and `UnleashClientRuby`, with the language. */
 const sdkName = /^unleash-?(?:client-?)?([a-z]+)/i;
 
-/**
- * Returns the kind of repetition of the SDK of a message.
- * @returns `undefined` if the message does not name its SDK: early versions name it only when they register
- */
+/** `undefined` if the message does not name its SDK: early versions name it only when they register. */
 function repeatsOf({ sdk, appName }: Head, request: Headers): Repeats | undefined {
   const agent = request.header('user-agent');
   const language = sdkName.exec(sdk ?? (agent === appName ? '' : (agent ?? '')))?.[1];

@@ -137,7 +137,7 @@ function headersOf(request: Request): SdkHead {
   return { appName, connection, instance: read('instanceid'), sdk: sdkOf(read('sdk')), ...own };
 }
 
-/** Resolves a part. Its new names and senders go with the next batch, even if the message is then refused. */
+/** New names and senders go with the next batch, even if the message is refused. */
 function addPart(
   { laneOf }: UnleashDeps,
   counting: UnleashCounting,
@@ -156,7 +156,6 @@ function addPart(
     .catch(() => {}); // If the batch is rolled back, they go with the next one.
 }
 
-/** The refusals of senders, with their details. */
 export const senderRefusals = {
   unknown_key: 'Authorization has no token that an application has adopted',
   unknown_environment: 'The token stands for no environment of an application',
@@ -186,15 +185,11 @@ function claimOf({ keys }: UnleashDeps, request: Request, sender?: UnleashSender
   return { appKey: token, environment: holder?.key.environment };
 }
 
-/** The hash of the bytes of a message, and of the connection that sends them. */
 function digestOf(body: Uint8Array, connection = ''): Digest {
   return digestWords(createHash('sha256').update(connection).update(body).digest());
 }
 
-/**
- * Adds a message to a batch. `durable` resolves when it is on disk. `omission` is what was left out: see `recordNotes`.
- * @param sent by a server. The SDKs of pages and apps send nothing again
- */
+/** @param sent by a server. The SDKs of pages and apps send nothing again */
 function count(
   deps: UnleashDeps,
   { head, content, bytes }: Received,

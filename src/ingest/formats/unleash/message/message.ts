@@ -35,7 +35,6 @@ export interface UnleashContent {
   readonly gauges: readonly Value[];
 }
 
-/** A message of an Unleash SDK or of Edge, without what cannot be counted. */
 export interface UnleashMessage extends UnleashContent {
   /** Name of the service or of the Edge that sent it. */
   readonly appName: string | undefined;
@@ -61,7 +60,7 @@ export type UnleashKind = 'register' | 'metrics' | 'bulk';
 /** What identifies a sender. SDKs send it in headers as well, and some only there. */
 export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval'>;
 
-/** Reads a parsed body. @throws {ApiError} `invalid_body` if it is not an object */
+/** @throws {ApiError} `invalid_body` if the body is not an object */
 export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   if (!isFields(body)) throw new ApiError('invalid_body', 'The body must be an object');
   const notes: Notes = new Map();
@@ -85,7 +84,7 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   };
 }
 
-/** Completes what identifies the sender. @param headers of the request */
+/** @param headers of the request: some SDKs identify themselves only there */
 export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead): Head {
   return {
     ...head,

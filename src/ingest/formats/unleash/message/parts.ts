@@ -13,13 +13,11 @@ export interface PackedMessage {
 
 export type UnleashFormat = `unleash-${UnleashKind}`;
 
-/** Decodes a message. @throws {ApiError} of status 400 or 413 */
 export function decodeUnleash(kind: UnleashKind, body: Uint8Array): UnleashMessage {
   checkJsonEntries(body);
   return readMessage(kind, parseJson(decodeText(body)));
 }
 
-/** Decoders of large messages, by format. */
 export const unleashDecoders: Readonly<Record<UnleashFormat, (body: Uint8Array) => PackedMessage>> = {
   'unleash-metrics': (body) => packMessage(decodeUnleash('metrics', body)),
   'unleash-bulk': (body) => packMessage(decodeUnleash('bulk', body)),
@@ -31,7 +29,6 @@ const entriesPerPart = 1000;
 
 const packr = new Packr({ useRecords: false });
 
-/** Packs a message, to be sent to another thread. */
 export function packMessage({ usages, counters, gauges, ...head }: UnleashMessage): PackedMessage {
   const parts = [...contentParts({ usages, counters, gauges })];
   const entries = usages.reduce(

@@ -5,7 +5,7 @@ import { type Delta, emptyContent, encodeDelta } from '../src/replication/delta.
 import type { Entry } from '../src/replication/entry.ts';
 import { Replica } from '../src/replication/replica.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../src/storage/lmdb/blocks.ts';
-import { openReplicaStore } from '../src/storage/lmdb/replica-store.ts';
+import { openReplicaStore } from '../src/storage/lmdb/usage.ts';
 
 /** Speed of a node applying the log, and writing and loading snapshots. Rates are per thread, with each commit on disk. */
 export interface ReplicaFigures {

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { Batch } from '../src/storage/commit/batch.ts';
-import type { ProducerMemory } from '../src/storage/commit/frame-slot.ts';
-import { ProducerCommitter } from '../src/storage/commit/producer-committer.ts';
+import { ProducerCommitter } from '../src/storage/commit/committer.ts';
+import type { ProducerMemory } from '../src/storage/commit/journal-memory.ts';
 import { RecordArrays } from '../src/storage/commit/record-buffer.ts';
 import { seriesRef } from '../src/storage/lmdb/blocks.ts';
 

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type JournalPlace, openJournal } from '../src/storage/commit/fold.ts';
 import { JournalThread } from '../src/storage/commit/journal-thread.ts';
-import { prepareSpare } from '../src/storage/journal/spares.ts';
+import { prepareSpare } from '../src/storage/journal/directory.ts';
 import { workerFile } from '../test/support/committers.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';

@@ -1,9 +1,8 @@
 import { createAggregator } from '../src/storage/commit/aggregator.ts';
 import { Batch } from '../src/storage/commit/batch.ts';
 import { openAccountTables } from '../src/storage/lmdb/accounts.ts';
-import { seriesRef } from '../src/storage/lmdb/blocks.ts';
+import { bucketAt, horizonsAt, seriesRef } from '../src/storage/lmdb/blocks.ts';
 import { subjectText } from '../src/storage/lmdb/ledger.ts';
-import { bucketAt, horizonsAt } from '../src/storage/lmdb/retention.ts';
 import { environmentOrdinal } from '../src/storage/lmdb/sketches.ts';
 import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 

@@ -2,7 +2,7 @@
  * What keeps a damaged file from ending the process. LMDB follows every offset, length and page number that a page of its
  * file holds, so one flipped bit has it read, or write, anywhere. These are called where LMDB takes a page from the file
  * (see scripts/build/lmdb.ts): its header is looked at each time, its nodes once, and then its bit in the environment's map says
- * that they are whole. src/storage/lmdb/lmdb-page.ts has the same rules, for files that are not open.
+ * that they are whole. src/storage/lmdb/check-pages.ts has the same rules, for files that are not open.
  */
 #include <stdint.h>
 #include <stdio.h>

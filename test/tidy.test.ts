@@ -163,25 +163,25 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6342,
-  auth: 10945,
+  accounts: 6339,
+  auth: 10944,
   bench: 3183,
   cli: 5902,
-  commands: 2400,
+  commands: 2403,
   console: 19740,
   contract: 7986,
-  demo: 1456,
+  demo: 1454,
   grpc: 1892,
   http: 5074,
-  ingest: 9860,
+  ingest: 9610,
   'main.ts': 88,
   management: 6480,
-  replication: 10761,
-  reports: 7905,
+  replication: 10778,
+  reports: 7910,
   runtime: 1461,
-  serve: 4714,
-  storage: 14525,
-  webhooks: 2269,
+  serve: 4708,
+  storage: 14137,
+  webhooks: 2159,
 };
 
 describe('lines', () => {

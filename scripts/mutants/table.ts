@@ -39,14 +39,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'refuses one byte over the limit after decompression',
   },
   'rate-limit': {
-    file: 'src/ingest/admission/token-bucket.ts',
+    file: 'src/ingest/admission/rate-limits.ts',
     text: 'if (wait === 0) this.#tokens -= cost;',
     without: '',
     test: 'test/ingest/admission/token-bucket.test.ts',
     title: 'a new bucket grants its burst at once',
   },
   'repeated-message': {
-    file: 'src/ingest/seen-messages.ts',
+    file: 'src/ingest/count-once.ts',
     text: 'at < 0 ? undefined :',
     without: 'at < 0 || at >= 0 ? undefined :',
     test: 'test/ingest/seen-messages.test.ts',
@@ -74,7 +74,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'that cannot be counted is attributed to its sender once',
   },
   retention: {
-    file: 'src/storage/lmdb/retention.ts',
+    file: 'src/storage/lmdb/blocks.ts',
     text: 'days: floor(daysMs, day) };',
     without: 'days: floor(daysMs, day) * 0 };',
     test: 'test/storage/aggregate/roll-up.test.ts',

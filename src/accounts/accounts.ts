@@ -1,4 +1,4 @@
-import type { IdentityProvider } from '../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../storage/lmdb/auth-records.ts';
 import type {
   ApiKey,
   Application,
@@ -10,8 +10,8 @@ import type {
   OAuthClient,
   Team,
   User,
+  Webhook,
 } from '../storage/lmdb/records.ts';
-import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import { mustExist } from './checks.ts';
 
 /** Teams and what they own, read-only. A directory shows what is on disk, a draft what a change applies to. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import type { IdentityProviderPatch, NewIdentityProvider } from '../contract/shapes/identity-provider.ts';
 import { checkUrl } from '../http/outbound/addresses.ts';
-import type { IdentityProvider } from '../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../storage/lmdb/auth-records.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, missing, mustExist } from './checks.ts';

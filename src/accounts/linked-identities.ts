@@ -1,4 +1,4 @@
-import type { LinkedIdentity } from '../storage/lmdb/provider-records.ts';
+import type { LinkedIdentity } from '../storage/lmdb/auth-records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { hashSecret } from './secrets.ts';
 import type { Draft, Reader } from './store/account-store.ts';

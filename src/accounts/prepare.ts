@@ -2,20 +2,18 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { isPresent } from '../runtime/presence.ts';
-import { areJournalsEmpty } from '../storage/journal/lanes.ts';
-import { type AccountTables, openAccountTables } from '../storage/lmdb/accounts.ts';
+import { areJournalsEmpty } from '../storage/journal/directory.ts';
+import { type AccountTables, openAccountTables, readCopyState } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
-import { readCopyState } from '../storage/lmdb/copy-state.ts';
-import { createAtomically } from '../storage/lmdb/create-atomically.ts';
 import {
   cannotOpen,
   checkDataFiles,
+  createAtomically,
   dataFileOf,
   explainDamage,
   missingFile,
-} from '../storage/lmdb/data-file.ts';
-import { journalsOf } from '../storage/lmdb/journal-mark.ts';
-import { accountsLayout, currentLayout } from '../storage/lmdb/layout.ts';
+} from '../storage/lmdb/data-directory.ts';
+import { accountsLayout, currentLayout, journalsOf } from '../storage/lmdb/layout.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';

@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../accounts/key-index.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { Lane } from '../storage/commit/lane.ts';
+import { type Digest, digestWords } from '../storage/commit/records.ts';
 import type { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
+import { briefWord, lifeOf, type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
+import type { Environment } from '../storage/lmdb/records.ts';
 import type { AdmissionDeps } from './admission.ts';
 import type { AttributedSource, Ledger } from './ledger/ledger.ts';
-import type { Recognition } from './message-identity.ts';
-import type { SeenMessages } from './seen-messages.ts';
 import type { Senders } from './senders.ts';
 
 /**
@@ -62,4 +65,288 @@ export interface KeyFinder {
   markUsed(holder: KeyHolder): void;
   markLeaked(holder: KeyHolder): void;
   markRefused(holder: KeyHolder, code: RefusalCode): void;
+}
+
+/**
+ * 128 bits that two messages share exactly if the second repeats the first. They are a hash of a message's content, not of its
+ * bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers of the application
+ * and of the key, so no key can imitate another. Identities are stored: hash the same input in every version, or a repetition
+ * across an update counts twice.
+ */
+export type MessageIdentity = Digest;
+
+export interface Recognition {
+  readonly identity: MessageIdentity;
+  /** Whether a match is certainly a repetition. Otherwise the message counts: another process may have sent the same. */
+  readonly repeats: boolean;
+}
+
+export interface MessageSender {
+  readonly holder: KeyHolder;
+  readonly environment: Pick<Environment, 'number'>;
+}
+
+/** @param route `telemetry` and so on, which separates the keys of different routes */
+export function identityOfKey(route: string, sender: MessageSender, key: string): MessageIdentity {
+  const text = `${route} ${sender.environment.number} ${key}`;
+  const [a, b] = digestWords(createHash('sha256').update(text).digest());
+  return identityOf(sender, a, b);
+}
+
+export function identityOf(
+  { holder: { application, key } }: MessageSender,
+  a: number,
+  b: number,
+): MessageIdentity {
+  return [application.number, key.number, a, b];
+}
+
+/** The identity of a message by its bytes, which is recognised briefly: another message can have the same. */
+export function identityOfBytes(
+  { holder: { application, key } }: MessageSender,
+  bytes: Digest,
+): MessageIdentity {
+  return [application.number, briefWord(key.number), bytes[0], bytes[1]];
+}
+
+const keyPattern = /^[ -~]{1,255}$/;
+
+/** The value of an `Idempotency-Key` header, if sent. @throws {ApiError} `invalid_idempotency_key` */
+export function checkIdempotencyKey(value: string | undefined): string | undefined {
+  if (value === undefined || keyPattern.test(value)) return value;
+  throw new ApiError('invalid_idempotency_key', 'Send 1 to 255 printable ASCII characters, or leave it out');
+}
+
+/** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
+export const maxSeenMessages = 2 ** 18;
+
+/** Share of its messages that an application over its share forgets at once. */
+const forgottenPart = 1 / 64;
+
+const kept = Promise.resolve();
+
+/** Not a valid batch number. */
+const onDisk = 0;
+
+interface Counted {
+  readonly batch: Batch;
+  readonly number: number;
+  readonly identities: MessageIdentity[];
+}
+
+/**
+ * The messages of the last ten minutes, so that repetitions are not counted again. They include messages that others may merely
+ * resemble: a marked retry repeats them. All applications share the memory. When it is full, those with more than an equal
+ * share forget their oldest messages, so none can displace another's. The workers store the messages in the same transaction as
+ * their counts, and delete the forgotten ones, so a restart changes nothing.
+ */
+export class SeenMessages {
+  readonly #limit: number;
+  readonly #applications = new Map<number, ApplicationMessages>();
+  #size = 0;
+  /** Batches being committed. The queue limits their number. */
+  readonly #byBatch = new Map<Batch, Counted>();
+  readonly #byNumber = new Map<number, Counted>();
+  #lastNumber = onDisk;
+
+  /** @param known the stored messages, oldest first @param limit maximum number of messages in memory */
+  constructor(known: Iterable<Message> = [], limit = maxSeenMessages) {
+    this.#limit = limit;
+    for (const { identity, at } of known) this.#remember(digestWords(Buffer.from(identity)), at, onDisk);
+  }
+
+  /**
+   * Finds a message counted before. The promise resolves when that is on disk, and rejects if its batch was rolled back.
+   * @param now Unix ms
+   */
+  find(identity: MessageIdentity, now: number): Promise<void> | undefined {
+    const own = this.#applications.get(identity[0]);
+    const at = own?.find(identity, now - lifeOf(identity[1])) ?? -1;
+    return at < 0 ? undefined : (this.#byNumber.get(own!.batchAt(at))?.batch.durable ?? kept);
+  }
+
+  /**
+   * Adds a message that a batch counts at `now` (Unix ms). If the batch is rolled back, so is the message.
+   * @param from the content of the batch before the message. Later additions are bound to the identity: other nodes skip them
+   *   if they know it already
+   */
+  add(identity: MessageIdentity, now: number, batch: Batch, from = batch.extent): void {
+    const counted = this.#byBatch.get(batch) ?? this.#open(batch);
+    counted.identities.push(identity);
+    batch.messages.add(identity, now, from, batch.extent);
+    this.#remember(identity, now, counted.number, batch);
+  }
+
+  forget(application: number): void {
+    this.#size -= this.#applications.get(application)?.size ?? 0;
+    this.#applications.delete(application);
+  }
+
+  #open(batch: Batch): Counted {
+    this.#lastNumber = (this.#lastNumber % 0xffff_ffff) + 1;
+    const counted = { batch, number: this.#lastNumber, identities: [] };
+    this.#byBatch.set(batch, counted);
+    this.#byNumber.set(counted.number, counted);
+    batch.durable.then(
+      () => this.#close(counted),
+      () => this.#revoke(counted),
+    );
+    return counted;
+  }
+
+  #close({ batch, number }: Counted): void {
+    this.#byBatch.delete(batch);
+    this.#byNumber.delete(number);
+  }
+
+  #revoke(counted: Counted): void {
+    this.#close(counted);
+    for (const each of counted.identities) this.#applications.get(each[0])?.revoke(each, counted.number);
+  }
+
+  #remember(identity: MessageIdentity, at: number, number: number, batch?: Batch): void {
+    const own = this.#applications.get(identity[0]) ?? this.#openApplication(identity[0]);
+    const before = own.size;
+    own.expire(at - messageLifeMs);
+    own.add(identity, at, number);
+    this.#size += own.size - before;
+    if (this.#size > this.#limit) this.#makeRoom(at, batch);
+  }
+
+  #openApplication(application: number): ApplicationMessages {
+    const messages = new ApplicationMessages();
+    this.#applications.set(application, messages);
+    return messages;
+  }
+
+  /** @param batch deletes the forgotten messages on disk; without one they stay there until they expire */
+  #makeRoom(now: number, batch: Batch | undefined): void {
+    const share = this.#limit / this.#applications.size;
+    for (const [application, own] of this.#applications) {
+      if (own.newest <= now - messageLifeMs) this.forget(application);
+      else if (own.size > share) this.#forgetPart(application, own, batch);
+    }
+  }
+
+  #forgetPart(application: number, own: ApplicationMessages, batch: Batch | undefined): void {
+    const count = Math.ceil(own.size * forgottenPart);
+    own.forget(count, (key, a, b, time) => batch?.messages.forget([application, key, a, b], time));
+    this.#size -= count;
+  }
+}
+
+const minRoom = 16;
+/** Words per message: its identity without the application, and the number of the batch that counted it. */
+const wordsPerMessage = 4;
+/** Slots probed for a message. At most half of all are occupied, so only an attacker fills this many in a row. */
+const maxProbes = 128;
+
+/** The time of a removed message. */
+const never = Number.NEGATIVE_INFINITY;
+
+/**
+ * The messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings in a
+ * map would keep the garbage collector busy. New messages are appended, and old ones are dropped at the start. When the end is
+ * reached, the rest is copied to new arrays. If an attacker has filled all slots a message could take, a new message replaces
+ * another one.
+ */
+export class ApplicationMessages {
+  /** Unix ms of the newest message. */
+  newest = never;
+  #room = minRoom;
+  #words = new Uint32Array(minRoom * wordsPerMessage);
+  #times = new Float64Array(minRoom);
+  /** A hash table: position of a message plus one, by a word of its identity. A free slot is 0. */
+  #slots = new Int32Array(minRoom * 2);
+  #first = 0;
+  #end = 0;
+
+  get size(): number {
+    return this.#end - this.#first;
+  }
+
+  /** The position of a message counted after `since` (Unix ms), or -1. */
+  find(identity: MessageIdentity, since: number): number {
+    const at = this.#slots[this.#slotOf(identity)]! - 1;
+    return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
+  }
+
+  batchAt(at: number): number {
+    return this.#words[at * wordsPerMessage + 3]!;
+  }
+
+  /** Adds a message that a batch has counted. */
+  add(identity: MessageIdentity, time: number, batch: number): void {
+    if (this.#end === this.#room) this.#move();
+    const at = this.#end;
+    this.#end += 1;
+    const words = this.#words;
+    const from = at * wordsPerMessage;
+    words[from] = identity[1];
+    words[from + 1] = identity[2];
+    words[from + 2] = identity[3];
+    words[from + 3] = batch;
+    this.#times[at] = time;
+    this.newest = Math.max(this.newest, time);
+    this.#slots[this.#slotOf(identity)] = at + 1;
+  }
+
+  revoke(identity: MessageIdentity, batch: number): void {
+    const at = this.find(identity, never);
+    if (at >= 0 && this.batchAt(at) === batch) this.#times[at] = never;
+  }
+
+  expire(until: number): void {
+    while (this.#first < this.#end && this.#times[this.#first]! <= until) this.#first += 1;
+  }
+
+  /** Removes the oldest messages, and calls back with each. */
+  forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
+    for (const end = Math.min(this.#end, this.#first + count); this.#first < end; this.#first += 1) {
+      const at = this.#first * wordsPerMessage;
+      const time = this.#times[this.#first]!;
+      if (time !== never) forgotten(this.#words[at]!, this.#words[at + 1]!, this.#words[at + 2]!, time);
+    }
+  }
+
+  #slotOf(identity: MessageIdentity): number {
+    const start = identity[2] ^ identity[1];
+    const last = this.#slots.length - 1;
+    for (let probe = 0; probe < maxProbes; probe += 1) {
+      const slot = (start + probe) & last;
+      const at = this.#slots[slot]! - 1;
+      if (at < 0 || this.#holds(at, identity)) return slot;
+    }
+    return start & last;
+  }
+
+  #holds(at: number, identity: MessageIdentity): boolean {
+    const words = this.#words;
+    const from = at * wordsPerMessage;
+    return words[from] === identity[1] && words[from + 1] === identity[2] && words[from + 2] === identity[3];
+  }
+
+  /** Copies the remaining messages to arrays of twice their size. */
+  #move(): void {
+    const words = this.#words;
+    const first = this.#first;
+    const { size } = this;
+    const times = this.#times.subarray(first, this.#end);
+    while (this.#room >= minRoom * 2 && this.#room > size * 4) this.#room /= 2;
+    while (this.#room < size * 2) this.#room *= 2;
+    this.#words = new Uint32Array(this.#room * wordsPerMessage);
+    this.#words.set(words.subarray(first * wordsPerMessage, this.#end * wordsPerMessage));
+    this.#times = new Float64Array(this.#room);
+    this.#times.set(times);
+    this.#slots = new Int32Array(this.#room * 2);
+    this.#first = 0;
+    this.#end = size;
+    for (let at = 0; at < size; at += 1) this.#slots[this.#slotAt(at)] = at + 1;
+  }
+
+  #slotAt(at: number): number {
+    const words = this.#words;
+    const from = at * wordsPerMessage;
+    return this.#slotOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
+  }
 }

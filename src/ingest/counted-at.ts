@@ -1,4 +1,4 @@
-import { bucketAt, horizonsAt, oldestWholeDay, type Retention } from '../storage/lmdb/retention.ts';
+import { bucketAt, horizonsAt, oldestWholeDay, type Retention } from '../storage/lmdb/blocks.ts';
 
 /** Tolerance for senders' clocks that are ahead. */
 export const aheadMs = 5 * 60_000;

@@ -1,11 +1,62 @@
-import { storeUnavailable } from '../contract/errors.ts';
-import { omissionCodes } from '../contract/notes.ts';
+import { isOneOrigin } from '../accounts/origins.ts';
+import { type ApiError, storeUnavailable } from '../contract/errors.ts';
+import { notedHeader, omissionCodes } from '../contract/notes.ts';
+import type { RpcStatus } from '../grpc/status.ts';
 import { bodyRefusals } from '../http/body.ts';
-import type { Header, Media, Parameter, Refusals } from '../http/endpoint.ts';
+import type {
+  Endpoint,
+  Group,
+  Header,
+  Headers,
+  Json,
+  Media,
+  Operation,
+  Parameter,
+  Refusals,
+} from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
 import { longestPath } from './omissions.ts';
-import type { Intake } from './pipeline.ts';
+import type { Intake, Transport } from './pipeline.ts';
+
+/** A format of messages: what it adds to the service. Its routes in the ledger are in `src/contract/message-routes.ts`. */
+export interface Format<in Deps = never> {
+  /** Endpoints for pages and apps. The metrics host may serve them under a second path. */
+  readonly pages?: (limits: BodyLimits) => readonly Group<Deps>[];
+  readonly servers?: (limits: BodyLimits) => readonly Group<Deps>[];
+  readonly calls?: readonly FormatCall<Deps>[];
+  readonly securitySchemes?: Readonly<Record<string, Json>>;
+  /** Describes in the OpenAPI document what its operations do not. */
+  readonly introduction?: string;
+}
+
+export interface BodyLimits {
+  /** Maximum length of a packet, inflated. */
+  readonly maxBody: number;
+  /** Maximum length of a report, inflated. */
+  readonly maxReport: number;
+}
+
+export interface FormatCall<in Deps> {
+  readonly service: string;
+  /** `/Service/Method`. */
+  readonly path: string;
+  open<Incoming>(deps: Deps, transport: CallTransport<Incoming>): Intake<Incoming, CallAnswer>;
+}
+
+/** A message in its frame, or a refusal. */
+export type CallAnswer = Buffer | RpcStatus;
+
+/** Transport of gRPC and gRPC-Web calls. The format encodes the responses. */
+export interface CallTransport<Incoming> extends Transport<Incoming> {
+  headersOf(incoming: Incoming): Pick<Request, 'header'>;
+  isRetry(incoming: Incoming): boolean;
+  /** Refuses a call that has ended. @throws {ApiError} */
+  check(incoming: Incoming): void;
+  /** The part of the message received if `read` was not called or failed. */
+  beginning(incoming: Incoming): Uint8Array | undefined;
+  refuse(refusal: ApiError): CallAnswer;
+}
 
 /** Declarations shared by the endpoints that take packets and reports. */
 
@@ -78,4 +129,105 @@ const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
 
 export function keyOf(request: Pick<Request, 'header'>): string | undefined {
   return authorization.exec(request.header('authorization') ?? '')?.[1];
+}
+
+/** A page may only post packets: no credentials. It can read one header besides those that every page can: see `notedHeaders`. */
+const preflightHeaders = {
+  'access-control-allow-methods': 'POST, OPTIONS',
+  'access-control-max-age': '7200',
+};
+
+/** The request headers that a page may send with a packet. */
+const packetHeaders = 'content-type, content-encoding';
+
+const none: Readonly<Record<string, string>> = {};
+
+/** Headers that allow a page of `origin` to read the answer. None without an origin, or with several. */
+export function allowOrigin(origin: string | undefined): Readonly<Record<string, string>> {
+  return origin === undefined || !isOneOrigin(origin)
+    ? none
+    : { 'access-control-allow-origin': origin, vary: 'Origin' };
+}
+
+/** The same for an accepted message of which an entry was left out. @param omission see `recordNotes` */
+export function notedHeaders(origin: string | undefined, omission: string): Readonly<Record<string, string>> {
+  const allowed = allowOrigin(origin);
+  const exposed = allowed === none ? none : { 'access-control-expose-headers': notedHeader };
+  return { ...allowed, ...exposed, [notedHeader]: omission };
+}
+
+/** Headers of a preflight's answer. The application is not known yet, so any origin is allowed. @param sent names of request headers */
+export function preflight(
+  origin: string | undefined,
+  sent = packetHeaders,
+): Readonly<Record<string, string>> {
+  return { ...preflightHeaders, 'access-control-allow-headers': sent, ...allowOrigin(origin) };
+}
+
+export const Origin: Parameter = {
+  name: 'Origin',
+  in: 'header',
+  description: 'Sent by every browser. Required with a Frontend key, and from a browser with any key.',
+  schema: { type: 'string' },
+  example: 'https://shop.example',
+};
+
+/** Headers of answers that a page may read. */
+export const cors: Headers = {
+  'Access-Control-Allow-Origin': {
+    component: 'AllowOrigin',
+    description: 'The `Origin` of the request, if it is allowed. Absent if the request had none.',
+    schema: { type: 'string' },
+  },
+  Vary: {
+    component: 'Vary',
+    description: '`Origin`, beside `Access-Control-Allow-Origin`.',
+    schema: { const: 'Origin' },
+  },
+};
+
+/** Headers of a 202 that a page may read. */
+export const acceptedHeaders: Headers = {
+  ...cors,
+  [notedHeader]: Noted,
+  'Access-Control-Expose-Headers': {
+    description: 'Sent with `Flagmeter-Noted`, so that a page can read it.',
+    schema: { const: notedHeader },
+  },
+};
+
+/** The endpoint of preflights. @param sent names of the allowed request headers */
+export const preflightEndpoint = (
+  path: string,
+  operationId: string,
+  sent = packetHeaders,
+): Endpoint<unknown> => ({
+  method: 'OPTIONS',
+  path,
+  access: { credential: 'None', who: 'Everybody' },
+  operation: preflightOperation(operationId, sent),
+  bind: () => (request) => ({ status: 204, headers: preflight(request.header('origin'), sent) }),
+});
+
+const preflightOperation = (operationId: string, sent: string): Operation => ({
+  operationId,
+  summary: 'Preflight of a browser',
+  description: 'Any origin may ask, because only the message names the application.',
+  security: [],
+  parameters: [Origin],
+  answers: {
+    204: {
+      description: 'A page may post.',
+      headers: {
+        ...cors,
+        'Access-Control-Allow-Methods': fixed('POST, OPTIONS'),
+        'Access-Control-Allow-Headers': fixed(sent),
+        'Access-Control-Max-Age': fixed('7200'),
+      },
+    },
+  },
+});
+
+function fixed(value: string): Header {
+  return { required: true, schema: { const: value } };
 }

@@ -1,3 +1,4 @@
+import { ApiError } from '../contract/errors.ts';
 import { type LedgerNote, omissionCodes } from '../contract/notes.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { AttributedSource, Ledger } from './ledger/ledger.ts';
@@ -61,4 +62,161 @@ function stepText(step: string | number): string {
 
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** The keywords used by the schemas of packets and reports. `omitInvalid` ignores any other keyword. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: { readonly '': Schema };
+}
+
+type Holder = Record<string | number, unknown>;
+
+/**
+ * Checks the optional values of a parsed body, which may be `null` or `[]`. A wrong type and a count that is negative or fractional
+ * are errors of the sending program, and refuse the body. A value that a correct program can produce is left out, so that it does
+ * not discard its neighbours: one that is too large, not finite, or `null` in place of a number.
+ *
+ * A field that is a number becomes `NaN`, and a count in a list 0, because its position tells what it counts. Any other map entry is
+ * deleted. Any other field or list entry becomes `null`, because list entries are counted.
+ * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`). This one is modified
+ * @returns the path of the first value that was left out
+ * @throws {ApiError} `invalid_body` with the path of a wrong value
+ */
+export function omitInvalid(schema: object, body: object, exact: object = body): string | undefined {
+  const walk = new Walk();
+  walk.visit(schema as Schema, body as Holder, exact as Holder);
+  return walk.omitted;
+}
+
+/** The fields of a parsed body that its schema requires, without their list entries. */
+export function requiredPart(
+  { required }: { readonly required?: readonly string[] },
+  body: unknown,
+): unknown {
+  if (!isHolder(body) || Array.isArray(body)) return body;
+  const present = (required ?? []).filter((field) => Object.hasOwn(body, field));
+  return Object.fromEntries(present.map((field) => [field, Array.isArray(body[field]) ? [] : body[field]]));
+}
+
+/** Names a field of a body whose required part violates its schema (see `shapeError`). @param pointer its JSON pointer */
+export function placeOf(pointer: string): string {
+  return pathText([pointer.slice(1)]);
+}
+
+class Walk {
+  omitted: string | undefined;
+  readonly #path: (string | number)[] = [];
+
+  visit(schema: Schema, value: Holder, exact: Holder): void {
+    if (Array.isArray(value)) this.#visitList(schema, value, exact);
+    else this.#visitObject(schema, value, exact);
+  }
+
+  #visitList({ items }: Schema, list: readonly unknown[], exact: Holder): void {
+    if (items === undefined) return;
+    for (const [at, item] of list.entries()) {
+      this.#path.push(at);
+      if (!this.#keeps(items, item)) exact[at] = isCount(items) ? 0 : null;
+      else if (isHolder(item)) this.visit(items, item, exact[at] as Holder);
+      this.#path.pop();
+    }
+  }
+
+  #visitObject({ properties, patternProperties }: Schema, value: Holder, exact: Holder): void {
+    for (const key in value) {
+      const schema = properties === undefined ? patternProperties?.[''] : fieldOf(properties, key);
+      if (schema?.type === undefined) continue;
+      const each = value[key];
+      this.#path.push(key);
+      if (isEmptyList(each) && allows(schema, 'null') && !allows(schema, 'array')) exact[key] = null;
+      else if (this.#keeps(schema, each)) {
+        if (isHolder(each)) this.visit(schema, each, exact[key] as Holder);
+      } else if (isNumber(schema)) exact[key] = Number.NaN;
+      else if (properties === undefined) delete exact[key];
+      else exact[key] = null;
+      this.#path.pop();
+    }
+  }
+
+  /** True if a value is kept, apart from its members. @throws {ApiError} if it is wrong */
+  #keeps(schema: Schema, value: unknown): boolean {
+    if (value === null) {
+      if (allows(schema, 'null')) return true;
+      if (allows(schema, 'object')) throw wrong(this.#path, schema);
+      return this.#omit();
+    }
+    if (!allows(schema, typeOf(value))) throw wrong(this.#path, schema);
+    if (typeof value === 'number') return this.#keepsNumber(schema, value);
+    if (!Array.isArray(value)) return true;
+    if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) throw wrong(this.#path, schema);
+    return true;
+  }
+
+  #keepsNumber(schema: Schema, value: number): boolean {
+    const { minimum, maximum = Number.POSITIVE_INFINITY } = schema;
+    const isFraction = Number.isFinite(value) && !Number.isInteger(value);
+    if (minimum !== undefined && (value < minimum || isFraction)) throw wrong(this.#path, schema);
+    return (Number.isFinite(value) && value <= maximum) || this.#omit();
+  }
+
+  #omit(): false {
+    this.omitted ??= pathText(this.#path);
+    return false;
+  }
+}
+
+function wrong(path: Path, schema: Schema): ApiError {
+  return new ApiError('invalid_body', `${pathText(path)} must be ${requirementOf(schema)}`);
+}
+
+function requirementOf({
+  properties,
+  patternProperties,
+  items,
+  maxItems,
+  minimum,
+  ...schema
+}: Schema): string {
+  if (properties !== undefined || patternProperties !== undefined) return 'an object';
+  if (items !== undefined)
+    return maxItems === undefined ? 'an array' : `an array of at most ${maxItems} numbers`;
+  if (minimum !== undefined) return `a whole number from ${minimum}`;
+  if (schema.type?.includes('integer')) return 'a whole number';
+  return allows(schema, 'string') ? 'a string' : 'a number';
+}
+
+function fieldOf(properties: Readonly<Record<string, Schema>>, key: string): Schema | undefined {
+  return Object.hasOwn(properties, key) ? properties[key] : undefined;
+}
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function allows({ type = [] }: Schema, actual: string): boolean {
+  const types = typeof type === 'string' ? [type] : type;
+  return types.includes(actual) || (actual === 'number' && types.includes('integer'));
+}
+
+function isCount({ type }: Schema): boolean {
+  return type === 'integer';
+}
+
+function isNumber(schema: Schema): boolean {
+  return allows(schema, 'number') && !allows(schema, 'string');
+}
+
+function isHolder(value: unknown): value is Holder {
+  return typeof value === 'object' && value !== null;
+}
+
+/** PHP encodes an empty map like this. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }

@@ -3,10 +3,9 @@ import { ApiError } from '../contract/errors.ts';
 import { SentBody } from '../http/sent-body.ts';
 import type { LargeBodies } from './admission/large-bodies.ts';
 import { type AdmissionDeps, admit, admitOf, chargeSmall, Payer } from './admission.ts';
-import type { KeyFinder } from './count-once.ts';
+import { checkIdempotencyKey, type KeyFinder } from './count-once.ts';
+import { beginningOf } from './json-text.ts';
 import type { Ledger, LedgerSource } from './ledger/ledger.ts';
-import { checkIdempotencyKey } from './message-identity.ts';
-import { beginningOf } from './peek.ts';
 
 export interface PipelineDeps extends AdmissionDeps {
   readonly keys: KeyFinder;

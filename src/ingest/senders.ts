@@ -4,7 +4,7 @@ import type { Batch } from '../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../storage/commit/series-dictionary.ts';
 import { otherSender, type Sender, slotMs } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
-import { ledgerText } from './ledger/text.ts';
+import { ledgerText } from './ledger/hour-rows.ts';
 
 interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
   readonly userAgent: string | undefined;

@@ -6,7 +6,7 @@ import { findClient, teamsThrough } from '../auth/oauth/clients/clients.ts';
 import type { Authenticate } from '../auth/oauth/tokens/bearer.ts';
 import { roleOf } from '../contract/key-scopes.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
-import type { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
+import type { KeyedLimits } from '../ingest/admission/rate-limits.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { FreshnessDeps } from '../reports/usage/freshness.ts';
 import type { ApiKey, Application } from '../storage/lmdb/records.ts';

@@ -32,7 +32,7 @@ import { timeText } from '../runtime/rfc3339.ts';
 import type {
   LinkedIdentity as StoredIdentity,
   IdentityProvider as StoredProvider,
-} from '../storage/lmdb/provider-records.ts';
+} from '../storage/lmdb/auth-records.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';

@@ -4,7 +4,7 @@ import { IngestReport } from '../contract/shapes/ledger.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { ledgerColumns } from '../reports/exports/ledger.ts';
 import { anyLength, emptyRange, range, readReportRange } from '../reports/usage/report-range.ts';
-import type { Retention } from '../storage/lmdb/retention.ts';
+import type { Retention } from '../storage/lmdb/blocks.ts';
 import type { ReportingDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';

@@ -6,7 +6,7 @@ import { ServiceStatus } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { cutPage, namePage, paging } from '../http/lists.ts';
-import type { LatestUnattributed } from '../ingest/ledger/unattributed.ts';
+import type { LatestUnattributed } from '../ingest/ledger/ledger.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';

@@ -16,7 +16,7 @@ import { pageOf, paging, readCursor, writeCursor } from '../http/lists.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
-import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
+import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { bodyOf, formatOf } from '../webhooks/formats/formats.ts';
 import {
   deliveriesOf,

@@ -7,16 +7,17 @@ import {
   applicationOf,
   type CumulativeMessage,
   type CumulativeTotals,
+  eachAdded,
   noteLine,
+  rowWidth,
 } from '../storage/lmdb/cumulative.ts';
-import { eachAdded, rowWidth } from '../storage/lmdb/cumulative-rows.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { putSpans, type SenderSpan } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
 import { increaseOf } from '../storage/lmdb/totals.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { ChangedDays } from './changed-days.ts';
 import type { CountedMessages } from './counted-messages.ts';
 import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';

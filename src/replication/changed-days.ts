@@ -1,6 +1,6 @@
 import { minuteOf, minutesPerDay, seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { ReplicaState } from './replica-state.ts';
 
 /**

@@ -7,7 +7,7 @@ import {
   putMessage,
   takeMessages,
 } from '../storage/lmdb/messages.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { maxSkewMs } from './postgres/shared-clock.ts';
 
 const identityBytes = 16;

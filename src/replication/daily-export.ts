@@ -4,13 +4,20 @@ import { HyperLogLog } from '../storage/aggregate/hyperloglog.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { unite } from '../storage/aggregate/unique-users.ts';
-import { bucketWidth, minutesPerDay, placeOf, rawBlocks } from '../storage/lmdb/blocks.ts';
-import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
-import { horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
+import {
+  bucketWidth,
+  type Counts,
+  countsCodec,
+  horizonsAt,
+  minutesPerDay,
+  placeOf,
+  type Retention,
+  rawBlocks,
+} from '../storage/lmdb/blocks.ts';
 import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
 import { chunkKeyFrom, sketchChunks } from '../storage/lmdb/sketches.ts';
 import { openSnapshot, readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { type ChangedDay, changedDays } from './changed-days.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { type LogPosition, logStart } from './postgres/log-position.ts';

@@ -1,8 +1,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import type { CumulativeMessage } from '../storage/lmdb/cumulative.ts';
-import { opensFlag, repeats, rowKind } from '../storage/lmdb/cumulative-rows.ts';
+import { type CumulativeMessage, opensFlag, repeats, rowKind } from '../storage/lmdb/cumulative.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';
 import { chunksPerSketch } from '../storage/lmdb/sketches.ts';
 import {

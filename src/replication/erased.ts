@@ -1,7 +1,7 @@
 import { type Chore, erasures } from '../storage/aggregate/maintain.ts';
 import { prefixKey } from '../storage/lmdb/key-prefix.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { removeRememberedTimes } from './counted-messages.ts';
 import type { ErasedThings } from './entry.ts';
 import type { ReplicaState } from './replica-state.ts';

@@ -4,7 +4,7 @@ import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
 import { putCarried, readCarried } from '../storage/lmdb/carried.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import type { ReplicaState } from './replica-state.ts';
 import {

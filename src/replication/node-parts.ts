@@ -1,7 +1,7 @@
 import type { TimerClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { Link } from './link.ts';
 import type { LogAppender } from './log.ts';
 import type { PostgresSession } from './postgres/connection.ts';

@@ -1,5 +1,5 @@
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { DeltaHead } from './delta.ts';
 import type { Horizon } from './entry.ts';
 import type { LogPosition } from './postgres/log-position.ts';

@@ -6,7 +6,7 @@ import { type Failure, failureOf, ThreadCalls } from '../runtime/thread-calls.ts
 import { threadLog } from '../runtime/worker-log.ts';
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
-import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { openReplicaStore } from '../storage/lmdb/usage.ts';
 import type { ErasedThings, LoggedMint } from './entry.ts';
 import type { MainThread, NodeFacts } from './node-parts.ts';
 import { Connection } from './postgres/connection.ts';

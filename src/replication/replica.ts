@@ -1,11 +1,10 @@
 import { HotLedger } from '../storage/aggregate/hot-ledger.ts';
 import { createHotTables } from '../storage/aggregate/hot-tables.ts';
-import type { RetentionStep } from '../storage/aggregate/maintain.ts';
-import { carry, expire } from '../storage/aggregate/roll-up.ts';
+import { carry, expire, type RetentionStep } from '../storage/aggregate/maintain.ts';
+import { horizonsAt } from '../storage/lmdb/blocks.ts';
 import { CumulativeTotals } from '../storage/lmdb/cumulative.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
-import { horizonsAt } from '../storage/lmdb/retention.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { ApplyEntry, type Refusal } from './apply-entry.ts';
 import { ChangedDays } from './changed-days.ts';
 import { CountedMessages } from './counted-messages.ts';

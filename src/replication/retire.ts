@@ -1,12 +1,11 @@
-import { rollUp } from '../storage/aggregate/roll-up.ts';
-import { minutesPerDay, numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
+import { rollUp } from '../storage/aggregate/maintain.ts';
+import { horizonsAt, minutesPerDay, numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
 import { sweepExposures } from '../storage/lmdb/exposures.ts';
 import { sweepInstances } from '../storage/lmdb/instances.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
-import { horizonsAt } from '../storage/lmdb/retention.ts';
 import { slotMs, sweepSenders } from '../storage/lmdb/senders.ts';
 import { deleteSketches } from '../storage/lmdb/sketches.ts';
 import { sweepTotals } from '../storage/lmdb/totals.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { DeltaParts } from './apply-delta.ts';
 import type { ReplicaSettings } from './settings.ts';
 

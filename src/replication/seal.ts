@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pairKey, removeRange } from '../storage/lmdb/key-prefix.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { allSeries } from '../storage/lmdb/series.ts';
-import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
+import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/usage.ts';
 import { emptyContent, encodeDelta } from './delta.ts';
 import { bytesOfDeltas, deltasOf, nextNumber, putDelta } from './spool.ts';
 import { Draft, type DraftRoom, moveRecords, type Stage } from './stages.ts';

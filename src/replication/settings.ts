@@ -1,5 +1,5 @@
 import type { SeriesLimits } from '../storage/commit/series-dictionary.ts';
-import type { Retention } from '../storage/lmdb/retention.ts';
+import type { Retention } from '../storage/lmdb/blocks.ts';
 
 /** Settings that all replicas must share, because their content depends on them. The last ones in the log apply. */
 export interface ReplicaSettings extends SeriesLimits, Retention {

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
 import { currentLayout, usageLayout } from '../storage/lmdb/layout.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { openSnapshot, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { ReplicaState } from './replica-state.ts';
 

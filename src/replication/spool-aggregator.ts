@@ -15,7 +15,7 @@ import { seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
 import { prefixedKey } from '../storage/lmdb/key-prefix.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { messageKey } from '../storage/lmdb/messages.ts';
-import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
+import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/usage.ts';
 import {
   type CountedMessage,
   cumulativeRecord,

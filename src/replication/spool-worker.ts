@@ -1,6 +1,6 @@
 import { answerCalls, threadStart } from '../runtime/answer-calls.ts';
 import { foldActions, type Journals } from '../storage/commit/fold.ts';
-import { openSpoolStore } from '../storage/lmdb/spool.ts';
+import { openSpoolStore } from '../storage/lmdb/usage.ts';
 import type { SealTask } from './seal.ts';
 import { createSpoolAggregator, type SpoolLimits } from './spool-aggregator.ts';
 

@@ -6,7 +6,7 @@
 
 import { pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
 import { type Table, transact } from '../storage/lmdb/lmdb.ts';
-import { openSpoolStore, type SpoolStore, type StreamRecord } from '../storage/lmdb/spool.ts';
+import { openSpoolStore, type SpoolStore, type StreamRecord } from '../storage/lmdb/usage.ts';
 import type { DeltaHead } from './delta.ts';
 
 /** A sealed delta, with the fields of `fm_stream`. */

@@ -3,21 +3,22 @@ import {
   type BucketWidth,
   blockOf,
   bucketOf,
+  type CellCodec,
   cellsPerBlock,
+  countsCodec,
   decodeBlock,
+  measurementCodec,
   seriesPerEnvironment,
   seriesRef,
 } from '../storage/lmdb/blocks.ts';
-import { type CellCodec, countsCodec, measurementCodec } from '../storage/lmdb/cells.ts';
-import { rowWidth } from '../storage/lmdb/cumulative-rows.ts';
+import { rowWidth } from '../storage/lmdb/cumulative.ts';
 import { decodeExposures, removeExposures } from '../storage/lmdb/exposures.ts';
 import { readLedgerLine } from '../storage/lmdb/ledger.ts';
 import type { Table } from '../storage/lmdb/lmdb.ts';
-import { decodeSeen, seenWidth } from '../storage/lmdb/seen.ts';
 import { decodeSenders } from '../storage/lmdb/senders.ts';
-import { seriesName } from '../storage/lmdb/series.ts';
+import { decodeSeen, seenWidth, seriesName } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
-import type { SpoolStore } from '../storage/lmdb/spool.ts';
+import type { SpoolStore } from '../storage/lmdb/usage.ts';
 import { cumulativeRecord, emptyContent, messageRecord, totalRecord, unresolvedRecord } from './delta.ts';
 
 /** Approximate limits of a delta. Packets wait while it is sealed. */

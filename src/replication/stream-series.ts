@@ -5,7 +5,6 @@ import {
 } from '../storage/commit/series-dictionary.ts';
 import { seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
 import { keysIn, pairKey, prefixedKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
-import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import {
   featureItself,
   featureOf,
@@ -15,6 +14,7 @@ import {
   seriesName,
 } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
+import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { Erased } from './erased.ts';
 import type { ReplicaState } from './replica-state.ts';
 import { defaultSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { StreamRecord } from '../storage/lmdb/spool.ts';
+import type { StreamRecord } from '../storage/lmdb/usage.ts';
 import { type Decision, decide, type Held, type KnownStream, type PostgresStream } from './decide.ts';
 import type { NodeParts } from './node-parts.ts';
 import type { SealTask } from './seal.ts';

@@ -1,9 +1,8 @@
 import type { Overview } from '../contract/shapes/overview.ts';
 import { type JsonBytes, jsonBytes } from '../http/answer.ts';
 import { UserUnions } from '../storage/aggregate/unique-users.ts';
-import { type ScanTask, scan } from '../storage/lmdb/scan.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageTables } from '../storage/lmdb/usage.ts';
+import { type ScanTask, scan, type UsageTables } from '../storage/lmdb/usage.ts';
 import type { WatchTask } from '../webhooks/findings.ts';
 import { ActivityFeed, type ActivityTask } from './activity/report.ts';
 import { type ComparisonTask, comparisonReport } from './experiments/comparison-report.ts';

@@ -5,7 +5,7 @@ import { collectGarbage } from '../runtime/garbage.ts';
 import { Histogram, watchLoop } from '../runtime/histogram.ts';
 import { type Outcome, outcomeOf } from '../runtime/thread-calls.ts';
 import { logThreadConsole } from '../runtime/worker-log.ts';
-import { dataFilesIn, ownStores } from '../storage/lmdb/data-file.ts';
+import { dataFilesIn, ownStores } from '../storage/lmdb/data-directory.ts';
 import { openMappedPages } from '../storage/lmdb/mapped-pages.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';

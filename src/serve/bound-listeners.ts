@@ -10,7 +10,7 @@ import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsP
 import { inTurns } from '../http/turns.ts';
 import type { Dispatch, HttpEngine, ListenOptions } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
-import { allowOrigin, preflight } from '../ingest/cors.ts';
+import { allowOrigin, preflight } from '../ingest/declared.ts';
 import type { FormatDeps } from '../ingest/formats/formats.ts';
 import { telemetryPath } from '../ingest/formats/telemetry/format.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';

@@ -4,7 +4,7 @@ import type { AccountStore, Write } from '../accounts/store/account-store.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Span } from '../runtime/spans.ts';
-import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/webhook-records.ts';
+import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/records.ts';
 import { bodyOf } from './formats/formats.ts';
 import { webhookIn } from './queue.ts';
 import type { Outcome, Receiver } from './send.ts';

@@ -1,6 +1,6 @@
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
 import { refusing } from '../contract/health.ts';
-import type { WebhookMark } from '../storage/lmdb/webhook-records.ts';
+import type { WebhookMark } from '../storage/lmdb/records.ts';
 
 /*
  * Marks of events that were announced although their cause lasts: a flag was seen, is stale or has a verdict, or messages are refused. A mark is

@@ -8,7 +8,7 @@ import { webhookFormats } from '../contract/webhook-formats.ts';
 import { increase } from '../runtime/counts.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
-import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
+import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { formatOf } from './formats/formats.ts';
 import { issueMark, issueMs, markIn, putMark } from './marks.ts';
 

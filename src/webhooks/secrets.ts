@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { WebhookSecret } from '../storage/lmdb/webhook-records.ts';
+import type { WebhookSecret } from '../storage/lmdb/records.ts';
 
 const mark = 'whsec_';
 const secretBytes = 32;

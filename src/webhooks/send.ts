@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { replaceActive } from '../contract/active-characters.ts';
 import { addressesFor, type Reach } from '../http/outbound/addresses.ts';
 import { exchange, unless } from '../http/outbound/exchange.ts';
-import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
-import { formatOf } from './formats/formats.ts';
-import { clipped } from './formats/text.ts';
+import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
+import { clipped, formatOf } from './formats/formats.ts';
 import { signatures } from './secrets.ts';
 
 export interface SendDeps extends Reach {

@@ -1,6 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/webhook-records.ts';
+import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/records.ts';
 import { end, giveUp, webhookIn } from './queue.ts';
 import type { Outcome } from './send.ts';
 import { targetOf } from './webhooks.ts';

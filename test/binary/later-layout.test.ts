@@ -5,7 +5,7 @@ import { commandTable } from '../../src/commands/command-table.ts';
 import { newPostgresKey } from '../../src/replication/postgres/postgres-key.ts';
 import { spoolLayout, usageLayout } from '../../src/storage/lmdb/layout.ts';
 import { openLmdb, openRecords } from '../../src/storage/lmdb/lmdb.ts';
-import { openSpoolStore } from '../../src/storage/lmdb/spool.ts';
+import { openSpoolStore } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, freshDirectory, prepare } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';

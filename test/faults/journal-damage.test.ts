@@ -1,8 +1,7 @@
 import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { frameSize } from '../../src/storage/journal/frame.ts';
-import { segmentNames } from '../../src/storage/journal/segment.ts';
+import { frameSize, segmentNames } from '../../src/storage/journal/segment.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { freePorts } from '../support/free-ports.ts';

@@ -1,8 +1,8 @@
 /** Commits numbered batches to a shared journal until one is refused. It prints a line for each answer: see producers-process.ts. */
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import type { ProducerMemory } from '../../src/storage/commit/frame-slot.ts';
-import { ProducerCommitter } from '../../src/storage/commit/producer-committer.ts';
+import { ProducerCommitter } from '../../src/storage/commit/committer.ts';
+import type { ProducerMemory } from '../../src/storage/commit/journal-memory.ts';
 import { commitUntilRefused } from './numbered-batches.ts';
 
 const { memory, thread, first } = workerData as { memory: ProducerMemory; thread: number; first: number };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ApplicationMessages } from '../../src/ingest/seen-messages.ts';
+import { ApplicationMessages } from '../../src/ingest/count-once.ts';
 import type { Digest } from '../../src/storage/commit/records.ts';
 
 const word = fc.oneof(fc.nat(3), fc.constantFrom(1023, 2047, 0xffffffff));

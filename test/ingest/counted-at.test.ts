@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countedAt } from '../../src/ingest/counted-at.ts';
-import { bucketOf, bucketWidth, minuteOf } from '../../src/storage/lmdb/blocks.ts';
-import { horizonsAt } from '../../src/storage/lmdb/retention.ts';
+import { bucketOf, bucketWidth, horizonsAt, minuteOf } from '../../src/storage/lmdb/blocks.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12);
 

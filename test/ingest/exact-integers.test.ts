@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalInteger, quoteLargeNumbers } from '../../src/ingest/exact-integers.ts';
+import { canonicalInteger, quoteLargeNumbers } from '../../src/ingest/json-text.ts';
 
 describe('a canonical integer', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { peekerOf } from '../../src/ingest/peek.ts';
+import { peekerOf } from '../../src/ingest/json-text.ts';
 
 const peek = peekerOf('k', 'e');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SeenMessages } from '../../src/ingest/seen-messages.ts';
+import { SeenMessages } from '../../src/ingest/count-once.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { messageChanges } from '../../src/storage/commit/records.ts';
 import { briefWord } from '../../src/storage/lmdb/messages.ts';

@@ -6,7 +6,7 @@ import { createBearer } from '../../src/auth/oauth/tokens/bearer.ts';
 import { isStillValid } from '../../src/auth/oauth/tokens/validate-token.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { KeyedLimits } from '../../src/ingest/admission/keyed-limits.ts';
+import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
 import { identities } from '../../src/management/identities.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { send } from '../auth/fixture.ts';

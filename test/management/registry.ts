@@ -1,12 +1,11 @@
 import { onTestFinished } from 'vitest';
 import type { AccountDraft } from '../../src/accounts/account-draft.ts';
-import type { AccessClaims } from '../../src/auth/oauth/tokens/access-token.ts';
-import { issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
+import { type AccessClaims, issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
 import { createBearer } from '../../src/auth/oauth/tokens/bearer.ts';
 import { isStillValid } from '../../src/auth/oauth/tokens/validate-token.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { KeyedLimits } from '../../src/ingest/admission/keyed-limits.ts';
+import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { cleanup } from '../../src/management/cleanup.ts';

@@ -8,9 +8,8 @@ import { SetAside, type Source, setAsideIn, sourcesIn } from '../../src/replicat
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
-import { copyStateWriter, readCopyState } from '../../src/storage/lmdb/copy-state.ts';
-import { openReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
+import { copyStateWriter, openAccountTables, readCopyState } from '../../src/storage/lmdb/accounts.ts';
+import { openReplicaStore } from '../../src/storage/lmdb/usage.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

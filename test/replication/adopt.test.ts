@@ -20,7 +20,7 @@ import { accountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openDigestSecret } from '../../src/storage/lmdb/instances.ts';
 import { transact } from '../../src/storage/lmdb/lmdb.ts';
 import { isRemembered, permanentAt, putMessage } from '../../src/storage/lmdb/messages.ts';
-import { openReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
+import { openReplicaStore } from '../../src/storage/lmdb/usage.ts';
 import { unpack } from '../fixtures/stores/unpack.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';

@@ -9,8 +9,12 @@ import { Chunk, chunkOf, couponOf } from '../../src/storage/aggregate/hyperloglo
 import { addCounts, addValue } from '../../src/storage/aggregate/merge.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
 import { eachCount, eachExposure, eachMeasurement, eachUser } from '../../src/storage/commit/records.ts';
-import { minuteOf, seriesPerEnvironment } from '../../src/storage/lmdb/blocks.ts';
-import { countsCodec, measurementCodec } from '../../src/storage/lmdb/cells.ts';
+import {
+  countsCodec,
+  measurementCodec,
+  minuteOf,
+  seriesPerEnvironment,
+} from '../../src/storage/lmdb/blocks.ts';
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
 import { chunkValueBytes, environmentOrdinal, writeChunk } from '../../src/storage/lmdb/sketches.ts';
 

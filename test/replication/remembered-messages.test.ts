@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { encodeBody } from '../../src/replication/entry.ts';
-import { bucketWidth, scanCells } from '../../src/storage/lmdb/blocks.ts';
-import { measurementCodec } from '../../src/storage/lmdb/cells.ts';
+import { bucketWidth, measurementCodec, scanCells } from '../../src/storage/lmdb/blocks.ts';
 import { permanentAt } from '../../src/storage/lmdb/messages.ts';
 import { application, start } from './test-streams.ts';
 import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';

@@ -4,8 +4,13 @@ import { encodeDelta } from '../../src/replication/delta.ts';
 import { encodeBody } from '../../src/replication/entry.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
 import { defaultSettings } from '../../src/replication/settings.ts';
-import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { measurementCodec } from '../../src/storage/lmdb/cells.ts';
+import {
+  bucketOf,
+  bucketWidth,
+  measurementCodec,
+  scanCells,
+  seriesRef,
+} from '../../src/storage/lmdb/blocks.ts';
 import { readSenders } from '../../src/storage/lmdb/senders.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { OpenDelta } from './open-delta.ts';

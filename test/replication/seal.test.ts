@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Delta, UnresolvedInstance } from '../../src/replication/delta.ts';
-import { decodeDelta } from '../../src/replication/delta.ts';
+import { type Delta, decodeDelta, type UnresolvedInstance } from '../../src/replication/delta.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
 import type { DraftRoom } from '../../src/replication/stages.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { seriesPerEnvironment, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
-import type { Mark } from '../../src/storage/lmdb/spool.ts';
-import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
+import { type Mark, openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { BatchFiller, packet } from '../support/random-batches.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { applyDelta, readModel, UsageModel } from '../support/usage-model.ts';

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { SnapshotUnreadable } from '../../src/replication/load-snapshot.ts';
 import { readCarried } from '../../src/storage/lmdb/carried.ts';
 import { openDigestSecret } from '../../src/storage/lmdb/instances.ts';
-import { oldestReader } from '../../src/storage/lmdb/reader-watch.ts';
+import { oldestReader } from '../../src/storage/lmdb/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { features } from './history.ts';
 import { reportsOf, TestReplica } from './test-replica.ts';

@@ -15,11 +15,10 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog, type LogLevel } from '../../src/runtime/log.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { EnvironmentSeries } from '../../src/storage/commit/series-dictionary.ts';
-import { bucketOf, bucketWidth, scanCells } from '../../src/storage/lmdb/blocks.ts';
-import { countsCodec } from '../../src/storage/lmdb/cells.ts';
-import { openReplicaStore, type ReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
+import { bucketOf, bucketWidth, countsCodec, scanCells } from '../../src/storage/lmdb/blocks.ts';
 import { seriesName, seriesOf } from '../../src/storage/lmdb/series.ts';
 import { readChunk } from '../../src/storage/lmdb/sketches.ts';
+import { openReplicaStore, type ReplicaStore } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Fault, FaultySession } from './faulty-session.ts';
 

@@ -1,15 +1,13 @@
 import type { Refusal } from '../../src/replication/apply-entry.ts';
 import { Replica } from '../../src/replication/replica.ts';
 import { createReports } from '../../src/reports/make-report.ts';
+import { horizonsAt } from '../../src/storage/lmdb/blocks.ts';
 import { exposuresKey, readExposures } from '../../src/storage/lmdb/exposures.ts';
-import { openReplicaStore, type ReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
-import { horizonsAt } from '../../src/storage/lmdb/retention.ts';
 import { seriesName } from '../../src/storage/lmdb/series.ts';
-import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
+import { openReplicaStore, type ReplicaStore, type UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
 import { dump } from '../support/whole-batch.ts';
-import type { TestLog } from './test-streams.ts';
-import { application, digestOf, start } from './test-streams.ts';
+import { application, digestOf, start, type TestLog } from './test-streams.ts';
 
 /** A replica in a separate directory. */
 export class TestReplica {

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { encodeBody } from '../../src/replication/entry.ts';
-import { bucketWidth, scanCells } from '../../src/storage/lmdb/blocks.ts';
-import { countsCodec } from '../../src/storage/lmdb/cells.ts';
+import { bucketWidth, countsCodec, scanCells } from '../../src/storage/lmdb/blocks.ts';
 import { seriesOf } from '../../src/storage/lmdb/series.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { TestReplica } from './test-replica.ts';

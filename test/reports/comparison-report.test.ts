@@ -3,8 +3,7 @@ import { comparisonReport } from '../../src/reports/experiments/comparison-repor
 import { UserUnions } from '../../src/storage/aggregate/unique-users.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { minutesPerDay, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { bucketAt, horizonsAt } from '../../src/storage/lmdb/retention.ts';
+import { bucketAt, horizonsAt, minutesPerDay, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

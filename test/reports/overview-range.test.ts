@@ -8,7 +8,7 @@ import {
   readOverviewRange,
 } from '../../src/reports/overview/overview-range.ts';
 import { daysText } from '../../src/reports/usage/report-range.ts';
-import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/retention.ts';
+import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/blocks.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const retention = { minutesMs: 48 * hourMs, hoursMs: 90 * dayMs, daysMs: 1825 * dayMs };

@@ -4,7 +4,7 @@ import { Histogram } from '../../src/runtime/histogram.ts';
 import { Publisher, publication } from '../../src/runtime/publication.ts';
 import { FrontThread } from '../../src/serve/front/front-thread.ts';
 import type { MainUpdate } from '../../src/serve/front/messages.ts';
-import { queuesMemory } from '../../src/storage/commit/shared-queues.ts';
+import { queuesMemory } from '../../src/storage/commit/queue-monitor.ts';
 import { load } from '../support/load-config.ts';
 
 test('a barrier applies the updates first, so that packets whose body arrives after it see them', async () => {

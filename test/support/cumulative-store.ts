@@ -1,10 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { bucketWidth, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { countsCodec, measurementCodec } from '../../src/storage/lmdb/cells.ts';
-import type { CumulativeMessage } from '../../src/storage/lmdb/cumulative.ts';
-import { opensFlag, rowKind } from '../../src/storage/lmdb/cumulative-rows.ts';
+import {
+  bucketWidth,
+  countsCodec,
+  measurementCodec,
+  scanCells,
+  seriesRef,
+} from '../../src/storage/lmdb/blocks.ts';
+import { type CumulativeMessage, opensFlag, rowKind } from '../../src/storage/lmdb/cumulative.ts';
 import { ledgerEntries } from '../../src/storage/lmdb/ledger.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage } from './cumulative.ts';

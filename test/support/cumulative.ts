@@ -1,7 +1,6 @@
 import { digestBytes } from '../../src/storage/commit/records.ts';
 import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
-import type { CumulativeMessage } from '../../src/storage/lmdb/cumulative.ts';
-import { opensFlag, repeats, rowKind } from '../../src/storage/lmdb/cumulative-rows.ts';
+import { type CumulativeMessage, opensFlag, repeats, rowKind } from '../../src/storage/lmdb/cumulative.ts';
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';
 
 /** The interval of senders, in ms. */

@@ -118,7 +118,6 @@ export const house = [
   'src/ingest/snippet',
   'src/ingest/formats/reports',
   'src/ingest/formats/otlp',
-  'src/ingest/formats/unleash/message',
   'src/ingest/formats/identities',
   'src/ingest',
   'src/ingest/ledger',

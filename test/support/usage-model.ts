@@ -1,13 +1,19 @@
 import type { CountedMessage, Delta } from '../../src/replication/delta.ts';
 import { HyperLogLog } from '../../src/storage/aggregate/hyperloglog.ts';
 import { addValue, mergeLedgerTotal, mergeMeasurement } from '../../src/storage/aggregate/merge.ts';
-import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { countsCodec, type Measurement, measurementCodec } from '../../src/storage/lmdb/cells.ts';
+import {
+  bucketOf,
+  bucketWidth,
+  countsCodec,
+  type Measurement,
+  measurementCodec,
+  scanCells,
+  seriesRef,
+} from '../../src/storage/lmdb/blocks.ts';
 import { decodeExposures } from '../../src/storage/lmdb/exposures.ts';
 import { type LedgerTotal, readLedgerLine } from '../../src/storage/lmdb/ledger.ts';
-import { seenOf } from '../../src/storage/lmdb/seen.ts';
 import { decodeSenders } from '../../src/storage/lmdb/senders.ts';
-import { seriesOf } from '../../src/storage/lmdb/series.ts';
+import { seenOf, seriesOf } from '../../src/storage/lmdb/series.ts';
 import { readChunk, sketchChunks } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testEnvironments } from './random-batches.ts';

@@ -3,8 +3,7 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
-import { CommitWatch, type SlowCommits } from '../../storage/lmdb/commit-watch.ts';
-import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import { CommitWatch, type SlowCommits, type StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type {
   AccountStore,
   AccountStoreStatus,

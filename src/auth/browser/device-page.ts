@@ -5,7 +5,7 @@ import { text } from '../../contract/shapes/fields.ts';
 import { isRecentSignIn } from '../../contract/step-up.ts';
 import { parseQuery } from '../../http/form-text.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
-import { KeyedLimits } from '../../ingest/admission/keyed-limits.ts';
+import { KeyedLimits } from '../../ingest/admission/rate-limits.ts';
 import { networkOf } from '../../runtime/ip-address.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import { BrowserCookie } from '../cookies/browser.ts';

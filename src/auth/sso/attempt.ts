@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { RandomBytes } from '../../accounts/secrets.ts';
-import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import { RoundTripCookie } from '../cookies/round-trip-cookie.ts';
 import type { MacKeys } from '../oauth/keys/mac.ts';
 

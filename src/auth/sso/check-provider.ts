@@ -1,6 +1,6 @@
 import { type ProviderRefusalCode, providerRefusals } from '../../contract/provider-refusals.ts';
 import type { ProviderCheck } from '../../contract/shapes/identity-provider.ts';
-import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import { type IssuerMetadata, type Issuers, tokenAlgorithms } from './issuers.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 

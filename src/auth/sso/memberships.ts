@@ -2,7 +2,7 @@ import type { AccountDraft } from '../../accounts/account-draft.ts';
 import { draftMember, draftRemoval, targetOf } from '../../accounts/members.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { isAtLeast, type Role, roleIn } from '../../contract/roles.ts';
-import type { GivenRole, IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { GivenRole, IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import type { ProviderIdentity } from './claims.ts';
 

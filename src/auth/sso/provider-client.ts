@@ -2,7 +2,7 @@ import type { Configuration, IDToken } from 'openid-client';
 import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
 import { OutboundError, type OutboundFetch } from '../../http/outbound/fetch.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import { clockTolerance, isLater } from '../oauth/keys/jwt.ts';
 import { type Issuers, tokenAlgorithms } from './issuers.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';

@@ -8,7 +8,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import { identitiesOf } from '../../accounts/linked-identities.ts';
 import { requiredProvider } from '../../accounts/sign-in-policy.ts';
 import type { Reader } from '../../accounts/store/account-store.ts';
-import type { IdentityProvider } from '../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 
 /** The identity providers of the operator. */

@@ -17,11 +17,16 @@ import { readHeaders } from '../../serve/otlp/headers.ts';
 import { postgresAddress, postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
 import { checkPublicUrls } from '../../serve/public-urls.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
-import { readCredentials } from '../../storage/backup/bucket-credentials.ts';
+import { readCredentials } from '../../storage/backup/bucket.ts';
 import { checkFolder } from '../../storage/backup/destination.ts';
-import { type CopyState, readCopyState } from '../../storage/lmdb/copy-state.ts';
-import { willHave } from '../../storage/lmdb/create-atomically.ts';
-import { cannotOpen, checkDataFiles, dataFileOf, missingFile } from '../../storage/lmdb/data-file.ts';
+import { type CopyState, readCopyState } from '../../storage/lmdb/accounts.ts';
+import {
+  cannotOpen,
+  checkDataFiles,
+  dataFileOf,
+  missingFile,
+  willHave,
+} from '../../storage/lmdb/data-directory.ts';
 import { accountsLayout, checkLayouts, layouts } from '../../storage/lmdb/layout.ts';
 import { openLmdb } from '../../storage/lmdb/lmdb.ts';
 import { userOf } from '../../storage/lmdb/lock.ts';

@@ -16,9 +16,9 @@ import { Spool } from '../../replication/spool.ts';
 import { isPresent } from '../../runtime/presence.ts';
 import { loadConfig } from '../../serve/config/config.ts';
 import { postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
-import { readCopyState } from '../../storage/lmdb/copy-state.ts';
+import { readCopyState } from '../../storage/lmdb/accounts.ts';
 import { lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
-import { openReplicaStore } from '../../storage/lmdb/replica-store.ts';
+import { openReplicaStore } from '../../storage/lmdb/usage.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
 import { postgresSettings } from './server-flags.ts';
 

@@ -14,8 +14,7 @@ import type { Terminal } from '../../cli/terminal.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { withPostgresAccounts } from '../../serve/postgres-accounts.ts';
-import { attachAccountTables } from '../../storage/lmdb/accounts.ts';
-import { readCopyState } from '../../storage/lmdb/copy-state.ts';
+import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
 import { configOf } from './server-flags.ts';
 
 /**

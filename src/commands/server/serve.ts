@@ -21,7 +21,7 @@ import { type Reloadable, reload } from '../../serve/reload.ts';
 import { startService } from '../../serve/service.ts';
 import { leave, listenToSignals, type Signals, stopService } from '../../serve/stopping.ts';
 import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
-import { willHave } from '../../storage/lmdb/create-atomically.ts';
+import { willHave } from '../../storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { credentialsText } from './administrator.ts';
 import { nextSteps } from './next-steps.ts';

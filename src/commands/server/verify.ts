@@ -9,7 +9,7 @@ import type { Pace } from '../../storage/backup/pace.ts';
 import { type Authentication, type ReadBackup, readBackup } from '../../storage/backup/read-backup.ts';
 import { unpack } from '../../storage/backup/restore.ts';
 import { checkRoom } from '../../storage/backup/write-file.ts';
-import { checkPresence, dataFilesIn, remedy } from '../../storage/lmdb/data-file.ts';
+import { checkPresence, dataFilesIn, remedy } from '../../storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork } from './progress.ts';
 import { configOf } from './server-flags.ts';

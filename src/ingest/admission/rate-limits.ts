@@ -1,8 +1,9 @@
 /*
- * src/ingest/admission: decides who waits or is refused. rate-limits.ts and keyed-limits.ts limit rates, unknown-senders.ts
- * limits senders without a key, and large-bodies.ts limits memory and concurrency.
+ * src/ingest/admission: decides who waits or is refused. rate-limits.ts limits the rates of applications and of senders without a key,
+ * shared-rate-limits.ts does so across threads, and large-bodies.ts limits memory and concurrency.
  */
-import { TokenBucket } from './token-bucket.ts';
+
+import { networkOf } from '../../runtime/ip-address.ts';
 
 /** `null`: the default of the service. */
 export interface RateLimited {
@@ -75,5 +76,149 @@ export class RateLimits {
     if (this.#rate === 0) return own;
     if (rate === 0) return { rate: this.#rate, burst: this.#burst };
     return { rate: Math.min(own.rate, this.#rate), burst: Math.min(own.burst, this.#burst) };
+  }
+}
+
+/**
+ * A token bucket: at most `burst` tokens, and `rate` new ones a second. A request that costs more than the burst passes if the
+ * bucket is full, and leaves a debt that is paid off first.
+ * Time is passed in (monotonic milliseconds), so neither the bucket nor its tests need a timer.
+ */
+export class TokenBucket {
+  readonly rate: number;
+  readonly burst: number;
+  #tokens: number;
+  #filledAt: number;
+
+  /** @param rate tokens a second; 0 for no limit @param burst capacity; a new bucket is full */
+  constructor(rate: number, burst: number, now: number) {
+    this.rate = rate;
+    this.burst = burst;
+    this.#tokens = burst;
+    this.#filledAt = now;
+  }
+
+  /** Takes `cost` tokens. @returns 0, or the seconds until there are enough */
+  take(now: number, cost = 1): number {
+    const wait = this.wait(now, cost);
+    if (wait === 0) this.#tokens -= cost;
+    return wait;
+  }
+
+  /** Takes `cost` tokens even if there are too few. The debt is paid off before anything else passes. */
+  owe(now: number, cost: number): void {
+    this.wait(now);
+    this.#tokens -= cost;
+  }
+
+  /** Seconds until there are enough tokens; 0 if there are. Takes nothing. */
+  wait(now: number, cost = 1): number {
+    if (this.rate === 0) return 0;
+    const elapsed = Math.max(0, now - this.#filledAt);
+    this.#tokens = Math.min(this.burst, this.#tokens + (elapsed * this.rate) / 1000);
+    this.#filledAt = now;
+    const needed = Math.min(cost, Math.max(1, this.burst));
+    return this.#tokens >= needed ? 0 : (needed - this.#tokens) / this.rate;
+  }
+}
+
+/**
+ * A token bucket per key. Senders choose the keys, so at most `max` buckets are kept. The least recently used ones are evicted:
+ * they are the likeliest to be full again.
+ */
+export class KeyedLimits {
+  readonly #buckets = new Map<string, TokenBucket>();
+  #rate = 0;
+  #burst = 0;
+  readonly #max: number;
+
+  /** @param rate tokens a second; 0 for no limit @param burst bucket capacity @param max maximum number of buckets */
+  constructor(rate: number, burst: number, max = 10_000) {
+    this.set(rate, burst);
+    this.#max = max;
+  }
+
+  /** Changes the limits. All buckets start full. */
+  set(rate: number, burst: number): void {
+    if (rate === this.#rate && burst === this.#burst) return;
+    this.#rate = rate;
+    this.#burst = burst;
+    this.#buckets.clear();
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Seconds until a key has enough tokens; 0 if it has. Takes nothing. */
+  wait(key: string, now: number, cost = 1): number {
+    return this.#rate === 0 ? 0 : (this.#buckets.get(key)?.wait(now, cost) ?? 0);
+  }
+
+  /** Takes a key's tokens at `now` (monotonic ms). @returns 0, or the seconds until the key has enough */
+  take(key: string, now: number, cost = 1): number {
+    return this.#rate === 0 ? 0 : this.#bucketOf(key, now).take(now, cost);
+  }
+
+  /** Takes a key's tokens even if it has too few: see `TokenBucket.owe`. */
+  owe(key: string, now: number, cost: number): void {
+    if (this.#rate !== 0) this.#bucketOf(key, now).owe(now, cost);
+  }
+
+  #bucketOf(key: string, now: number): TokenBucket {
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#rate, this.#burst, now);
+    // Moved to the end: a Map keeps insertion order.
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    if (this.#buckets.size > this.#max) this.#evict();
+    return bucket;
+  }
+
+  /** A new iterator skips all removed keys, of which a full map has thousands, so one eviction frees a hundredth of the map. */
+  #evict(): void {
+    let left = Math.ceil(this.#max / 100);
+    for (const key of this.#buckets.keys()) {
+      this.#buckets.delete(key);
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
+}
+
+/** Limit of one network: 64 KiB a second, with a burst of 1 MiB. A larger body passes if nothing is owed. */
+const each = { rate: 16, burst: 256 };
+
+/** Limit of all networks together: 1 MiB a second, with a burst of 16 MiB. */
+const together = { rate: 256, burst: 4096 };
+
+/**
+ * Limits the cost of large bodies without a known key. A few kB of gzip can take megabytes to decode, so without a limit anyone
+ * could keep the service busy. Each network has its own limit. One attacker then leaves room for others whose key is not at the
+ * beginning of their reports.
+ */
+export class UnknownSenders {
+  readonly #each = new KeyedLimits(each.rate, each.burst);
+  readonly #together: TokenBucket;
+
+  constructor(now: number) {
+    this.#together = new TokenBucket(together.rate, together.burst, now);
+  }
+
+  /** Takes tokens of an address's network. @returns 0, or the seconds until there are enough */
+  take(address: string, now: number, tokens: number): number {
+    const wait = this.wait(address, now, tokens);
+    if (wait === 0) this.owe(address, now, tokens);
+    return wait;
+  }
+
+  /** Takes tokens even if there are too few. The debt is paid off before anything else passes. */
+  owe(address: string, now: number, tokens: number): void {
+    this.#each.owe(networkOf(address), now, tokens);
+    this.#together.owe(now, tokens);
+  }
+
+  /** Seconds until the network of an address has enough tokens; 0 if it has. Takes nothing. */
+  wait(address: string, now: number, tokens: number): number {
+    return Math.max(this.#each.wait(networkOf(address), now, tokens), this.#together.wait(now, tokens));
   }
 }

@@ -4,9 +4,9 @@ import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import { failureOf, type Outcome } from '../../runtime/thread-calls.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
-import { otlpDecoders } from './otlp/formats.ts';
-import { reportDecoders } from './reports/condense.ts';
-import { unleashDecoders } from './unleash/message/parts.ts';
+import { otlpDecoders } from './otlp/decode.ts';
+import { reportDecoders } from './reports/formats.ts';
+import { unleashDecoders } from './unleash/message.ts';
 
 /** Decoders of large bodies, by format. They return arrays. */
 const decoders = { ...reportDecoders, ...unleashDecoders, ...otlpDecoders };

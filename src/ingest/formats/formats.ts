@@ -1,5 +1,5 @@
 import type { MessageRoute } from '../../contract/message-routes.ts';
-import type { Format, FormatCall } from '../format.ts';
+import type { Format, FormatCall } from '../declared.ts';
 import { identities } from './identities/format.ts';
 import { otlp } from './otlp/format.ts';
 import { reports } from './reports/format.ts';

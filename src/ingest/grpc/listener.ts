@@ -22,7 +22,7 @@ import { refusalOf } from '../../runtime/failures.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
 import { notStarted } from '../admission.ts';
-import type { CallAnswer, CallTransport } from '../format.ts';
+import type { CallAnswer, CallTransport } from '../declared.ts';
 import { type FormatDeps, formatCalls } from '../formats/formats.ts';
 import type { Intake } from '../pipeline.ts';
 import { Health } from './health.ts';

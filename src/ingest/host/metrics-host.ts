@@ -1,5 +1,5 @@
 import type { Group } from '../../http/endpoint.ts';
-import type { BodyLimits } from '../format.ts';
+import type { BodyLimits } from '../declared.ts';
 import { type FormatDeps, formats } from '../formats/formats.ts';
 import { packetEndpoints } from '../formats/telemetry/format.ts';
 import type { TelemetryDeps } from '../formats/telemetry/telemetry.ts';

@@ -1,8 +1,8 @@
 /*
  * src/ingest/ledger: records what happened to each packet and report, so that a team can find out why its data is missing.
- * Ledger counts rows, hour-rows.ts bounds them, unattributed.ts keeps the last refusals without an application, and text.ts makes
- * texts from requests safe to store.
+ * Ledger counts rows, and hour-rows.ts bounds them and makes texts from requests safe to store.
  */
+
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { MessageRoute, Transport } from '../../contract/message-routes.ts';
@@ -11,7 +11,7 @@ import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { increase } from '../../runtime/counts.ts';
 import type { Outbox } from '../../runtime/outbox.ts';
-import type { LedgerRow, LedgerTotals } from '../../storage/commit/ledger-totals.ts';
+import type { LedgerRow, LedgerTotals } from '../../storage/commit/batch.ts';
 import {
   type LedgerExample,
   type LedgerSubject,
@@ -21,9 +21,15 @@ import {
 } from '../../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { type AcceptedSender, acceptedSubject, HourRows, orNull, type SentSubject } from './hour-rows.ts';
-import { ledgerText, openPartOf } from './text.ts';
-import { type Claim, LatestUnattributed, type UnattributedRefusal } from './unattributed.ts';
+import {
+  type AcceptedSender,
+  acceptedSubject,
+  HourRows,
+  ledgerText,
+  openPartOf,
+  orNull,
+  type SentSubject,
+} from './hour-rows.ts';
 
 export interface LedgerSource {
   readonly route: MessageRoute;
@@ -38,7 +44,7 @@ export interface AttributedSource extends LedgerSource {
 }
 
 /** The owner of a refusal. */
-export interface Refused {
+interface Refused {
   readonly holder: KeyHolder;
   readonly environment?: string | undefined;
   readonly origin?: string | undefined;
@@ -247,4 +253,82 @@ function exampleOf(
     keyType: key.type,
     detail: leaked ? `A Backend key was sent ${sentIn}. It has leaked; replace it` : detail,
   };
+}
+
+/** Maximum number of distinct refusals. */
+export const maxKinds = 50;
+
+/** Length of the kept prefix of a key, as in lists of keys. */
+const prefixLength = 12;
+
+/** Prefixes of this service's keys and secrets. Anything else may be a password and is not stored. */
+const ours = /^fm_[a-z]{2,8}_/;
+
+/** What a refused message reveals about a sender that is not a known application. */
+export interface Claim {
+  readonly appKey?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly origin?: string | undefined;
+}
+
+type Source = Pick<AcceptedSender, 'route' | 'transport' | 'userAgent'>;
+
+interface UnattributedRefusal {
+  readonly code: RefusalCode;
+  readonly route: MessageRoute;
+  readonly transport: Transport;
+  /** The prefix of the key sent; `null` if it does not look like a key. */
+  readonly keyPrefix: string | null;
+  readonly origin: string | null;
+  readonly userAgent: string | null;
+  readonly environment: string | null;
+  readonly count: number;
+  /** The last one, Unix ms. */
+  readonly at: number;
+}
+
+/**
+ * Recent refusals outside any application's ledger. They help to find a sender whose key is misspelt or deleted. Unauthenticated senders
+ * choose the content, so entries are few, texts are short, and new entries evict the oldest.
+ */
+export class LatestUnattributed {
+  /** By their text, latest last. */
+  readonly #kinds = new Map<string, UnattributedRefusal>();
+
+  get latest(): readonly UnattributedRefusal[] {
+    return [...this.#kinds.values()].reverse();
+  }
+
+  add(code: RefusalCode, { route, transport, userAgent }: Source, claim: Claim, at: number): void {
+    const kind = {
+      code,
+      route,
+      transport,
+      keyPrefix: keyPrefixOf(claim.appKey),
+      origin: orNull(claim.origin),
+      userAgent: orNull(userAgent),
+      environment: orNull(claim.environment),
+    };
+    this.merge({ ...kind, count: 1, at });
+  }
+
+  merge({ count, at, ...kind }: UnattributedRefusal): void {
+    const text = JSON.stringify(Object.values(kind));
+    const before = this.#kinds.get(text);
+    this.#kinds.delete(text);
+    const sum = { ...kind, count: count + (before?.count ?? 0), at: Math.max(at, before?.at ?? 0) };
+    this.#kinds.set(text, sum);
+    if (this.#kinds.size > maxKinds) this.#kinds.delete(this.#kinds.keys().next().value as string);
+  }
+
+  /** Removes and returns all, latest last. */
+  take(): readonly UnattributedRefusal[] {
+    const taken = [...this.#kinds.values()];
+    this.#kinds.clear();
+    return taken;
+  }
+}
+
+function keyPrefixOf(text: string | undefined): string | null {
+  return text !== undefined && ours.test(text) ? text.slice(0, prefixLength) : null;
 }

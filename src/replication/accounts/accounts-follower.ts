@@ -1,7 +1,6 @@
 import type { Plan } from '../../accounts/store/account-store.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { SlowCommits } from '../../storage/lmdb/commit-watch.ts';
-import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import type { SlowCommits, StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { Availability } from '../postgres/availability.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
 import { Follower, type LogRead, type Whole } from '../postgres/follower.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Plan } from '../../accounts/store/account-store.ts';
 import { Layer } from '../../accounts/store/layer.ts';
 import { ApiError, postgresAway } from '../../contract/errors.ts';
-import type { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
+import type { CommitWatch } from '../../storage/lmdb/store-health.ts';
 import { LogGap } from '../postgres/follower.ts';
 import { isSameEntry, newLogId } from '../postgres/log-position.ts';
 import { PostgresError } from '../postgres/postgres-error.ts';

@@ -1,8 +1,14 @@
 import type { Write } from '../../accounts/store/account-store.ts';
 import { Committed } from '../../accounts/store/committed.ts';
 import { postgresAway } from '../../contract/errors.ts';
-import { type AccountTables, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
-import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
+import {
+  type AccountTables,
+  accountTables,
+  type CopyState,
+  copyStateWriter,
+  readCopyState,
+  type TableName,
+} from '../../storage/lmdb/accounts.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { LogContent } from '../postgres/follower.ts';
 import type { LogPosition } from '../postgres/log-position.ts';

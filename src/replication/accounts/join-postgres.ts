@@ -4,12 +4,16 @@ import type { Write } from '../../accounts/store/account-store.ts';
 import { applyWrites } from '../../accounts/store/committed.ts';
 import type { Log } from '../../runtime/log.ts';
 import { isPresent } from '../../runtime/presence.ts';
-import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
-import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
-import { createAtomically } from '../../storage/lmdb/create-atomically.ts';
+import {
+  type AccountTables,
+  type CopyState,
+  copyStateWriter,
+  openAccountTables,
+  readCopyState,
+} from '../../storage/lmdb/accounts.ts';
+import { createAtomically } from '../../storage/lmdb/data-directory.ts';
 import { accountsLayout, currentLayout } from '../../storage/lmdb/layout.ts';
-import { openSpoolStore } from '../../storage/lmdb/spool.ts';
-import { openUsageTables } from '../../storage/lmdb/usage.ts';
+import { openSpoolStore, openUsageTables } from '../../storage/lmdb/usage.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
 import { checkId, PostgresBeingFilled } from '../postgres/layout.ts';
 import { PostgresEmpty, PostgresError } from '../postgres/postgres-error.ts';

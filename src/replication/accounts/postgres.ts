@@ -7,7 +7,7 @@ import type {
 import type { Histogram } from '../../runtime/histogram.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
-import { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
+import { CommitWatch } from '../../storage/lmdb/store-health.ts';
 import { Availability } from '../postgres/availability.ts';
 import { AccountsFollower, type PostgresAccountStoreDeps } from './accounts-follower.ts';
 import { ChangeQueue } from './change-queue.ts';

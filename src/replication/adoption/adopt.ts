@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
-import type { AccountTables } from '../../storage/lmdb/accounts.ts';
-import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
+import {
+  type AccountTables,
+  type CopyState,
+  copyStateWriter,
+  readCopyState,
+} from '../../storage/lmdb/accounts.ts';
 import { openDigestSecret } from '../../storage/lmdb/instances.ts';
 import { type LmdbEnvironment, transact } from '../../storage/lmdb/lmdb.ts';
 import { allMessages } from '../../storage/lmdb/messages.ts';
-import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
+import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/usage.ts';
 import { newCopy } from '../accounts/copy.ts';
 import { CountedMessages } from '../counted-messages.ts';
 import { checkPlace } from '../postgres/init-checks.ts';

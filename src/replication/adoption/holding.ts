@@ -1,7 +1,6 @@
 import type { Write } from '../../accounts/store/account-store.ts';
-import { type AccountTables, accountTables } from '../../storage/lmdb/accounts.ts';
-import { readCopyState } from '../../storage/lmdb/copy-state.ts';
-import type { ReplicaStore } from '../../storage/lmdb/replica-store.ts';
+import { type AccountTables, accountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
+import type { ReplicaStore } from '../../storage/lmdb/usage.ts';
 import { isOwn } from '../accounts/copy.ts';
 import type { DeltaHead } from '../delta.ts';
 import type { LoggedNode } from '../entry.ts';

@@ -1,6 +1,11 @@
 import { MeasurementsReport } from '../../contract/shapes/reports.ts';
-import { bucketWidth, minutesPerDay, scanCells } from '../../storage/lmdb/blocks.ts';
-import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
+import {
+  bucketWidth,
+  type Measurement,
+  measurementCodec,
+  minutesPerDay,
+  scanCells,
+} from '../../storage/lmdb/blocks.ts';
 import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { MeasurementsTask } from '../usage/measurements-report.ts';

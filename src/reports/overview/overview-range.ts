@@ -2,8 +2,13 @@ import Type from 'typebox';
 import { dayAt, monthsBefore, startOfDay } from '../../contract/calendar.ts';
 import type { QueryOf } from '../../http/query-reader.ts';
 import type { Days } from '../../storage/aggregate/unique-users.ts';
-import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
-import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../../storage/lmdb/retention.ts';
+import {
+  floorToBucket,
+  type Horizons,
+  horizonsAt,
+  minutesPerDay,
+  type Retention,
+} from '../../storage/lmdb/blocks.ts';
 import {
   bucketIn,
   grainOf,

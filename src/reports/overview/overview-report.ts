@@ -11,9 +11,8 @@ import {
   type UserUnions,
 } from '../../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../../storage/commit/usage-store.ts';
-import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
+import { type Counts, minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import { readCarried } from '../../storage/lmdb/carried.ts';
-import type { Counts } from '../../storage/lmdb/cells.ts';
 import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';

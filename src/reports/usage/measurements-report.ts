@@ -1,6 +1,6 @@
 import type { MeasurementsReport, MetricMeasurements } from '../../contract/shapes/reports.ts';
 import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
-import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
+import { type Measurement, measurementCodec } from '../../storage/lmdb/blocks.ts';
 import type { MetricKind } from '../../storage/lmdb/records.ts';
 import type { SeriesName } from '../../storage/lmdb/series.ts';
 import type { Reading } from '../../storage/lmdb/snapshot.ts';

@@ -1,7 +1,7 @@
 import { expositionText, type Labels, type ServiceMetric } from '../../http/exposition.ts';
 import { mergeCounts, mergeMeasurement } from '../../storage/aggregate/merge.ts';
 import { readCounts } from '../../storage/aggregate/read-counts.ts';
-import { type Counts, countsCodec, type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
+import { type Counts, countsCodec, type Measurement, measurementCodec } from '../../storage/lmdb/blocks.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
 import type { SeriesName } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';

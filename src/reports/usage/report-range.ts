@@ -5,14 +5,14 @@ import { text } from '../../contract/shapes/fields.ts';
 import { isTimeZone, unknownZone } from '../../contract/time-zone.ts';
 import { type QueryOf, timeParameter } from '../../http/query-reader.ts';
 import type { Days } from '../../storage/aggregate/unique-users.ts';
-import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import {
   ceilToBucket,
   floorToBucket,
   type Horizons,
   horizonsAt,
+  minutesPerDay,
   type Retention,
-} from '../../storage/lmdb/retention.ts';
+} from '../../storage/lmdb/blocks.ts';
 
 export const stepMinutes = { minute: 1, hour: 60, day: minutesPerDay } as const;
 export type Step = keyof typeof stepMinutes;

@@ -1,6 +1,5 @@
 import { surplusName } from '../../contract/names.ts';
-import { seenOf } from '../../storage/lmdb/seen.ts';
-import { featureItself, type SeriesName, seriesOf } from '../../storage/lmdb/series.ts';
+import { featureItself, type SeriesName, seenOf, seriesOf } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 

@@ -3,10 +3,11 @@ import {
   type BucketWidth,
   bucketWidth,
   type Cell,
+  type Measurement,
+  measurementCodec,
   minutesPerDay,
   scanCells,
 } from '../../storage/lmdb/blocks.ts';
-import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { bucketStart, type PointBudget, type ReportRange } from './report-range.ts';

@@ -3,7 +3,7 @@ import { mergeCounts } from '../../storage/aggregate/merge.ts';
 import { readCounts } from '../../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers, UserUnions } from '../../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../../storage/commit/usage-store.ts';
-import { type Counts, countsCodec } from '../../storage/lmdb/cells.ts';
+import { type Counts, countsCodec } from '../../storage/lmdb/blocks.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
 import { featureItself } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';

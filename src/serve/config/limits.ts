@@ -1,5 +1,5 @@
 import type { SeriesLimits } from '../../storage/commit/series-dictionary.ts';
-import type { Retention } from '../../storage/lmdb/retention.ts';
+import type { Retention } from '../../storage/lmdb/blocks.ts';
 import type { Config } from './config.ts';
 
 /** Maximum numbers of names in an environment. */

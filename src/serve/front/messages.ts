@@ -2,7 +2,7 @@ import type { Write } from '../../accounts/store/account-store.ts';
 import type { ThreadKeyMarks } from '../../accounts/thread-keys.ts';
 import type { TakenTotals } from '../../http/request-totals.ts';
 import type { SharedLimit } from '../../ingest/admission/shared-rate-limits.ts';
-import type { InstanceChange } from '../../ingest/formats/identities/known-instances.ts';
+import type { InstanceChange } from '../../ingest/formats/identities/instances.ts';
 import type { LedgerFigures } from '../../ingest/ledger/ledger.ts';
 import type { Failure } from '../../runtime/thread-calls.ts';
 import type { TakenCommits } from '../../storage/commit/intake.ts';

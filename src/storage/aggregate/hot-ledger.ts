@@ -3,6 +3,7 @@ import {
   deleteLedger,
   getLedgerTotal,
   type LedgerLine,
+  type LedgerSubject,
   type LedgerTotal,
   ledgerEntries,
   ledgerKey,
@@ -12,7 +13,6 @@ import {
   subjectText,
 } from '../lmdb/ledger.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
-import { LedgerBound, ofOtherSenders } from './ledger-bound.ts';
 import { mergeLedgerTotal } from './merge.ts';
 
 /** Maximum number of rows in memory: about 10 MB. */
@@ -103,4 +103,34 @@ export class HotLedger {
     if (stored === undefined) deleteLedger(this.#store, application, hour - ledgerLifeHours, 2);
     return { key, subject, totals: stored ?? { count: 0, lastAt: 0, example: null } };
   }
+}
+
+/** Senders per application and hour that are shown by name. All others count as `surplusName`. */
+export const sendersPerHour = 50;
+/** Rows per application and hour. Beyond them, new senders count as `surplusName`. */
+const rowsPerHour = 1000;
+
+/** The bound on the ledger rows of one application in one hour, because unauthenticated senders choose their content. */
+export class LedgerBound {
+  #rows = 0;
+  readonly #senders = new Set<string>();
+
+  add(subject: LedgerSubject): void {
+    this.#rows += 1;
+    if (subject.userAgent !== surplusName) this.#senders.add(senderText(subject));
+  }
+
+  /** True if a new row of the sender fits. The row of `surplusName` always fits. */
+  admits(subject: LedgerSubject): boolean {
+    if (this.#rows >= rowsPerHour) return false;
+    return this.#senders.size < sendersPerHour || this.#senders.has(senderText(subject));
+  }
+}
+
+export function ofOtherSenders(subject: LedgerSubject): LedgerSubject {
+  return { ...subject, userAgent: surplusName, instance: null };
+}
+
+function senderText({ userAgent, instance }: LedgerSubject): string {
+  return JSON.stringify([userAgent, instance]);
 }

@@ -1,11 +1,18 @@
-import { minuteOf, minutesPerDay } from '../lmdb/blocks.ts';
-import { countsCodec, type Measurement, measurementCodec } from '../lmdb/cells.ts';
+import { assert } from '../../runtime/assert.ts';
+import {
+  blockOf,
+  cellsPerBlock,
+  countsCodec,
+  type Measurement,
+  measurementCodec,
+  minuteOf,
+  minutesPerDay,
+} from '../lmdb/blocks.ts';
 import { slotMs, sweepSenders } from '../lmdb/senders.ts';
+import { isNamed, putSeen, readSeen, type SeenBlock, seenWidth } from '../lmdb/series.ts';
 import { sweepTotals } from '../lmdb/totals.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
-import { HotCells } from './hot-cells.ts';
-import { HotCounts } from './hot-counts.ts';
-import { HotSeen } from './hot-seen.ts';
+import { HotCells, HotCounts } from './hot-cells.ts';
 import { HotSketches } from './hot-sketches.ts';
 
 /** Maximum number of a table's blocks in a worker's memory: about 40 MB if all their cells are in use. */
@@ -109,5 +116,79 @@ class TotalSweep {
     if (this.#from === undefined) return 0;
     this.#from = sweepTotals(this.#store, now, this.#from, limit);
     return this.#from === undefined ? 0 : limit;
+  }
+}
+
+/** Maximum number of blocks in memory between two commits: about 4 MB. */
+const seenBlockLimit = 10_000;
+
+interface HotBlock {
+  readonly number: number;
+  readonly minutes: SeenBlock;
+  touched: boolean;
+}
+
+/** First-seen and last-seen times of the series in use. Only changes are written: a block per minute. */
+class HotSeen {
+  readonly #store: UsageTables;
+  readonly #blocks = new Map<number, HotBlock>();
+  #touched: HotBlock[] = [];
+
+  constructor(store: UsageTables) {
+    this.#store = store;
+  }
+
+  /** The first call sets when a series was first seen. Late reports and senders with wrong clocks do not move that time back. */
+  mark(ref: number, minute: number): void {
+    const block = this.#blockOf(ref);
+    const at = (ref % cellsPerBlock) * seenWidth;
+    const { minutes } = block;
+    if (minute <= minutes[at + 1]!) return;
+    if (minutes[at] === 0) {
+      assert(isNamed(this.#store, ref), 'a new series comes with its name');
+      minutes[at] = minute;
+    }
+    minutes[at + 1] = minute;
+    this.#touch(block);
+  }
+
+  /** Moves the time when a seen series was first seen back to an earlier minute, which a history reports. */
+  markEarlier(ref: number, minute: number): void {
+    const block = this.#blockOf(ref);
+    const at = (ref % cellsPerBlock) * seenWidth;
+    if (block.minutes[at]! <= minute) return;
+    block.minutes[at] = minute;
+    this.#touch(block);
+  }
+
+  put(): void {
+    for (const block of this.#touched) {
+      putSeen(this.#store, block.number, block.minutes);
+      block.touched = false;
+    }
+    this.#touched = [];
+    if (this.#blocks.size > seenBlockLimit) this.forget();
+  }
+
+  forget(): void {
+    this.#blocks.clear();
+    this.#touched = [];
+  }
+
+  #blockOf(ref: number): HotBlock {
+    const number = blockOf(ref);
+    return this.#blocks.get(number) ?? this.#load(number);
+  }
+
+  #touch(block: HotBlock): void {
+    if (block.touched) return;
+    block.touched = true;
+    this.#touched.push(block);
+  }
+
+  #load(number: number): HotBlock {
+    const block = { number, minutes: readSeen(this.#store, number), touched: false };
+    this.#blocks.set(number, block);
+    return block;
   }
 }

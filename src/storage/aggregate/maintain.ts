@@ -3,17 +3,32 @@
  * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
  */
 
-import { minutesPerDay } from '../lmdb/blocks.ts';
+import {
+  type BucketWidth,
+  blockOf,
+  blocksAt,
+  bucketOf,
+  bucketWidth,
+  type Counts,
+  countsCodec,
+  floorTo,
+  type Horizons,
+  measurementCodec,
+  minutesPerDay,
+  type Places,
+  placeOf,
+  type StoredBlock,
+} from '../lmdb/blocks.ts';
 import { removeAllExposures, sweepExposures } from '../lmdb/exposures.ts';
 import { removeAllIdentities, sweepInstances } from '../lmdb/instances.ts';
 import { removeByPrefix } from '../lmdb/key-prefix.ts';
 import { removeRemembered } from '../lmdb/messages.ts';
 import type { Deletion } from '../lmdb/records.ts';
-import type { Horizons } from '../lmdb/retention.ts';
 import { deleteSketches } from '../lmdb/sketches.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
+import type { HotCounts } from './hot-cells.ts';
 import type { HotTables } from './hot-tables.ts';
-import { carry, expire, rollUp } from './roll-up.ts';
+import { mergeMeasurement } from './merge.ts';
 
 export type Maintenance = RetentionStep | DeletionStep;
 
@@ -86,4 +101,145 @@ export function erasures(
     (room) => removeByPrefix(store.ledger, application, room),
     (room) => removeByPrefix(store.totals, application, room),
   ];
+}
+
+/**
+ * Moves the oldest measurements past a horizon into buckets of the next width, and deletes those past the last one. Sums over whole
+ * buckets stay the same, to the last bit. Call it in a transaction.
+ * @param limit maximum number of blocks to move; bounds how long a batch waits
+ * @returns blocks moved: fewer than `limit` if none are left
+ */
+export function rollUp(
+  store: UsageTables,
+  hot: HotTables,
+  environment: number,
+  horizons: Horizons,
+  limit: number,
+): number {
+  const table = store.measurements;
+  const cells = hot.measurements;
+  const move = (width: BucketWidth, before: number, room: number, to?: Bucket) => {
+    if (room === 0) return 0;
+    const places = { from: 0, to: placeOf(before) };
+    const blocks = blocksAt(table, measurementCodec, environment, width, places, room);
+    for (const block of blocks) {
+      table.removeSync(block.key);
+      cells.drop(bucketOf(width, block.minute));
+      if (to === undefined) continue;
+      const bucket = bucketOf(to.width, floorTo(block.minute, to.minutes));
+      eachCell(block, (ref, cell) => mergeMeasurement(cells.touch(ref, bucket), cell));
+    }
+    cells.put();
+    return blocks.length;
+  };
+  let moved = move(bucketWidth.minute, horizons.minutes, limit, hourBucket);
+  moved += move(bucketWidth.hour, horizons.hours, limit - moved, dayBucket);
+  return moved + move(bucketWidth.day, horizons.days, limit - moved);
+}
+
+interface Bucket {
+  readonly width: BucketWidth;
+  readonly minutes: number;
+}
+
+const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
+const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
+
+/** Blocks that can be rolled up in the time it takes to delete one. Their sums are in memory. */
+const perRecord = 8;
+
+/**
+ * Rolls up counts to the next width: completed minutes to their hours, completed hours to their days. Call it in a transaction.
+ * @param before the minute (since the epoch) up to which buckets are complete
+ * @param limit bounds how long a batch waits
+ * @returns the used part of the limit: less than the limit if nothing is left
+ */
+export function carry(
+  store: UsageTables,
+  counts: HotCounts,
+  environment: number,
+  before: number,
+  limit: number,
+): number {
+  const room = limit * perRecord;
+  const carriedMinutes = carryWidth(store, counts, environment, minutesToHours, before, room);
+  counts.put(); // Hours are read from the table.
+  const carriedHours = carryWidth(store, counts, environment, hoursToDays, before, room - carriedMinutes);
+  counts.put();
+  return Math.ceil((carriedMinutes + carriedHours) / perRecord);
+}
+
+interface Widths {
+  readonly from: Bucket;
+  readonly to: Bucket;
+  readonly mark: 'minutes' | 'hours';
+  readonly add: 'addToHour' | 'addToDay';
+}
+
+const minuteBucket: Bucket = { width: bucketWidth.minute, minutes: 1 };
+const minutesToHours: Widths = { from: minuteBucket, to: hourBucket, mark: 'minutes', add: 'addToHour' };
+const hoursToDays: Widths = { from: hourBucket, to: dayBucket, mark: 'hours', add: 'addToDay' };
+
+function carryWidth(
+  store: UsageTables,
+  counts: HotCounts,
+  environment: number,
+  { from, to, mark, add }: Widths,
+  before: number,
+  limit: number,
+): number {
+  const places = { from: counts.carriedOf(environment)[mark], to: placeOf(floorTo(before, from.minutes)) };
+  const blocks = blocksIn(store, environment, from.width, places, limit);
+  for (const block of blocks) {
+    const start = floorTo(block.minute, to.minutes);
+    eachCell(block, (ref, cell) => counts[add](ref, start, cell));
+  }
+  if (blocks.length > 0) counts.mark(environment, { [mark]: reached(blocks, places, limit) });
+  return blocks.length;
+}
+
+/** Deletes the oldest rolled-up blocks past their horizon. Call it in a transaction. @returns blocks deleted, at most `limit` */
+export function expire(
+  store: UsageTables,
+  counts: HotCounts,
+  environment: number,
+  horizons: Horizons,
+  limit: number,
+): number {
+  const { minutes, hours, minutesFrom, hoursFrom } = counts.carriedOf(environment);
+  const remove = (width: BucketWidth, to: number, room: number): number => {
+    const blocks = blocksIn(store, environment, width, { from: 0, to }, room);
+    for (const { key, minute } of blocks) {
+      store.counts.removeSync(key);
+      counts.drop(bucketOf(width, minute));
+    }
+    return blocks.length;
+  };
+  let removed = remove(bucketWidth.minute, Math.min(placeOf(horizons.minutes), minutes), limit);
+  if (removed > 0) counts.mark(environment, { minutesFrom: Math.max(minutesFrom, horizons.minutes) });
+  const ofHours = remove(bucketWidth.hour, Math.min(placeOf(horizons.hours), hours), limit - removed);
+  if (ofHours > 0) counts.mark(environment, { hoursFrom: Math.max(hoursFrom, horizons.hours) });
+  removed += ofHours;
+  counts.put();
+  return removed + remove(bucketWidth.day, placeOf(horizons.days), limit - removed);
+}
+
+function blocksIn(
+  store: UsageTables,
+  environment: number,
+  width: BucketWidth,
+  places: Places,
+  limit: number,
+): StoredBlock<Counts>[] {
+  if (limit === 0 || places.from >= places.to) return [];
+  return blocksAt(store.counts, countsCodec, environment, width, places, limit);
+}
+
+function reached(blocks: readonly StoredBlock<Counts>[], { to }: Places, limit: number): number {
+  const last = blocks.at(-1)!;
+  return blocks.length < limit ? to : placeOf(last.minute, blockOf(last.firstRef)) + 1;
+}
+
+function eachCell<T>({ firstRef, cells }: StoredBlock<T>, visit: (ref: number, cell: T) => void): void {
+  for (const [place, cell] of cells.entries()) if (cell !== undefined) visit(firstRef + place, cell);
 }

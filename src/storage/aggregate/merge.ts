@@ -1,4 +1,4 @@
-import type { Counts, Measurement } from '../lmdb/cells.ts';
+import type { Counts, Measurement } from '../lmdb/blocks.ts';
 import { type Exposures, listPerson, readExposures, rowsPerPerson } from '../lmdb/exposures.ts';
 import type { LedgerTotal } from '../lmdb/ledger.ts';
 import type { UsageTables } from '../lmdb/usage.ts';

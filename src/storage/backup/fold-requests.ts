@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/presence.ts';
-import { areJournalsEmpty } from '../journal/lanes.ts';
-import { journalsOf } from '../lmdb/journal-mark.ts';
+import { areJournalsEmpty } from '../journal/directory.ts';
+import { journalsOf } from '../lmdb/layout.ts';
 import { isLocked } from '../lmdb/lock.ts';
 import type { Pace } from './pace.ts';
 

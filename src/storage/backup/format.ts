@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import Value from 'typebox/value';
+import { isPageSize } from '../lmdb/check-pages.ts';
 import { maxStoreBytes } from '../lmdb/lmdb.ts';
-import { isPageSize } from '../lmdb/lmdb-page.ts';
 
 /**
  * The format of a backup. It begins with `magic`; blocks follow. A block is its kind (u8), three zeros, the length of its content

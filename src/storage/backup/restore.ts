@@ -2,9 +2,8 @@ import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync,
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
 import { checkPagesOf, newestMeta, PageSet } from '../lmdb/check-pages.ts';
-import { createAtomically } from '../lmdb/create-atomically.ts';
-import { forgetJournals } from '../lmdb/journal-mark.ts';
-import { openIfCurrent, usageLayout } from '../lmdb/layout.ts';
+import { createAtomically } from '../lmdb/data-directory.ts';
+import { forgetJournals, openIfCurrent, usageLayout } from '../lmdb/layout.ts';
 import { type Description, metaPageCount, type StoreDescription } from './format.ts';
 import type { Pace } from './pace.ts';
 import {

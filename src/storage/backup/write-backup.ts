@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { version } from '../../../package.json' with { type: 'json' };
 import { checkPagesOf, newestMeta, PageSet } from '../lmdb/check-pages.ts';
-import { cannotOpen } from '../lmdb/data-file.ts';
+import { cannotOpen } from '../lmdb/data-directory.ts';
 import { holdPoint, type PointOfStore } from '../lmdb/one-point.ts';
 import type { BackupKey } from './backup-key.ts';
 import { requestFold } from './fold-requests.ts';

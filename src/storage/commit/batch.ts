@@ -1,12 +1,11 @@
-import type { CumulativeMessage } from '../lmdb/cumulative.ts';
-import { rowWidth } from '../lmdb/cumulative-rows.ts';
+import { mergeLedgerTotal } from '../aggregate/merge.ts';
+import { type CumulativeMessage, rowWidth } from '../lmdb/cumulative.ts';
 import { hashedId, type InstanceUse, type Mint } from '../lmdb/instances.ts';
-import type { LedgerLine } from '../lmdb/ledger.ts';
+import type { LedgerExample, LedgerLine, LedgerTotal } from '../lmdb/ledger.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { Total } from '../lmdb/totals.ts';
 import type { Envelope, Forgotten, UnresolvedUse } from './envelope.ts';
-import { LedgerTotals } from './ledger-totals.ts';
 import { RecordArrays, recordBytes } from './record-buffer.ts';
 import {
   CountRecords,
@@ -141,4 +140,60 @@ export class Batch {
 
 function joined<T>(earlier: readonly T[], own: readonly T[]): readonly T[] {
   return earlier.length === 0 ? own : [...earlier, ...own];
+}
+
+export type LedgerRow = Omit<LedgerLine, keyof LedgerTotal>;
+
+/** Maximum number of waiting rows. None is written while the disk is full. */
+const maxRows = 20_000;
+
+/** Counts that are not on disk yet, by row. */
+export class LedgerTotals {
+  readonly #limit: number;
+  #totals = new Map<LedgerRow, LedgerTotal>();
+
+  /** @param limit maximum number of rows; counts for further rows are dropped */
+  constructor(limit = maxRows) {
+    this.#limit = limit;
+  }
+
+  get size(): number {
+    return this.#totals.size;
+  }
+
+  /** Adds one to a row at `at` (Unix ms). */
+  add(row: LedgerRow, at: number, example: LedgerExample | null = null): void {
+    const totals = this.#totals.get(row);
+    if (totals === undefined) {
+      this.#open(row, { count: 1, lastAt: at, example });
+      return;
+    }
+    totals.count += 1;
+    if (at < totals.lastAt) return;
+    totals.lastAt = at;
+    if (example !== null) totals.example = example;
+  }
+
+  take(): LedgerTotals {
+    const taken = new LedgerTotals(this.#limit);
+    taken.#totals = this.#totals;
+    this.#totals = new Map();
+    return taken;
+  }
+
+  giveBack(taken: LedgerTotals): void {
+    for (const [row, from] of taken.#totals) {
+      const totals = this.#totals.get(row);
+      if (totals === undefined) this.#open(row, { ...from });
+      else mergeLedgerTotal(totals, from);
+    }
+  }
+
+  lines(): LedgerLine[] {
+    return Array.from(this.#totals, ([row, totals]) => ({ ...row, ...totals }));
+  }
+
+  #open(row: LedgerRow, totals: LedgerTotal): void {
+    if (this.#totals.size < this.#limit) this.#totals.set(row, totals);
+  }
 }

@@ -1,9 +1,17 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
-import { areJournalsEmpty, checkSegments } from '../journal/lanes.ts';
-import { isJournalled, journalLanes, journalsOf, markJournal, readJournalId } from '../lmdb/journal-mark.ts';
-import { checkStores, openIfCurrent, usageLayout } from '../lmdb/layout.ts';
+import { areJournalsEmpty, checkSegments } from '../journal/directory.ts';
+import {
+  checkStores,
+  isJournalled,
+  journalLanes,
+  journalsOf,
+  markJournal,
+  openIfCurrent,
+  readJournalId,
+  usageLayout,
+} from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import { usageTablesIn } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';

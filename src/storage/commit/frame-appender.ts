@@ -1,10 +1,9 @@
+import { prepareSpare } from '../journal/directory.ts';
 import { JournalFull } from '../journal/errors.ts';
 import type { Journal } from '../journal/segment.ts';
-import { prepareSpare } from '../journal/spares.ts';
 import { JournalWriter } from '../journal/writer.ts';
 import { hasMessages, joinBodies } from './envelope.ts';
-import type { FrameSlot, SlotFailure } from './frame-slot.ts';
-import type { JournalState } from './journal-state.ts';
+import type { FrameSlot, JournalState, SlotFailure } from './journal-memory.ts';
 
 /** Approximate maximum bytes of a frame that joins batches of several threads. */
 const joinedBytes = 1024 * 1024;

@@ -1,8 +1,7 @@
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
-import { CommitWatch, type SlowCommits } from '../lmdb/commit-watch.ts';
 import type { NewSeries } from '../lmdb/series.ts';
-import type { StoreHealth } from '../lmdb/store-health.ts';
+import { CommitWatch, type SlowCommits, type StoreHealth } from '../lmdb/store-health.ts';
 import type { Committer } from './committer.ts';
 import { Lane, type LaneLimits, type LaneTime } from './lane.ts';
 import { type OtherQueues, QueueMonitor } from './queue-monitor.ts';

@@ -1,12 +1,11 @@
 import type { Histogram } from '../../runtime/histogram.ts';
 import { signals } from '../../runtime/thread-calls.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { ProducerCommitter } from './committer.ts';
 import type { Envelope } from './envelope.ts';
 import type { JournalPlace } from './fold.ts';
-import { FrameSlot, type ProducerMemory } from './frame-slot.ts';
-import { JournalState, type Tail } from './journal-state.ts';
+import { FrameSlot, JournalState, type ProducerMemory, type Tail } from './journal-memory.ts';
 import type { JournalActions, JournalStart } from './journal-worker.ts';
-import { ProducerCommitter } from './producer-committer.ts';
 
 export class JournalThread {
   /** Time that calls waited for the thread, in seconds. */

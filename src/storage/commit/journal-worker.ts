@@ -1,8 +1,7 @@
 import { answerCalls, threadStart } from '../../runtime/answer-calls.ts';
 import { type JournalPlace, openJournal } from './fold.ts';
 import { FrameAppender } from './frame-appender.ts';
-import { FrameSlot } from './frame-slot.ts';
-import { JournalState } from './journal-state.ts';
+import { FrameSlot, JournalState } from './journal-memory.ts';
 
 export interface JournalStart extends JournalPlace {
   /** One for each thread that appends. */

@@ -12,10 +12,9 @@ import { ApiError, storeUnavailable } from '../../contract/errors.ts';
 import type { TimerClock } from '../../runtime/clock.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { NewSeries } from '../lmdb/series.ts';
-import { Batch, nothingUnkept } from './batch.ts';
+import { Batch, LedgerTotals, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
 import { DelayTrial } from './delay-trial.ts';
-import { LedgerTotals } from './ledger-totals.ts';
 import type { QueueMonitor, Waiting } from './queue-monitor.ts';
 import { RecordArrays } from './record-buffer.ts';
 

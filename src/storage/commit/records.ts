@@ -1,5 +1,5 @@
 import { assert } from '../../runtime/assert.ts';
-import type { Measurement } from '../lmdb/cells.ts';
+import type { Measurement } from '../lmdb/blocks.ts';
 import { type MessageChange, permanentAt } from '../lmdb/messages.ts';
 import type { Envelope } from './envelope.ts';
 import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
@@ -107,7 +107,7 @@ export type Extent = readonly [
 const nothing: Extent = [0, 0, 0, 0, 0];
 
 /**
- * Messages that must not count again (see seen-messages.ts). Times are Unix ms; that of a forgotten message is stored as
+ * Messages that must not count again (see `SeenMessages`). Times are Unix ms; that of a forgotten message is stored as
  * -1 - time. A counted message is followed by the two extents of its records.
  */
 export class MessageRecords extends RecordBuffer {

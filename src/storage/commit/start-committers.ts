@@ -1,16 +1,17 @@
 import type { Log } from '../../runtime/log.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { checkSegments, isJournalEmpty, recordEmpty } from '../journal/directory.ts';
 import { journalDirectory } from '../journal/files.ts';
-import { checkSegments, isJournalEmpty, recordEmpty } from '../journal/lanes.ts';
 import {
   isJournalled,
   journalLanes,
   journalsOf,
+  type Layout,
   markJournal,
   openJournalId,
   readFolded,
-} from '../lmdb/journal-mark.ts';
-import { type Layout, usageLayout } from '../lmdb/layout.ts';
+  usageLayout,
+} from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { type FoldActions, isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';

@@ -11,8 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shortageIn, syncPath } from '../lmdb/disk.ts';
-import { checkOpenFile } from '../lmdb/file-identity.ts';
+import { checkOpenFile, shortageIn, syncPath } from '../lmdb/disk.ts';
 
 /** The directory of a journal. Every operation is synchronous, and throws the file system's error. */
 export interface JournalFiles {

@@ -2,18 +2,16 @@ import type { JournalFile } from './files.ts';
 import {
   checksumStart,
   claimedLength,
+  damage,
   decodeFrame,
   type Frame,
   frameHeader,
   frameSize,
-  isBegun,
-  likelyFrames,
-} from './frame.ts';
-import {
-  damage,
   headerBlock,
+  isBegun,
   type Journal,
   type JournalPosition,
+  likelyFrames,
   placeIn,
   readAt,
   readSegments,

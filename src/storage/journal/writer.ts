@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import { shortageIn } from '../lmdb/disk.ts';
+import { fillWithZeros, recordBegun } from './directory.ts';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
 import { type JournalFile, writeAndSync } from './files.ts';
-import { checksumStart, encodeFrame, frameHeader, framePage, frameSize } from './frame.ts';
-import { recordBegun } from './lanes.ts';
 import {
+  checksumStart,
   describeSegment,
+  encodeFrame,
   encodeHeader,
+  frameHeader,
+  framePage,
+  frameSize,
   headerBlock,
   type Journal,
   type JournalPosition,
@@ -15,7 +19,6 @@ import {
   type Segment,
   spareNames,
 } from './segment.ts';
-import { fillWithZeros } from './spares.ts';
 
 const unfinished = 'first.tmp';
 const taken = 'next.tmp';

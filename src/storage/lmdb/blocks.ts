@@ -1,7 +1,77 @@
-import type { CellCodec } from './cells.ts';
 import { prefixKey } from './key-prefix.ts';
 import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
+
+export interface Counts {
+  checks: number;
+  used: number;
+  viewed: number;
+}
+
+/**
+ * A summary of a metric's values, sufficient to read it as a counter or as a gauge: its kind may be declared later.
+ * `lastAt` is Unix milliseconds.
+ */
+export interface Measurement {
+  sum: number;
+  count: number;
+  last: number;
+  lastAt: number;
+  min: number;
+  max: number;
+}
+
+/** The operations of one kind of cell. A cell holds the data of one series in one time bucket. */
+export interface CellCodec<T> {
+  /** Length of a stored cell. */
+  readonly bytes: number;
+  empty(): T;
+  read(value: Buffer, at: number): T;
+  write(value: Buffer, at: number, cell: T): void;
+}
+
+export const countsCodec: CellCodec<Counts> = {
+  bytes: 24,
+  empty: () => ({ checks: 0, used: 0, viewed: 0 }),
+  read: (value, at) => ({
+    checks: value.readDoubleLE(at),
+    used: value.readDoubleLE(at + 8),
+    viewed: value.readDoubleLE(at + 16),
+  }),
+  write(value, at, { checks, used, viewed }) {
+    value.writeDoubleLE(checks, at);
+    value.writeDoubleLE(used, at + 8);
+    value.writeDoubleLE(viewed, at + 16);
+  },
+};
+
+export const measurementCodec: CellCodec<Measurement> = {
+  bytes: 48,
+  empty: () => ({
+    sum: 0,
+    count: 0,
+    last: 0,
+    lastAt: 0,
+    min: Number.POSITIVE_INFINITY,
+    max: Number.NEGATIVE_INFINITY,
+  }),
+  read: (value, at) => ({
+    sum: value.readDoubleLE(at),
+    count: value.readDoubleLE(at + 8),
+    last: value.readDoubleLE(at + 16),
+    lastAt: value.readDoubleLE(at + 24),
+    min: value.readDoubleLE(at + 32),
+    max: value.readDoubleLE(at + 40),
+  }),
+  write(value, at, { sum, count, last, lastAt, min, max }) {
+    value.writeDoubleLE(sum, at);
+    value.writeDoubleLE(count, at + 8);
+    value.writeDoubleLE(last, at + 16);
+    value.writeDoubleLE(lastAt, at + 24);
+    value.writeDoubleLE(min, at + 32);
+    value.writeDoubleLE(max, at + 40);
+  },
+};
 
 /**
  * The storage format of cells. Cells of neighbouring series in one bucket form a block, which is one value: one put is cheaper than
@@ -220,4 +290,55 @@ function writeKey(environment: number, width: BucketWidth, minute: number, block
   key.writeUInt32BE(minute, 5);
   key.writeUInt32BE(block, 9);
   return key;
+}
+
+/** Retention of the buckets of each width, ms. */
+export interface Retention {
+  readonly minutesMs: number;
+  readonly hoursMs: number;
+  readonly daysMs: number;
+}
+
+/**
+ * The start of each width's range, in minutes since the epoch. Data older than `minutes` is in hour buckets, data older
+ * than `hours` in day buckets, and data older than `days` is deleted. Each horizon is the start of a bucket of the next
+ * width, so that a bucket is always rolled up completely.
+ */
+export interface Horizons {
+  readonly minutes: number;
+  readonly hours: number;
+  readonly days: number;
+}
+
+const hour = 60;
+const day = minutesPerDay;
+
+/** The horizons at `now` (Unix ms). */
+export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retention): Horizons {
+  const floor = (ms: number, width: number) => Math.max(0, floorTo((now - ms) / 60_000, width));
+  return { minutes: floor(minutesMs, hour), hours: floor(hoursMs, day), days: floor(daysMs, day) };
+}
+
+/** The minute (since the epoch) at which the oldest day begins that is kept for at least another 24 hours from `now` (Unix ms). */
+export function oldestWholeDay(now: number, { daysMs }: Retention): number {
+  return Math.max(0, Math.ceil((now - daysMs) / 60_000 / day) * day);
+}
+
+export function bucketAt(minute: number, horizons: Horizons): number {
+  if (minute >= horizons.minutes) return bucketOf(bucketWidth.minute, minute);
+  if (minute >= horizons.hours) return bucketOf(bucketWidth.hour, floorTo(minute, hour));
+  return bucketOf(bucketWidth.day, floorTo(minute, day));
+}
+
+/** The start of the bucket that holds `minute`, after all due roll-ups. */
+export function floorToBucket(minute: number, horizons: Horizons): number {
+  if (minute >= horizons.minutes) return minute;
+  return floorTo(minute, minute >= horizons.hours ? hour : day);
+}
+
+/** The first start of a bucket at or after `minute`, after all due roll-ups. */
+export function ceilToBucket(minute: number, horizons: Horizons): number {
+  const floor = floorToBucket(minute, horizons);
+  if (floor === minute) return minute;
+  return floor + (minute >= horizons.hours ? hour : day);
 }

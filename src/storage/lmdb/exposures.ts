@@ -1,4 +1,4 @@
-import { type Counts, countsCodec } from './cells.ts';
+import { type Counts, countsCodec } from './blocks.ts';
 import { digestBytes } from './instances.ts';
 import { keysIn, prefixedKey, prefixKey } from './key-prefix.ts';
 import type { UsageTables } from './usage.ts';

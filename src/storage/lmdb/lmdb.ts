@@ -1,15 +1,15 @@
 /*
  * src/storage/lmdb: the LMDB stores. A data directory has two: `accounts` (records, see accounts.ts) and `usage` (cells, sketches,
  * ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts migrates between versions,
- * lock.ts admits one process, and data-file.ts finds damage. Only this folder imports lmdb.
+ * lock.ts admits one process, and data-directory.ts finds damage. Only this folder imports lmdb.
  */
 
 import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { cannotOpen } from './data-file.ts';
-import { type FileIdentity, identifyFile } from './file-identity.ts';
+import { cannotOpen } from './data-directory.ts';
+import { type FileIdentity, identifyFile } from './disk.ts';
 
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 

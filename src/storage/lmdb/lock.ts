@@ -13,8 +13,7 @@ import { setTimeout as realPause } from 'node:timers/promises';
 import * as lmdb from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { permissionDenied, readable } from '../../runtime/presence.ts';
-import { finishCreation } from './create-atomically.ts';
-import { dataFilesIn, ownStores } from './data-file.ts';
+import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
 /** The right to be the one process that uses a data directory. */
 export interface DataLock {

@@ -2,10 +2,9 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { ABORT } from 'lmdb';
 import { isPresent } from '../../runtime/presence.ts';
-import { newestMeta } from './check-pages.ts';
+import { type Meta, newestMeta } from './check-pages.ts';
 import { accountsLayout, attachLaidOut, currentLayout, usageLayout } from './layout.ts';
 import type { LmdbEnvironment } from './lmdb.ts';
-import type { Meta } from './lmdb-page.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** One state of a store's file. The pages that its meta pages refer to stay in the file unchanged. */

@@ -1,5 +1,7 @@
-import { openLaidOut, usageLayout } from './layout.ts';
-import { type LmdbEnvironment, openTables, type Table } from './lmdb.ts';
+import type { Database } from 'lmdb';
+import { openLaidOut, spoolLayout, usageLayout } from './layout.ts';
+import { type LmdbEnvironment, openRecords, openTable, openTables, type Table } from './lmdb.ts';
+import { fromSnapshot, type Reading, readAt } from './snapshot.ts';
 
 /** The tables of the usage store, each with a file of the same name or the file that is named here. */
 export const usageTables = [
@@ -38,4 +40,138 @@ export function openUsageTables(data: string): UsageTables {
 /** Opens the tables of usage in an LMDB environment, and creates missing ones. */
 export function usageTablesIn(lmdb: LmdbEnvironment): UsageTables {
   return { lmdb, ...openTables(lmdb, usageTables) };
+}
+
+/** The tables that a replica has besides those of usage. The files of src/replication have their formats. */
+const replicaTables = [
+  'replica', // Its own state, as JSON by name: see replica-state.ts.
+  'streamSeries',
+  'messageTimes', // See counted-messages.ts.
+  'forgotten', // See erased.ts.
+  'erased',
+] as const;
+
+/** The usage store of a node that applies a log shared by several machines: see replication/replica.ts. */
+export interface ReplicaStore extends UsageTables, Readonly<Record<(typeof replicaTables)[number], Table>> {}
+
+/** Opens the usage store of a data directory with the tables of a replica. @throws {Error} as `openLaidOut` */
+export function openReplicaStore(data: string): ReplicaStore {
+  const usage = openUsageTables(data);
+  return { ...usage, ...openTables(usage.lmdb, replicaTables) };
+}
+
+/**
+ * The tables of the spool. Those of usage hold the open delta: counts that are in no delta yet. Sealing keeps only the names of
+ * series and the messages of the last minutes in them. `cumulative` has other records here. Key: as in `messages`. Value: see
+ * `cumulativeRecord`.
+ */
+export interface SpoolStore extends UsageTables {
+  /**
+   * Sealed deltas. Key: the number of the stream, and the delta's in it (u32 each, big-endian). Value: through, since and version
+   * (f64 each, little-endian), then the body.
+   */
+  readonly deltas: Table;
+  /**
+   * Changes that messages with an identity make to the open delta. Key: the time (u48, Unix ms, big-endian) and the identity (16),
+   * as in `messages`. Value: see `messageRecord`.
+   */
+  readonly apart: Table;
+  /**
+   * Instance ids used since the last delta. Key: application (u32, big-endian), digest (16) and hash (32). Value: the expiry (f64,
+   * little-endian, Unix ms).
+   */
+  readonly used: Table;
+  /**
+   * Running totals in order of arrival, which the replicas compare with what they have counted. Key: a number (u48, big-endian),
+   * ascending. Value: see `totalRecord`.
+   */
+  readonly totals: Table;
+  /** Uses of unknown instance ids. Key: a number (u48, big-endian), ascending. Value: see `unresolvedRecord`. */
+  readonly unresolved: Table;
+  /** The streams of this directory, each under its id. */
+  readonly streams: Database<StreamRecord, string>;
+  /**
+   * `directory`: the random id of this directory. `engine`: the id of the PostgreSQL database that it belongs to. `secret`: that
+   * database's HMAC key of digests, as base64.
+   */
+  readonly meta: Database<string, string>;
+}
+
+/** State of a stream of this directory. Each start of the process creates a stream. */
+export interface StreamRecord {
+  /** Ascending in order of creation. It is part of the keys of the deltas. */
+  readonly number: number;
+  readonly stream: string;
+  /** The last sealed delta, and the last one in PostgreSQL; 0 for none. */
+  readonly sealed: number;
+  readonly acknowledged: number;
+  /** When deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
+  readonly acknowledgements: readonly (readonly [seq: number, at: number])[];
+  /** Size of the sealed deltas that are not in PostgreSQL. Earlier versions do not have it. */
+  readonly waitingBytes?: number;
+  /** The first delta still kept. */
+  readonly first: number;
+  /** Counts that are in none of its deltas are of packets admitted after this time. */
+  readonly mark: Mark;
+  /** The closed stream whose remaining data this one ships. It receives no counts. */
+  readonly restOf?: string;
+  /** `done`: PostgreSQL has all of it and expects no more. `aside`, of earlier versions: kept, never shipped. */
+  readonly state: 'open' | 'aside' | 'done';
+}
+
+/** A time, and the node's state then. */
+export interface Mark {
+  /** Unix ms. */
+  readonly at: number;
+  /** The position of the log that the node had applied. */
+  readonly applied: number;
+  /** The version of the accounts that the node had. */
+  readonly version: number;
+}
+
+/**
+ * Opens the spool of a data directory. Each thread opens it separately, the main thread first.
+ * @throws {Error} as `openLaidOut`
+ */
+export function openSpoolStore(data: string): SpoolStore {
+  const lmdb = openLaidOut(data, spoolLayout);
+  return {
+    ...usageTablesIn(lmdb),
+    ...openTables(lmdb, ['deltas', 'apart', 'used', 'unresolved']),
+    streams: openRecords<StreamRecord>(lmdb, 'streams'),
+    meta: openRecords<string>(lmdb, 'meta'),
+  };
+}
+
+export interface ScanTask {
+  readonly table: UsageTable;
+  /** The last key that was read; `undefined` starts at the beginning. */
+  readonly after: Uint8Array | undefined;
+}
+
+/** Records to read from one snapshot. */
+const stepLimit = 500;
+
+/**
+ * Reads some records of a table to check their pages: LMDB checks each page when reading it from the file.
+ * @returns the last key that was read; `undefined` at the end of the table
+ */
+export function scan(store: UsageTables, { table, after }: ScanTask): Reading<Uint8Array | undefined> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const start = after === undefined ? {} : { start: Buffer.from(after), exclusiveStart: true };
+    let left = stepLimit;
+    for (const { key } of tableOf(store, table).getRange({ ...start, ...readAt(at), limit: stepLimit })) {
+      left -= 1;
+      if (left === 0) return Uint8Array.from(key);
+      yield;
+    }
+    return undefined;
+  });
+}
+
+/** On several machines, the store of a node has more tables than reports read: see `ReplicaStore`. */
+function tableOf(store: UsageTables, name: UsageTable): Table {
+  const tables: Partial<Record<UsageTable, Table>> = store;
+  tables[name] ??= openTable(store.lmdb, name);
+  return tables[name];
 }

@@ -7,8 +7,8 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { UsageStore } from '../commit/usage-store.ts';
+import { horizonsAt, type Retention } from '../lmdb/blocks.ts';
 import type { Application, Deletion } from '../lmdb/records.ts';
-import { horizonsAt, type Retention } from '../lmdb/retention.ts';
 
 interface StepDeps {
   readonly usageStore: Pick<UsageStore, 'maintain' | 'passed'>;

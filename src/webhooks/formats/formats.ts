@@ -1,9 +1,14 @@
+import { replaceActive } from '../../contract/active-characters.ts';
 import { codeSpan } from '../../contract/code-span.ts';
+import {
+  type EventMessage,
+  eventMessage,
+  type MessageData,
+  type OfTeam,
+} from '../../contract/events/event-messages.ts';
 import type { WebhookFormat } from '../../contract/webhook-formats.ts';
-import type { Words } from '../../contract/words.ts';
-import type { Webhook, WebhookDelivery } from '../../storage/lmdb/webhook-records.ts';
-import { type Message, messageOf } from './message.ts';
-import { clipped, factIn, fitting, plain, sentenceIn, type Writing } from './text.ts';
+import { type Words, words } from '../../contract/words.ts';
+import type { Webhook, WebhookDelivery } from '../../storage/lmdb/records.ts';
 
 /** The settings of a webhook that decide the body of its deliveries. */
 type Formatted = Pick<Webhook, 'format' | 'project' | 'issueType'>;
@@ -177,3 +182,99 @@ function wikiEscaped(text: string): string {
     (character) => entities[character] ?? `\\${character}`,
   );
 }
+
+/** An event as formats render it. */
+interface Message extends Pick<EventMessage, 'sentence' | 'facts'> {
+  /** The page of the console. */
+  readonly link: string;
+  readonly deliveryId: string;
+}
+
+interface Event<Type extends keyof MessageData> {
+  readonly type: Type;
+  readonly timestamp: string;
+  readonly data: MessageData[Type] & OfTeam;
+}
+
+/** @param body the event in the standard format */
+function messageOf(body: string, deliveryId: string, consoleUrl: string): Message {
+  const event = JSON.parse(body) as Event<keyof MessageData>;
+  const { sentence, facts, page } = messageOfKnown(event) ?? messageOfLater(event);
+  const path = page.path.map((segment) => `/${encoded(segment)}`).join('');
+  const query = Object.entries(page.query ?? {}).map(([name, value]) => `${name}=${encoded(value)}`);
+  const link = `${consoleUrl.replace(/\/$/, '')}${path || '/'}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+  return { sentence, facts: [...facts, ['Team', words`${event.data.team.name}`]], link, deliveryId };
+}
+
+/** `undefined` if a later version has queued the event, with values that this one does not know. */
+function messageOfKnown<Type extends keyof MessageData>({
+  type,
+  data,
+}: Event<Type>): EventMessage | undefined {
+  try {
+    return eventMessage(type, data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An event of a later version. */
+function messageOfLater({ type }: Event<keyof MessageData>): EventMessage {
+  return { sentence: words`The event ${type} has occurred`, facts: [], page: { path: [] }, finding: null };
+}
+
+/** Also encodes the characters that end a link in Markdown and the like. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
+}
+
+/** How a format writes own words and the texts of others. */
+interface Writing {
+  readonly own: (text: string) => string;
+  readonly name: (text: string) => string;
+}
+
+/** Maximum characters of a text of others. The page that a message links to has the whole text. */
+const mostInSentence = 160;
+const mostInFact = 400;
+
+function sentenceIn({ own, name }: Writing, words: Words): string {
+  return words
+    .map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInSentence))))
+    .join('');
+}
+
+function factIn({ own, name }: Writing, words: Words): string {
+  return words
+    .map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInFact))))
+    .join('');
+}
+
+/** Lines of at most this many characters together. Lines that do not fit are left out. */
+function fitting(lines: readonly string[], most: number): string {
+  let left = most + 1;
+  const shown = lines.filter(({ length }) => {
+    const fits = length < left;
+    if (fits) left -= length + 1;
+    return fits;
+  });
+  return shown.join('\n');
+}
+
+export function clipped(text: string, most: number): string {
+  const characters = Array.from(text);
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** Without characters that break lines, control a terminal or change the direction of text. */
+function safe(text: string, most: number): string {
+  return clipped(
+    replaceActive(text, () => '\ufffd'),
+    most,
+  );
+}
+
+const plain: Writing = { own: (text) => text, name: (text) => text };

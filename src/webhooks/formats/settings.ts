@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import { type WebhookFormat, webhookFormats } from '../../contract/webhook-formats.ts';
-import type { Webhook } from '../../storage/lmdb/webhook-records.ts';
+import type { Webhook } from '../../storage/lmdb/records.ts';
 import { formatOf } from './formats.ts';
 
 type FormatFields = Pick<Webhook, 'format' | 'project' | 'issueType' | 'authorization'>;

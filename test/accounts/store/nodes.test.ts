@@ -3,7 +3,7 @@ import type { Draft, Write } from '../../../src/accounts/store/account-store.ts'
 import { repairMark } from '../../../src/replication/accounts/copy.ts';
 import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
 import type { QueryResult, Run } from '../../../src/replication/postgres/statement.ts';
-import { readCopyState } from '../../../src/storage/lmdb/copy-state.ts';
+import { readCopyState } from '../../../src/storage/lmdb/accounts.ts';
 import { cuttingRelay } from '../../replication/postgres/relay.ts';
 import { needing } from '../../support/needing.ts';
 import type { Postgres } from '../../support/postgres.ts';

@@ -4,15 +4,13 @@ import type { Plan } from '../../../src/accounts/store/account-store.ts';
 import type { PostgresAccountStoreDeps } from '../../../src/replication/accounts/accounts-follower.ts';
 import { newCopy } from '../../../src/replication/accounts/copy.ts';
 import { PostgresAccountStore } from '../../../src/replication/accounts/postgres.ts';
-import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
-import { Connection } from '../../../src/replication/postgres/connection.ts';
+import { Connection, type PostgresSession } from '../../../src/replication/postgres/connection.ts';
 import { parsePostgresUrl } from '../../../src/replication/postgres/postgres-url.ts';
 import { createTables } from '../../../src/replication/postgres/schema.ts';
 import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Log } from '../../../src/runtime/log.ts';
-import type { AccountTables } from '../../../src/storage/lmdb/accounts.ts';
-import { copyStateWriter } from '../../../src/storage/lmdb/copy-state.ts';
+import { type AccountTables, copyStateWriter } from '../../../src/storage/lmdb/accounts.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { openTestStore, type TestHealth, testHealth } from '../fixture.ts';
 

@@ -5,7 +5,7 @@ import { createUser } from '../../../src/accounts/users.ts';
 import type { ProviderIdentity } from '../../../src/auth/sso/claims.ts';
 import { applyRules } from '../../../src/auth/sso/memberships.ts';
 import type { Role } from '../../../src/contract/roles.ts';
-import type { GivenRole, IdentityProvider } from '../../../src/storage/lmdb/provider-records.ts';
+import type { GivenRole, IdentityProvider } from '../../../src/storage/lmdb/auth-records.ts';
 import { openFixture } from '../../accounts/fixture.ts';
 
 type Given = Readonly<Record<string, GivenRole>>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KeyedLimits } from '../../../src/ingest/admission/keyed-limits.ts';
+import { KeyedLimits } from '../../../src/ingest/admission/rate-limits.ts';
 
 test('each key has its own tokens', () => {
   const limits = new KeyedLimits(2, 2);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
-import { queuesMemory, SharedQueues } from '../../../src/storage/commit/shared-queues.ts';
+import { QueueMonitor, queuesMemory, SharedQueues } from '../../../src/storage/commit/queue-monitor.ts';
 
 const marks = {
   packets: { high: 4, low: 2 },

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Bucket, RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
+import { type Bucket, RateLimits, TokenBucket } from '../../../src/ingest/admission/rate-limits.ts';
 import {
   SharedBucket,
   SharedRateLimits,
   ThreadRateLimits,
 } from '../../../src/ingest/admission/shared-rate-limits.ts';
-import { TokenBucket } from '../../../src/ingest/admission/token-bucket.ts';
 
 interface Implementation {
   open(rate: number, burst: number, now: number): Bucket;

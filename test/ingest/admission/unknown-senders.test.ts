@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UnknownSenders } from '../../../src/ingest/admission/unknown-senders.ts';
+import { UnknownSenders } from '../../../src/ingest/admission/rate-limits.ts';
 
 test('a network in debt leaves room for others', () => {
   const senders = new UnknownSenders(0);

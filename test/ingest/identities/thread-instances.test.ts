@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type InstanceDeps, Instances } from '../../../src/ingest/formats/identities/instances.ts';
-import { ThreadInstances } from '../../../src/ingest/formats/identities/thread-instances.ts';
+import {
+  type InstanceDeps,
+  Instances,
+  ThreadInstances,
+} from '../../../src/ingest/formats/identities/instances.ts';
 import { hashIdentity } from '../../../src/storage/aggregate/user-hash.ts';
 import {
   digestIdentity,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { HourRows, type SentSubject } from '../../../src/ingest/ledger/hour-rows.ts';
-import { sendersPerHour } from '../../../src/storage/aggregate/ledger-bound.ts';
+import { sendersPerHour } from '../../../src/storage/aggregate/hot-ledger.ts';
 import type { LedgerSubject } from '../../../src/storage/lmdb/ledger.ts';
 
 const subject: SentSubject = {

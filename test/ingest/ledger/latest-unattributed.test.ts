@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Claim, LatestUnattributed, maxKinds } from '../../../src/ingest/ledger/unattributed.ts';
+import { type Claim, LatestUnattributed, maxKinds } from '../../../src/ingest/ledger/ledger.ts';
 
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1' } as const;
 const key = `fm_fe_${'1234567890'.repeat(4)}`;

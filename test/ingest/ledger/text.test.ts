@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ledgerText } from '../../../src/ingest/ledger/text.ts';
+import { ledgerText } from '../../../src/ingest/ledger/hour-rows.ts';
 
 test('a text is short, well-formed and has no control characters', () => {
   const texts = fc.string({ unit: 'binary', maxLength: 1000 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
 import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
-import { LedgerTotals } from '../../../src/storage/commit/ledger-totals.ts';
+import { LedgerTotals } from '../../../src/storage/commit/batch.ts';
 import { testClock } from '../../accounts/fixture.ts';
 
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1' } as const;

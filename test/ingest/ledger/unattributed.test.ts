@@ -7,7 +7,7 @@ import type { FormatDeps } from '../../../src/ingest/formats/formats.ts';
 import { openReportKinds, type ReportDeps } from '../../../src/ingest/formats/reports/kinds.ts';
 import { metricsHost } from '../../../src/ingest/host/metrics-host.ts';
 import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
-import { LedgerTotals } from '../../../src/storage/commit/ledger-totals.ts';
+import { LedgerTotals } from '../../../src/storage/commit/batch.ts';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { openFixture, testHealth } from '../../accounts/fixture.ts';

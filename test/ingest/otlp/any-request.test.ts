@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
-import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/formats.ts';
+import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/decode.ts';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import { encodeAs, read, successTotal } from './messages.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/formats.ts';
+import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/decode.ts';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import {
   attributes,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
-import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/formats.ts';
+import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/decode.ts';
 import {
   checkWidth,
   noTime,

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyHolder } from '../../../src/accounts/key-index.ts';
+import { identityOfKey, type MessageIdentity, type MessageSender } from '../../../src/ingest/count-once.ts';
 import { identityOfReport, isDistinct } from '../../../src/ingest/formats/reports/content-identity.ts';
-import { decodeMetrics } from '../../../src/ingest/formats/reports/json-metrics.ts';
-import { decodeUsage } from '../../../src/ingest/formats/reports/json-usage.ts';
-import {
-  identityOfKey,
-  type MessageIdentity,
-  type MessageSender,
-} from '../../../src/ingest/message-identity.ts';
+import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 
 /** The data about the sender in an identity. */
 function senderOf(application: number, key: number, environment: number): MessageSender {

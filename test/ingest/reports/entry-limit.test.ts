@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reportDecoders } from '../../../src/ingest/formats/reports/condense.ts';
+import { reportDecoders } from '../../../src/ingest/formats/reports/formats.ts';
 
 const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00Z"';
 const tooLarge = expect.objectContaining({ code: 'body_too_large' });

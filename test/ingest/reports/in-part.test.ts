@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isName } from '../../../src/contract/names.ts';
 import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
-import { decodeMetrics } from '../../../src/ingest/formats/reports/json-metrics.ts';
-import { decodeUsage } from '../../../src/ingest/formats/reports/json-usage.ts';
+import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/formats/reports/proto.ts';
 import type { MetricsReport, Report, UsageReport } from '../../../src/ingest/formats/reports/report.ts';
 import { metricsInPart, usageInPart } from '../../fixtures/reports/in-part.ts';

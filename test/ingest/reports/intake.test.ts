@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
-import type { ReportTransport } from '../../../src/ingest/formats/reports/intake.ts';
-import { operations } from '../../../src/ingest/formats/reports/operations.ts';
+import { operations, type ReportTransport } from '../../../src/ingest/formats/reports/intake.ts';
 import { RecordingReports } from '../../support/recording-reports.ts';
 import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeMetrics } from '../../../src/ingest/formats/reports/json-metrics.ts';
-import { decodeUsage } from '../../../src/ingest/formats/reports/json-usage.ts';
+import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 
 const head = '"appKey":"key","environment":"Production","time":"2026-01-31T12:00:00.5+00:00"';
 const time = Date.UTC(2026, 0, 31, 12) + 500;

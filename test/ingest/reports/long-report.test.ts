@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KeyHolder } from '../../../src/accounts/key-index.ts';
-import { condense } from '../../../src/ingest/formats/reports/condense.ts';
 import { identityOfReport } from '../../../src/ingest/formats/reports/content-identity.ts';
+import { condense } from '../../../src/ingest/formats/reports/formats.ts';
 import { openReportKinds, type ReportDeps } from '../../../src/ingest/formats/reports/kinds.ts';
 import { LongReport } from '../../../src/ingest/formats/reports/long-report.ts';
 import type {

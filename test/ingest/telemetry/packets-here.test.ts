@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Owner, packetsHere } from '../../../src/ingest/formats/telemetry/packets-here.ts';
-import { packetHandler, type TelemetryDeps } from '../../../src/ingest/formats/telemetry/telemetry.ts';
+import {
+  type Owner,
+  packetHandler,
+  packetsHere,
+  type TelemetryDeps,
+} from '../../../src/ingest/formats/telemetry/telemetry.ts';
 
 test('a packet is checked against the changes until its body has arrived', () => {
   let isRevoked = false;

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  readMessage,
-  type UnleashKind,
-  withHeaders,
-} from '../../../src/ingest/formats/unleash/message/message.ts';
-import { eachAdded, opensFlag, rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
+import { readMessage, type UnleashKind, withHeaders } from '../../../src/ingest/formats/unleash/message.ts';
+import { eachAdded, opensFlag, rowKind } from '../../../src/storage/lmdb/cumulative.ts';
 
 const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body);
 const [start, stop] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:00:00.000Z'];

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { UnleashMessage } from '../../../src/ingest/formats/unleash/message/message.ts';
-import { packMessage, unpackPart } from '../../../src/ingest/formats/unleash/message/parts.ts';
-import { rowKind } from '../../../src/storage/lmdb/cumulative-rows.ts';
+import { packMessage, type UnleashMessage, unpackPart } from '../../../src/ingest/formats/unleash/message.ts';
+import { rowKind } from '../../../src/storage/lmdb/cumulative.ts';
 
 const head = {
   ...{ appName: 'billing', instance: undefined, connection: 'c-1', sdk: 'node 1', platform: undefined },

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
+import { bucketAt, horizonsAt, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { readTable } from '../../support/read-csv.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -10,9 +10,14 @@ import { type ReportRange, stepMinutes } from '../../../src/reports/usage/report
 import { usageReport } from '../../../src/reports/usage/usage-report.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import {
+  bucketAt,
+  ceilToBucket,
+  floorToBucket,
+  horizonsAt,
+  seriesRef,
+} from '../../../src/storage/lmdb/blocks.ts';
 import { subjectText } from '../../../src/storage/lmdb/ledger.ts';
-import { bucketAt, ceilToBucket, floorToBucket, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { readTable } from '../../support/read-csv.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkCarried } from '../../../src/storage/aggregate/check-carried.ts';
 import { type CountsBlock, planSegments, readCounts } from '../../../src/storage/aggregate/read-counts.ts';
+import { checkCarried } from '../../../src/storage/backup/check-usage.ts';
 import { type Aggregator, createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import {
@@ -9,17 +9,20 @@ import {
   type BucketWidth,
   blockKey,
   blockOf,
+  bucketAt,
   bucketOf,
   bucketWidth,
+  ceilToBucket,
+  countsCodec,
+  floorToBucket,
+  horizonsAt,
   placeOf,
   scanCells,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
 import { notCarried, readCarried } from '../../../src/storage/lmdb/carried.ts';
-import { countsCodec } from '../../../src/storage/lmdb/cells.ts';
 import { openLaidOut } from '../../../src/storage/lmdb/layout.ts';
 import { openTable, transact } from '../../../src/storage/lmdb/lmdb.ts';
-import { bucketAt, ceilToBucket, floorToBucket, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
 import { putSeries } from '../../../src/storage/lmdb/series.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCarried } from '../../../src/storage/aggregate/check-carried.ts';
+import { checkCarried } from '../../../src/storage/backup/check-usage.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import {
@@ -7,14 +7,15 @@ import {
   type BucketWidth,
   blockKey,
   blockOf,
+  bucketAt,
   bucketOf,
   bucketWidth,
   cellsPerBlock,
+  countsCodec,
   decodeBlock,
+  horizonsAt,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
-import { countsCodec } from '../../../src/storage/lmdb/cells.ts';
-import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';

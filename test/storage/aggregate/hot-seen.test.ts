@@ -4,7 +4,7 @@ import { Batch } from '../../../src/storage/commit/batch.ts';
 import { encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { permanentAt } from '../../../src/storage/lmdb/messages.ts';
-import { seenOf } from '../../../src/storage/lmdb/seen.ts';
+import { seenOf } from '../../../src/storage/lmdb/series.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

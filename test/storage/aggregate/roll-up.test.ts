@@ -7,9 +7,14 @@ import { usageReport } from '../../../src/reports/usage/usage-report.ts';
 import type { Maintenance } from '../../../src/storage/aggregate/maintain.ts';
 import { type Aggregator, createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { measurementCodec } from '../../../src/storage/lmdb/cells.ts';
-import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
+import {
+  bucketAt,
+  bucketWidth,
+  horizonsAt,
+  measurementCodec,
+  scanCells,
+  seriesRef,
+} from '../../../src/storage/lmdb/blocks.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

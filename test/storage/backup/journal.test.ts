@@ -6,9 +6,8 @@ import { answerFoldRequests, requestFold } from '../../../src/storage/backup/fol
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { foldJournals } from '../../../src/storage/commit/fold-journals.ts';
 import { endJournals } from '../../../src/storage/commit/start-committers.ts';
-import { areJournalsEmpty } from '../../../src/storage/journal/lanes.ts';
-import { journalsOf, readJournalId } from '../../../src/storage/lmdb/journal-mark.ts';
-import { readLayout, usageLayout } from '../../../src/storage/lmdb/layout.ts';
+import { areJournalsEmpty } from '../../../src/storage/journal/directory.ts';
+import { journalsOf, readJournalId, readLayout, usageLayout } from '../../../src/storage/lmdb/layout.ts';
 import { openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { countsCodec, measurementCodec } from '../../../src/storage/lmdb/cells.ts';
+import {
+  bucketOf,
+  bucketWidth,
+  countsCodec,
+  measurementCodec,
+  scanCells,
+  seriesRef,
+} from '../../../src/storage/lmdb/blocks.ts';
 import { seriesOf } from '../../../src/storage/lmdb/series.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { FrameAppender } from '../../../src/storage/commit/frame-appender.ts';
-import { FrameSlot } from '../../../src/storage/commit/frame-slot.ts';
-import { JournalState } from '../../../src/storage/commit/journal-state.ts';
+import { FrameSlot, JournalState } from '../../../src/storage/commit/journal-memory.ts';
 import { eachCount } from '../../../src/storage/commit/records.ts';
+import { recycle } from '../../../src/storage/journal/directory.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
-import { recycle } from '../../../src/storage/journal/spares.ts';
 import { seededRandom } from '../../support/random.ts';
 import { type Fault, LossyDisk, type Operation } from '../journal/lossy-disk.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FrameSlot } from '../../../src/storage/commit/frame-slot.ts';
+import { FrameSlot } from '../../../src/storage/commit/journal-memory.ts';
 import { FrameTooLarge } from '../../../src/storage/journal/errors.ts';
 
 const parts = (...texts: string[]) => texts.map((text) => Buffer.from(text));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JournalState } from '../../../src/storage/commit/journal-state.ts';
+import { JournalState } from '../../../src/storage/commit/journal-memory.ts';
 
 const tail = (sequence: number, bytes: number) => ({ sequence, bytes, segment: 3, used: 0.25 });
 

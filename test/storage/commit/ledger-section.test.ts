@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { surplusName } from '../../../src/contract/names.ts';
 import { HourRows } from '../../../src/ingest/ledger/hour-rows.ts';
-import { sendersPerHour } from '../../../src/storage/aggregate/ledger-bound.ts';
+import { sendersPerHour } from '../../../src/storage/aggregate/hot-ledger.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { ledgerSection } from '../../../src/storage/commit/sections.ts';
 import {

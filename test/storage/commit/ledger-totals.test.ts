@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type LedgerRow, LedgerTotals } from '../../../src/storage/commit/ledger-totals.ts';
+import { type LedgerRow, LedgerTotals } from '../../../src/storage/commit/batch.ts';
 
 const rows: readonly LedgerRow[] = [0, 1, 2].map((hour) => ({ application: 1, hour, subject: '[]' }));
 

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { surplusName } from '../../../src/contract/names.ts';
-import { DurableSeries } from '../../../src/storage/commit/durable-series.ts';
-import { EnvironmentSeries, type SeriesSink } from '../../../src/storage/commit/series-dictionary.ts';
-import { SeriesMirror, SeriesMirrors } from '../../../src/storage/commit/series-mirror.ts';
+import {
+  DurableSeries,
+  EnvironmentSeries,
+  SeriesMirror,
+  SeriesMirrors,
+  type SeriesSink,
+} from '../../../src/storage/commit/series-dictionary.ts';
 import type { NewSeries } from '../../../src/storage/lmdb/series.ts';
 import { openLane, turn } from '../../support/open-lane.ts';
 

@@ -1,9 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { JournalDamaged } from '../../../src/storage/journal/errors.ts';
-import { checksumStart, encodeFrame } from '../../../src/storage/journal/frame.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
-import { readSegments } from '../../../src/storage/journal/segment.ts';
+import { checksumStart, encodeFrame, readSegments } from '../../../src/storage/journal/segment.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import {
   appendFrames,

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { prepareSpare, recycle } from '../../../src/storage/journal/directory.ts';
 import { JournalFailed, JournalFull } from '../../../src/storage/journal/errors.ts';
 import { journalDirectory } from '../../../src/storage/journal/files.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
-import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import {
   bodyOf,

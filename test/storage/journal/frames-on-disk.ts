@@ -1,6 +1,6 @@
+import { prepareSpare, recycle } from '../../../src/storage/journal/directory.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import type { Journal } from '../../../src/storage/journal/segment.ts';
-import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import { LossyDisk } from './lossy-disk.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { prepareSpare } from '../../../src/storage/journal/directory.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import { type Journal, segmentNames } from '../../../src/storage/journal/segment.ts';
-import { prepareSpare } from '../../../src/storage/journal/spares.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import {
   appendFrames,

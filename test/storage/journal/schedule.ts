@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { prepareSpare, recycle } from '../../../src/storage/journal/directory.ts';
 import { JournalFailed, JournalFull } from '../../../src/storage/journal/errors.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import type { Journal } from '../../../src/storage/journal/segment.ts';
-import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import { shortageIn } from '../../../src/storage/lmdb/disk.ts';
 import { seededRandom } from '../../support/random.ts';

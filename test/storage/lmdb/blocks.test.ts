@@ -7,11 +7,13 @@ import {
   blockOf,
   bucketOf,
   bucketWidth,
+  type Counts,
   cellsPerBlock,
+  countsCodec,
   decodeBlock,
+  measurementCodec,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
-import { type Counts, countsCodec, measurementCodec } from '../../../src/storage/lmdb/cells.ts';
 
 const counts = fc.record({ checks: fc.nat(), used: fc.nat(), viewed: fc.nat() });
 const block = fc.array(fc.option(counts, { nil: undefined }), {

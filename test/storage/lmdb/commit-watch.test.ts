@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CommitWatch } from '../../../src/storage/lmdb/commit-watch.ts';
+import { CommitWatch } from '../../../src/storage/lmdb/store-health.ts';
 
 test.each([
   [1000, [1, 999, 1000, 2500], [1000, 2500]],

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { createAtomically } from '../../../src/storage/lmdb/create-atomically.ts';
+import { createAtomically } from '../../../src/storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

@@ -7,8 +7,9 @@ import {
   type CumulativeMessage,
   CumulativeTotals,
   cumulativeLifeMs,
+  opensFlag,
+  repeats,
 } from '../../../src/storage/lmdb/cumulative.ts';
-import { opensFlag, repeats } from '../../../src/storage/lmdb/cumulative-rows.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage, interval } from '../../support/cumulative.ts';
 import { environment, openStore, start, type Totals } from '../../support/cumulative-store.ts';

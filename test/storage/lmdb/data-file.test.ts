@@ -12,10 +12,9 @@ import {
 import { expect, test } from 'vitest';
 import { prepareStore } from '../../../src/accounts/prepare.ts';
 import { openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
-import { checkDataFiles } from '../../../src/storage/lmdb/data-file.ts';
+import { checkDataFiles } from '../../../src/storage/lmdb/data-directory.ts';
 import { type LmdbEnvironment, openLmdb, openTable, type Table } from '../../../src/storage/lmdb/lmdb.ts';
-import { openSpoolStore } from '../../../src/storage/lmdb/spool.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { openSpoolStore, openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
 import { cheapHash } from '../../support/cheap-hash.ts';
 import { seededRandom } from '../../support/random.ts';

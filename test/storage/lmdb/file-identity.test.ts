@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { checkOpenFile } from '../../../src/storage/lmdb/file-identity.ts';
+import { checkOpenFile } from '../../../src/storage/lmdb/disk.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'identity-'));
 afterAll(() => rmSync(root, { recursive: true }));

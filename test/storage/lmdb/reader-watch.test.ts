@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { oldestReader, ReaderWatch } from '../../../src/storage/lmdb/reader-watch.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
+import { oldestReader, ReaderWatch } from '../../../src/storage/lmdb/store-health.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import { openReplicaStore } from '../../../src/storage/lmdb/replica-store.ts';
-import { scan } from '../../../src/storage/lmdb/scan.ts';
-import type { UsageTable } from '../../../src/storage/lmdb/usage.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { openReplicaStore, openUsageTables, scan, type UsageTable } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

@@ -7,8 +7,7 @@ import { createEnvironment, deleteEnvironment } from '../../../src/accounts/envi
 import { routesFrom } from '../../../src/http/endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
-import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
-import { UnknownSenders } from '../../../src/ingest/admission/unknown-senders.ts';
+import { RateLimits, UnknownSenders } from '../../../src/ingest/admission/rate-limits.ts';
 import { mintEndpoints } from '../../../src/ingest/formats/identities/format.ts';
 import { Instances } from '../../../src/ingest/formats/identities/instances.ts';
 import { addPacket } from '../../../src/ingest/formats/telemetry/add-packet.ts';

@@ -1,7 +1,7 @@
 import { passwordLength } from '../../../contract/passwords.ts';
 import type { LinkPurpose } from '../../../contract/shapes/invitation.ts';
 import type { Reply } from '../../../http/types.ts';
-import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
 import { type Html, html } from './html.ts';
 import { pageReply, pageScript } from './page.ts';

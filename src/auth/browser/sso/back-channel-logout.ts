@@ -1,7 +1,7 @@
 import { hashSecret } from '../../../accounts/secrets.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Reply, Request } from '../../../http/types.ts';
-import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { readForm } from '../../oauth/clients/form.ts';
 import { OAuthError } from '../../oauth/clients/oauth-error.ts';
 import { clockTolerance, readUnverified } from '../../oauth/keys/jwt.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../contract/errors.ts';
 import type { Reply, Request } from '../../../http/types.ts';
-import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { BrowserCookie } from '../../cookies/browser.ts';
 import { type Counted, countAddress, uncountAttempt } from '../../factors/login-throttle.ts';
 import { consoleClientId, findClient } from '../../oauth/clients/clients.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { text } from '../../../contract/shapes/fields.ts';
 import type { Endpoint } from '../../../http/endpoint.ts';
 import type { Handler, Reply, Request } from '../../../http/types.ts';
-import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { OAuthError, oauthErrorReply, oauthRefusal } from '../../oauth/clients/oauth-error.ts';
 import { AuthorizationError, UnknownReturnAddress } from '../../oauth/codes/authorization-request.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { text } from '../../../contract/shapes/fields.ts';
 import { maxSignInAge } from '../../../contract/step-up.ts';
 import type { Reply, Request } from '../../../http/types.ts';
-import type { IdentityProvider } from '../../../storage/lmdb/provider-records.ts';
+import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import { type Browser, BrowserCookie, renewBrowser } from '../../cookies/browser.ts';
 import { parseForm } from '../../oauth/clients/form.ts';

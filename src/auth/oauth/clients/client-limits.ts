@@ -1,5 +1,5 @@
 import type { Request } from '../../../http/types.ts';
-import { KeyedLimits } from '../../../ingest/admission/keyed-limits.ts';
+import { KeyedLimits } from '../../../ingest/admission/rate-limits.ts';
 import { networkOf } from '../../../runtime/ip-address.ts';
 import type { AuthenticatedClient } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';

@@ -1,6 +1,6 @@
 import { hashSecret } from '../../../accounts/secrets.ts';
 import type { Draft, Reader } from '../../../accounts/store/account-store.ts';
-import type { ProviderSignIn } from '../../../storage/lmdb/provider-records.ts';
+import type { ProviderSignIn } from '../../../storage/lmdb/auth-records.ts';
 import { longestSessionMs } from './sessions.ts';
 
 /** An account or a session at an issuer. */

@@ -1,18 +1,123 @@
 import Type from 'typebox';
+import type { KeyHolder } from '../../../accounts/key-index.ts';
+import { ApiError } from '../../../contract/errors.ts';
 import { text } from '../../../contract/shapes/fields.ts';
+import { contentTypeCheck, decodeText, parseJson, readBody } from '../../../http/body.ts';
 import { ContentEncoding } from '../../../http/declared-headers.ts';
 import type { Group, Operation, Refusals } from '../../../http/endpoint.ts';
-import { exampleKeys, examplesOf, handlerOf, intakeRefusals } from '../../declared.ts';
-import type { Format } from '../../format.ts';
-import { Pipeline } from '../../pipeline.ts';
-import {
-  groupsMust,
-  type IdentityDeps,
-  identityMust,
-  MintSchema,
-  mintHandler,
-  senderRefusals,
-} from './identities.ts';
+import { problem } from '../../../http/problem.ts';
+import { sharedHeaders } from '../../../http/reused-headers.ts';
+import { type FaultRows, shapeError } from '../../../http/shape-error.ts';
+import type { Reply, Request } from '../../../http/types.ts';
+import { compiled } from '../../../runtime/compiled.ts';
+import { exampleKeys, examplesOf, type Format, handlerOf, intakeRefusals, keyOf } from '../../declared.ts';
+import { type MessageHandler, Pipeline, type PipelineDeps } from '../../pipeline.ts';
+import { Named, personal } from '../../sender-schemas.ts';
+import { type Instances, isIdentity, type Profile } from './instances.ts';
+
+export interface IdentityDeps extends PipelineDeps {
+  readonly instances: Instances;
+  readonly maxBody: number;
+}
+
+const MintSchema = Type.Object(
+  {
+    identity: Type.String({
+      description: 'Identifier of the user within the application.',
+      ...personal,
+    }),
+    groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    claims: Type.Optional(
+      Named(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
+        maxProperties: 50,
+        description: 'Attributes of the user, under any names. A claim that is `null` is left out.',
+      }),
+    ),
+  },
+  { component: 'Mint' },
+);
+
+const checker = compiled(MintSchema);
+
+const checkContentType = contentTypeCheck('application/json');
+
+const source = { route: 'identities', transport: 'http' } as const;
+
+/** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
+function mintHandler(
+  deps: IdentityDeps,
+): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, Reply> {
+  return {
+    ...source,
+    authorize: (request) => void findHolder(deps, request),
+    address: (request) => request.remoteAddress,
+    read: (request, budget) => readBody(request, deps.maxBody, budget),
+    idempotencyKey: () => undefined,
+    check(body, request) {
+      checkContentType(request.header('content-type'));
+      return checkMint(parseJson(decodeText(body)));
+    },
+    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key may have been deleted meanwhile.
+    count(profile, { holder: { application } }, request) {
+      const { instanceId, durable } = deps.instances.mint(application, profile, deps.clock.now(), (batch) => {
+        const userAgent = request.header('user-agent');
+        deps.ledger.accepted({ ...source, application, environment: undefined, userAgent }, batch);
+      });
+      const body = JSON.stringify({ identity: profile.identity, instanceId });
+      return { durable, answer: { status: 200, headers: answerHeaders, body } };
+    },
+    refuse: (refusal) => problem(refusal, refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    userAgent: (request) => request.header('user-agent'),
+    origin: (request) => request.header('origin'),
+    claimedSender: (_, request) => ({ appKey: keyOf(request) }),
+    peek: (request) => ({ appKey: keyOf(request) }),
+  };
+}
+
+const answerHeaders = sharedHeaders({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+
+const senderRefusals = {
+  unknown_backend_key: 'Send the Backend key of an application in Authorization',
+  not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from a server',
+} as const satisfies Refusals;
+
+const refusal = (code: keyof typeof senderRefusals) => new ApiError(code, senderRefusals[code]);
+
+function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
+  const key = keyOf(request);
+  const holder = key === undefined ? undefined : keys.findKey(key);
+  if (holder === undefined) throw refusal('unknown_backend_key');
+  if (holder.key.type === 'Backend') return holder;
+  throw refusal('not_backend_key');
+}
+
+/** @throws {ApiError} of status 400 with the error and its position */
+export function checkMint(body: unknown): Profile {
+  removeNullClaims(body);
+  if (!checker().Check(body)) throw shapeError(checker().Errors(body), { rows });
+  const { identity, groups = [], claims = {} } = body;
+  if (!isIdentity(identity)) throw new ApiError('invalid_identity', identityMust);
+  return { identity, groups, claims: claims as Profile['claims'] };
+}
+
+/** Removes them before the check, because they do not count towards the limit. */
+function removeNullClaims(body: unknown): void {
+  const claims = (body as { readonly claims?: unknown } | null)?.claims;
+  if (typeof claims !== 'object' || claims === null) return;
+  for (const [name, value] of Object.entries(claims))
+    if (value === null) Reflect.deleteProperty(claims, name);
+}
+
+const identityMust = 'identity must have 1 to 256 characters, none of them a control character';
+const groupsMust = 'groups must be an array of at most 100 strings; omit it if there are none';
+const claimsMust =
+  'claims must be an object of at most 50 strings, numbers and booleans; omit it if there are none';
+
+const rows: FaultRows = [
+  [/^#\/properties\/groups/, 'invalid_body', groupsMust],
+  [/^#\/properties\/claims/, 'invalid_body', claimsMust],
+  [/^#\/(properties\/identity|required)/, 'invalid_identity', identityMust],
+];
 
 /** `/api/frontend/identities`. @param maxBody maximum length of a decompressed body in bytes */
 export const mintEndpoints = (maxBody: number): Group<IdentityDeps> => ({

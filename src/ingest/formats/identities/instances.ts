@@ -1,26 +1,120 @@
 import type { RandomBytes } from '../../../accounts/secrets.ts';
 import { increase } from '../../../runtime/counts.ts';
-import { hashIdentity } from '../../../storage/aggregate/user-hash.ts';
+import { hashIdentity, type UserHash } from '../../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import type { Forgotten } from '../../../storage/commit/envelope.ts';
-import { digestWords } from '../../../storage/commit/records.ts';
+import { type Digest, digestWords } from '../../../storage/commit/records.ts';
 import type { UsageStore } from '../../../storage/commit/usage-store.ts';
 import {
   digestIdentity,
   digestOfInstance,
   findInstance,
+  type InstanceUse,
   type Mint,
   newInstanceId,
 } from '../../../storage/lmdb/instances.ts';
 import type { Application } from '../../../storage/lmdb/records.ts';
-import {
-  type FoundPerson,
-  type InstanceThreads,
-  type Known,
-  KnownInstances,
-  nameOf,
-  type Person,
-} from './known-instances.ts';
+
+/** A user of an application. The hash counts unique users; the digest finds the person's exposures. */
+export interface Person extends UserHash {
+  readonly digest: Digest;
+}
+
+interface FoundPerson {
+  readonly person: Person;
+  /** Set if this use extends the id. */
+  readonly use: InstanceUse | undefined;
+}
+
+interface Known {
+  readonly application: number;
+  readonly person: Person;
+  readonly replaced: boolean;
+  /** Unix ms. */
+  readonly expiresAt: number;
+  /** Unix ms. */
+  readonly readAt: number;
+}
+
+/** A change of the cached instance ids that the main thread publishes. */
+export type InstanceChange =
+  | { readonly instanceId: string; readonly known: Known }
+  /** The ids of a person have changed. */
+  | { readonly dropped: string }
+  | { readonly cleared: true };
+
+/** The threads that attribute packets to people that the main thread has found. */
+export interface InstanceThreads {
+  publish(change: InstanceChange): void;
+  /** Resolves when all earlier packets of an application in these threads are on disk or refused. */
+  barrier(application: number): Promise<void>;
+}
+
+/** Cached ids: about 20 MB. */
+const maxKnown = 50_000;
+/** Time until a cached id is read again. */
+const knownMs = 60_000;
+const dayMs = 86_400_000;
+
+/** A cache of valid instance ids. Made-up ids take no memory. */
+class KnownInstances {
+  readonly #known = new Map<string, Known>();
+  /** The cached ids by person, so that minting and forgetting take effect at once. */
+  readonly #idsOf = new Map<string, string[]>();
+  readonly #ttlMs: number;
+  /** Minimum extension of an id's expiry, so that most uses need no write. */
+  readonly #strideMs: number;
+
+  /** @param ttlMs lifetime of an id after its last use */
+  constructor(ttlMs: number) {
+    this.#ttlMs = ttlMs;
+    this.#strideMs = Math.min(dayMs, ttlMs / 10);
+  }
+
+  /** A cached id, even if it has expired or was read long ago. */
+  get(instanceId: string): Known | undefined {
+    return this.#known.get(instanceId);
+  }
+
+  /** An id that was read recently. An expired one is read again: another thread may have extended it. @param now Unix ms */
+  recall(instanceId: string, now: number): Known | undefined {
+    const known = this.get(instanceId);
+    if (known === undefined || known.expiresAt <= now) return undefined;
+    return Math.abs(now - known.readAt) < knownMs ? known : undefined;
+  }
+
+  remember(instanceId: string, known: Known): void {
+    if (this.#known.size >= maxKnown) this.clear();
+    this.#known.set(instanceId, known);
+    const name = nameOf(known.application, known.person);
+    const ids = this.#idsOf.get(name);
+    if (ids === undefined) this.#idsOf.set(name, [instanceId]);
+    else if (!ids.includes(instanceId)) ids.push(instanceId);
+  }
+
+  use(instanceId: string, known: Known, now: number): FoundPerson {
+    const { application, person } = known;
+    const expiresAt = now + this.#ttlMs;
+    if (known.replaced || expiresAt - known.expiresAt < this.#strideMs) return { person, use: undefined };
+    this.#known.set(instanceId, { ...known, expiresAt });
+    return { person, use: { application, instanceId, expiresAt } };
+  }
+
+  /** @param name see `nameOf` */
+  drop(name: string): void {
+    for (const instanceId of this.#idsOf.get(name) ?? []) this.#known.delete(instanceId);
+    this.#idsOf.delete(name);
+  }
+
+  clear(): void {
+    this.#known.clear();
+    this.#idsOf.clear();
+  }
+}
+
+function nameOf(application: number, { high, low }: UserHash): string {
+  return `${application}/${high}/${low}`;
+}
 
 /** Dependencies of instance ids. Times are milliseconds. */
 export interface InstanceDeps {
@@ -147,7 +241,7 @@ export class Instances {
 }
 
 /** The person with an identity. @param secret see `UsageStore.digestSecret` */
-export function personOf(secret: Buffer, application: number, identity: string): Person {
+function personOf(secret: Buffer, application: number, identity: string): Person {
   const digest = digestIdentity(secret, application, identity);
   return { ...hashIdentity(identity), digest: digestWords(digest) };
 }
@@ -157,4 +251,37 @@ const identityPattern = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 export function isIdentity(text: string): boolean {
   return identityPattern.test(text);
+}
+
+/** The instance ids that the main thread has found lately, in another thread. */
+export class ThreadInstances {
+  readonly #known: KnownInstances;
+  readonly #secret: Buffer;
+
+  /** @param ttlMs lifetime of an id after its last use @param secret see `UsageStore.digestSecret` */
+  constructor(ttlMs: number, secret: Buffer) {
+    this.#known = new KnownInstances(ttlMs);
+    this.#secret = secret;
+  }
+
+  learn(change: InstanceChange): void {
+    if ('known' in change) this.#known.remember(change.instanceId, change.known);
+    else if ('dropped' in change) this.#known.drop(change.dropped);
+    else this.#known.clear();
+  }
+
+  /** Finds the person of an id that `knows` has accepted, even if the id has expired since. @param now Unix ms */
+  find(instanceId: string, application: number, now: number): FoundPerson | undefined {
+    const known = this.#known.get(instanceId);
+    return known?.application === application ? this.#known.use(instanceId, known, now) : undefined;
+  }
+
+  /** Whether an id is valid here. If not, only the main thread can decide. @param now Unix ms */
+  knows(instanceId: string, application: number, now: number): boolean {
+    return this.#known.recall(instanceId, now)?.application === application;
+  }
+
+  personOf(application: number, identity: string): Person {
+    return personOf(this.#secret, application, identity);
+  }
 }

@@ -2,18 +2,16 @@ import type { KeyHolder } from '../../../accounts/key-index.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import { digestBytes } from '../../../storage/commit/records.ts';
-import { seriesPerEnvironment, seriesRef } from '../../../storage/lmdb/blocks.ts';
+import { type Retention, seriesPerEnvironment, seriesRef } from '../../../storage/lmdb/blocks.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
-import type { Retention } from '../../../storage/lmdb/retention.ts';
 import type { Sender, SenderSight } from '../../../storage/lmdb/senders.ts';
 import type { NewSeries } from '../../../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../../../storage/lmdb/sketches.ts';
-import { freshMs, type Total } from '../../../storage/lmdb/totals.ts';
+import { freshMs, lastTotal, type Total } from '../../../storage/lmdb/totals.ts';
+import type { UsageTables } from '../../../storage/lmdb/usage.ts';
 import type { CountingDeps } from '../../count-once.ts';
 import { countedAt } from '../../counted-at.ts';
-import { type Instances, isIdentity } from '../identities/instances.ts';
-import type { Person } from '../identities/known-instances.ts';
-import type { LatestTotals } from './latest-totals.ts';
+import { type Instances, isIdentity, type Person } from '../identities/instances.ts';
 import { checkWidth, noText, noTime, type OtlpRequest, type Texts, totalWidth } from './request.ts';
 
 /** Entries per step: about a millisecond of work. */
@@ -212,4 +210,37 @@ export class OtlpCounting {
 
 function wholeOf(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
+}
+
+/** Maximum number of totals in each of two maps. The store lacks the totals of the last second, which are not folded yet. */
+const maxRecent = 10_000;
+
+type Last = Pick<Total, 'value' | 'at'>;
+
+export class LatestTotals {
+  readonly #store: Pick<UsageTables, 'totals'>;
+  /** By application and digest. The store has a value only once it is folded. */
+  #recent = new Map<string, Last>();
+  /** Earlier totals. Forgetting them all together is cheaper than the oldest one each time. */
+  #earlier = new Map<string, Last>();
+
+  constructor(store: Pick<UsageTables, 'totals'>) {
+    this.#store = store;
+  }
+
+  /** Remembers a total. @param hasStart whether its sender states when it began to count @returns the note on it */
+  add(total: Total, hasStart: boolean): LedgerNote | undefined {
+    const { value, at, fresh } = total;
+    const key = `${total.application} ${Buffer.from(total.digest).toString('latin1')}`;
+    const last = this.#recent.get(key) ?? this.#earlier.get(key) ?? lastTotal(this.#store, total);
+    const isLate = last !== undefined && value < last.value && at <= last.at;
+    this.#recent.set(key, isLate ? last : { value, at });
+    if (this.#recent.size >= maxRecent) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
+    }
+    if (last === undefined) return fresh === 1 ? undefined : 'first_point';
+    // The start is part of the digest, so a process that begins again has another series.
+    return hasStart && value < last.value && !isLate ? 'shared_series' : undefined;
+  }
 }

@@ -7,14 +7,12 @@ import type { Batch } from '../../../storage/commit/batch.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
 import { maxTotals, totalsOf } from '../../../storage/lmdb/totals.ts';
 import type { UsageTables } from '../../../storage/lmdb/usage.ts';
-import { type CountingDeps, countOnce } from '../../count-once.ts';
+import { type CountingDeps, countOnce, identityOf } from '../../count-once.ts';
 import { keyOf } from '../../declared.ts';
 import type { AttributedSource } from '../../ledger/ledger.ts';
-import { identityOf } from '../../message-identity.ts';
 import type { Decoder, MessageHandler, Transport } from '../../pipeline.ts';
-import { type CountingParts, OtlpCounting, type Place } from './counting.ts';
-import { type Encoding, type OtlpFormat, otlpDecoders } from './formats.ts';
-import { LatestTotals } from './latest-totals.ts';
+import { type CountingParts, LatestTotals, OtlpCounting, type Place } from './counting.ts';
+import { type Encoding, type OtlpFormat, otlpDecoders } from './decode.ts';
 import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.ts';
 
 export interface OtlpDeps extends CountingDeps, CountingParts {

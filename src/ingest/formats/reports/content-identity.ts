@@ -6,7 +6,7 @@ import {
   murmur3,
   rotate,
 } from '../../../storage/aggregate/user-hash.ts';
-import { identityOf, type MessageIdentity, type MessageSender } from '../../message-identity.ts';
+import { identityOf, type MessageIdentity, type MessageSender } from '../../count-once.ts';
 import type { CondensedReport, MetricsReport, Report, ReportHead, UsageReport } from './report.ts';
 
 /** The kinds of rows in a message. */

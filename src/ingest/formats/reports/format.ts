@@ -10,6 +10,7 @@ import type { Reply, Request } from '../../../http/types.ts';
 import {
   exampleKeys,
   examplesOf,
+  type Format,
   handlerOf,
   IdempotencyKey,
   intakeRefusals,
@@ -17,13 +18,10 @@ import {
   senderNameOf,
   UserAgent,
 } from '../../declared.ts';
-import type { Format } from '../../format.ts';
 import { metricsJson, usageJson } from './formats.ts';
 import { type GrpcWebDeps, grpcWeb } from './grpc-web.ts';
-import { openIntake, type ReportTransport } from './intake.ts';
-import { MetricsReportSchema } from './json-metrics.ts';
-import { UsageReportSchema } from './json-usage.ts';
-import { answerOf, operations } from './operations.ts';
+import { answerOf, openIntake, operations, type ReportTransport } from './intake.ts';
+import { MetricsReportSchema, UsageReportSchema } from './json.ts';
 
 export const reports: Format<GrpcWebDeps> = {
   servers: ({ maxReport }) => [jsonEndpoints(maxReport), grpcWeb],

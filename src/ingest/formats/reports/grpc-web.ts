@@ -12,9 +12,8 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { refusalOf } from '../../../runtime/failures.ts';
 import { senderNameOf } from '../../declared.ts';
 import type { Intake } from '../../pipeline.ts';
-import type { ReportTransport } from './intake.ts';
+import { answerOf, operations, type ReportTransport } from './intake.ts';
 import type { ReportKinds } from './kinds.ts';
-import { answerOf, operations } from './operations.ts';
 
 export interface GrpcWebDeps {
   readonly reportKinds: ReportKinds;

@@ -4,9 +4,9 @@ import type { ImportedPart, ImportPart } from '../../../contract/shapes/import.t
 import type { Batch } from '../../../storage/commit/batch.ts';
 import { type Digest, digestBytes, digestWords, summaryOf } from '../../../storage/commit/records.ts';
 import type { UsageStore } from '../../../storage/commit/usage-store.ts';
+import { bucketAt, horizonsAt, type Retention } from '../../../storage/lmdb/blocks.ts';
 import { isRemembered, permanentAt } from '../../../storage/lmdb/messages.ts';
 import type { Application, Environment } from '../../../storage/lmdb/records.ts';
-import { bucketAt, horizonsAt, type Retention } from '../../../storage/lmdb/retention.ts';
 import { admit } from '../../admission.ts';
 import type { CountingDeps } from '../../count-once.ts';
 import { aheadMs } from '../../counted-at.ts';

@@ -1,6 +1,8 @@
 import type { ApiError } from '../../../contract/errors.ts';
+import { messageFrame } from '../../../grpc/frames.ts';
+import { numberField } from '../../../grpc/proto-writer.ts';
 import { type Intake, type MessageHandler, Pipeline, type Transport } from '../../pipeline.ts';
-import type { ReportFormat } from './formats.ts';
+import { metricsMessage, type ReportFormat, usageMessage } from './formats.ts';
 import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';
 import { LongReport } from './long-report.ts';
 import type { Report } from './report.ts';
@@ -60,4 +62,40 @@ export function openIntake<Incoming, R extends Report, Answer>(
     peek,
   };
   return new Pipeline(deps, handler);
+}
+
+interface Operation {
+  readonly service: string;
+  /** `/Service/Method`: the path of HTTP/2 and gRPC-Web requests. */
+  readonly path: string;
+  open<Incoming, Answer>(
+    reports: ReportKinds,
+    transport: ReportTransport<Incoming, Answer>,
+  ): Intake<Incoming, Answer>;
+}
+
+/** The operations of `proto/usage.proto` and `proto/metrics.proto`. */
+export const operations: readonly Operation[] = [
+  {
+    service: 'Usage.Usage',
+    path: '/Usage.Usage/SendStats',
+    open: ({ deps, usage }, transport) => openIntake(deps, usage, usageMessage, transport),
+  },
+  {
+    service: 'Metrics.Metrics',
+    path: '/Metrics.Metrics/SendMetrics',
+    open: ({ deps, metrics }, transport) => openIntake(deps, metrics, metricsMessage, transport),
+  },
+];
+
+/** Cached answers in their frames, by the number of `stats` received: enough for most reports. */
+const answers: Buffer[] = [];
+const maxCachedAnswers = 1_000;
+
+export function answerOf(statCount: number): Buffer {
+  const known = answers[statCount];
+  if (known !== undefined) return known;
+  const answer = messageFrame(numberField(1, statCount));
+  if (statCount < maxCachedAnswers) answers[statCount] = answer;
+  return answer;
 }

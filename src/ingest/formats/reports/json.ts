@@ -3,12 +3,28 @@ import type { Validator } from 'typebox/compile';
 import { ApiError } from '../../../contract/errors.ts';
 import { parseJson } from '../../../http/body.ts';
 import { type FaultRows, shapeError } from '../../../http/shape-error.ts';
+import { compiled } from '../../../runtime/compiled.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
-import { quoteLargeNumbers } from '../../exact-integers.ts';
-import { addNote, type Path } from '../../omissions.ts';
-import { omitInvalid, placeOf, requiredPart } from '../../omit-invalid.ts';
-import { environmentNamed, sentName, sentTime } from '../../sender-schemas.ts';
-import { checkHead, type ReportHead, type ReportNotes } from './report.ts';
+import { canonicalInteger, quoteLargeNumbers } from '../../json-text.ts';
+import { addNote, omitInvalid, type Path, placeOf, requiredPart } from '../../omissions.ts';
+import { environmentNamed, hashed, sentName, sentTime } from '../../sender-schemas.ts';
+import {
+  addValues,
+  checkHead,
+  endEntry,
+  endReport,
+  endUsage,
+  type Merging,
+  type MetricDrafts,
+  type MetricsReport,
+  newDrafts,
+  newUsage,
+  type ReportHead,
+  type ReportNotes,
+  type UsageDrafts,
+  type UsageReport,
+  usersOf,
+} from './report.ts';
 
 /**
  * Shared by the JSON of usage and metrics reports. Optional fields may be `null`, because serializers send that. PHP encodes a
@@ -21,19 +37,19 @@ const nullable = <T>(type: string | readonly string[], options: object = {}) =>
 const counted = { minimum: 0, maximum: 2_147_483_647 };
 
 /** A count; `NaN` stands for an invalid one. */
-export const count = () => nullable<number>('integer', counted);
+const count = () => nullable<number>('integer', counted);
 /** An ignored count, which may have any value. */
-export const unreadCount = () =>
+const unreadCount = () =>
   Type.Optional(Type.Unsafe<unknown>({ documented: { type: ['integer', 'null'], ...counted } }));
 /** A number; `NaN` stands for an invalid one. */
-export const number = () => nullable<number>('number');
-export const text = (options: object = {}) => nullable<string>('string', options);
+const number = () => nullable<number>('number');
+const text = (options: object = {}) => nullable<string>('string', options);
 
-export const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
+const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
   nullable<readonly Static<T>[]>('array', { items, ...options });
 
-/** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named` in packet.ts. */
-export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
+/** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named`. */
+const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
   nullable<Readonly<Record<string, Static<T>>>>(['object', 'array'], {
     patternProperties: { '': values },
     items: {},
@@ -43,16 +59,16 @@ export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =
 
 type Name = string | number;
 
-export const name = (options: object = sentName) =>
+const name = (options: object = sentName) =>
   Type.Unsafe<Name | null | undefined>({ type: ['string', 'number'], ...options });
-export const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
+const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
 
 /** The name of an entry as a text. A missing name is empty, and left out like any invalid name. */
-export function nameOf(sent: Name | null | undefined): string {
+function nameOf(sent: Name | null | undefined): string {
   return sent == null ? '' : String(sent);
 }
 
-export const headFields = {
+const headFields = {
   appKey: Type.String({
     description: 'Application key of any type.',
     documented: { minLength: 1, maxLength: 256 },
@@ -71,7 +87,7 @@ export const headFields = {
 };
 
 /** The checked fields of `headFields`. @param notes receives the notes on them @throws {ApiError} of status 400 */
-export function readHead(
+function readHead(
   body: Static<Type.TObject<typeof headFields>>,
   notes: ReportNotes,
 ): Omit<ReportHead, 'notes'> {
@@ -99,7 +115,7 @@ interface SentReport<T extends Type.TSchema> {
  * @param checkSent refuses a body that lacks something else
  * @throws {ApiError} of status 400 if the body is not JSON, lacks a required field, or has a value of a wrong type
  */
-export function readReport<T extends Type.TObject>(
+function readReport<T extends Type.TObject>(
   schema: T,
   checker: Validator<Type.TProperties, T>,
   json: string,
@@ -121,14 +137,10 @@ function checkRequired(schema: Type.TObject, checker: Validator, body: unknown):
   if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows, placeOf });
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Unix ms of a time as sent. An invalid time is left out. @param notes receives the note on it @param path of the time */
-export function readTime(
-  sent: string | null | undefined,
-  notes: ReportNotes,
-  path: Path,
-): number | undefined {
+function readTime(sent: string | null | undefined, notes: ReportNotes, path: Path): number | undefined {
   if (sent == null) return undefined;
   const time = parseSentTime(sent);
   if (time === undefined) addNote(notes, 'value_dropped', ...path);
@@ -137,3 +149,179 @@ export function readTime(
 }
 
 const rows: FaultRows = [[/\/time$/, 'invalid_time']];
+
+/** A hash may have more digits than a double holds, so it may also come as a string. */
+const hashes = () => listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }));
+
+interface SentCounts {
+  readonly checkCount?: number | null;
+  readonly usedCount?: number | null;
+  readonly viewedCount?: number | null;
+}
+
+const VariantStats = Type.Unsafe<SentCounts | null>({
+  type: ['object', 'array', 'null'],
+  properties: {
+    checkCount: count(),
+    requestCount: unreadCount(),
+    usedCount: count(),
+    viewedCount: count(),
+  },
+  items: {},
+  maxItems: 0,
+});
+
+const UsageStat = Type.Object({
+  feature: name(),
+  enabledCount: count(),
+  disabledCount: count(),
+  uniqueContextIdentifierEnabledCount: unreadCount(),
+  uniqueContextIdentifierDisabledCount: unreadCount(),
+  uniqueRequestEnabledCount: unreadCount(),
+  uniqueRequestDisabledCount: unreadCount(),
+  usedCount: count(),
+  uniqueUsersUsedCount: unreadCount(),
+  uniqueUserHashes: hashes(),
+  variantStats: mapOf(VariantStats, {
+    description: 'Counts by variant. Without any, the counts above apply to `enabled` and `disabled`.',
+  }),
+  uniqueViewedUserHashes: hashes(),
+});
+
+/** A usage report as JSON: the fields of the protobuf message `FeatureStat`. */
+export const UsageReportSchema = Type.Object(
+  {
+    ...headFields,
+    stats: Type.Unsafe<readonly Static<typeof UsageStat>[] | null>({
+      type: ['array', 'null'],
+      items: UsageStat,
+      description: 'Required, but may be empty. A misspelt field name is therefore refused.',
+    }),
+    totalUniqueUsers: unreadCount(),
+    appVersion: optionalName({ description: 'Version of the reporting program.' }),
+    uniqueUserHashes: hashes(),
+    definitionCacheHits: unreadCount(),
+    definitionCacheMisses: unreadCount(),
+  },
+  { component: 'UsageReport' },
+);
+
+type UsageBody = Static<typeof UsageReportSchema>;
+
+const usageChecker = compiled(UsageReportSchema);
+
+export function decodeUsage(json: string): UsageReport {
+  const { body, notes } = readReport(UsageReportSchema, usageChecker(), json);
+  const head = readHead(body, notes);
+  const drafts = newUsage(notes);
+  for (const stat of body.stats ?? []) readStat(stat, drafts);
+  const rest = {
+    appVersion: body.appVersion == null ? undefined : String(body.appVersion),
+    environmentHashes: [...new Set(readHashes(body.uniqueUserHashes, notes, ['uniqueUserHashes']))],
+  };
+  return endUsage(head, drafts, rest);
+}
+
+function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts): void {
+  const { variants, users, notes } = drafts;
+  const at = drafts.statCount;
+  drafts.statCount += 1;
+  const first = variants.length;
+  for (const [variant, counts] of Object.entries(stat.variantStats ?? {})) {
+    const { checkCount, usedCount, viewedCount } = counts ?? {};
+    variants.push({
+      feature: '',
+      variant,
+      checks: checkCount ?? 0,
+      used: usedCount ?? 0,
+      viewed: viewedCount ?? 0,
+    });
+  }
+  const feature = nameOf(stat.feature);
+  const { enabledCount, disabledCount, usedCount } = stat;
+  endEntry(drafts, first, { feature, enabledCount, disabledCount, usedCount });
+  const hashesIn = (field: 'uniqueUserHashes' | 'uniqueViewedUserHashes') =>
+    readHashes(stat[field], notes, ['stats', at, field]);
+  users.push(...usersOf(feature, hashesIn('uniqueUserHashes'), hashesIn('uniqueViewedUserHashes')));
+}
+
+/** The hashes as canonical integers, without those that are not integers. @param path of the list */
+function readHashes(sent: UsageBody['uniqueUserHashes'], notes: ReportNotes, path: Path): string[] {
+  const hashes: string[] = [];
+  for (const [at, hash] of (sent ?? []).entries()) {
+    const integer = Number.isSafeInteger(hash) ? String(hash) : canonicalInteger(String(hash));
+    if (integer === undefined) addNote(notes, 'value_dropped', ...path, at);
+    else hashes.push(integer);
+  }
+  return hashes;
+}
+
+const Metric = Type.Object({
+  metric: name(),
+  enabledCount: count(),
+  disabledCount: count(),
+  feature: optionalName(),
+  value: number(),
+  valueDisabled: number(),
+  variantValues: mapOf(Type.Number(), {
+    description:
+      'Values by variant of the feature. Without a feature and `value`, they are summed; in an observation each of them counts.',
+  }),
+});
+
+const Observation = Type.Object({ ...Metric.properties, time: text(sentTime) });
+
+const lists = ['stats', 'counters', 'observations'] as const;
+
+/** A metrics report as JSON: the fields of the protobuf message `MetricStat`. */
+export const MetricsReportSchema = Type.Object(
+  {
+    ...headFields,
+    stats: listOf(Metric, { description: 'Values to sum.' }),
+    counters: listOf(Metric, { description: 'Values to sum.' }),
+    observations: listOf(Observation, { description: 'Values. The last of each series is kept.' }),
+  },
+  { component: 'MetricsReport', documented: { anyOf: lists.map((list) => ({ required: [list] })) } },
+);
+
+const metricsChecker = compiled(MetricsReportSchema);
+
+export function decodeMetrics(json: string): MetricsReport {
+  const { body, notes } = readReport(MetricsReportSchema, metricsChecker(), json, checkLists);
+  const head = readHead(body, notes);
+  const drafts = newDrafts(notes);
+  const stats = body.stats ?? [];
+  for (const entry of stats) readValues(drafts, entry, 'sum');
+  for (const entry of body.counters ?? []) readValues(drafts, entry, 'sum');
+  for (const [at, entry] of (body.observations ?? []).entries())
+    readValues(drafts, entry, 'last', readTime(entry.time, notes, ['observations', at, 'time']));
+  return endReport(head, stats.length, drafts);
+}
+
+/** A misspelt name would count nothing. @throws {ApiError} `invalid_body` */
+function checkLists(body: Fields): void {
+  if (lists.some((list) => body[list] === null || Array.isArray(body[list]))) return;
+  throw new ApiError('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
+}
+
+/** Adds the values of an entry, in which large numbers are texts (see `readReport`). */
+function readValues(
+  drafts: MetricDrafts,
+  entry: Static<typeof Metric>,
+  merging: Merging,
+  time?: number,
+): void {
+  const { metric, feature, value, valueDisabled, variantValues } = entry;
+  const numbers = {
+    ...entry,
+    metric: nameOf(metric),
+    feature: feature == null ? undefined : String(feature),
+    value: value == null ? undefined : Number(value),
+    valueDisabled: valueDisabled == null ? undefined : Number(valueDisabled),
+  };
+  const variants = Object.entries(variantValues ?? {}).map(([variant, each]) => ({
+    variant,
+    value: Number(each),
+  }));
+  addValues(drafts, numbers, variants, merging, time);
+}

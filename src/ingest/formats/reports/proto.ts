@@ -5,25 +5,23 @@ import { addNote } from '../../omissions.ts';
 import type { ClaimedSender } from '../../pipeline.ts';
 import {
   addValues,
+  checkHead,
   endEntry,
   endReport,
   endUsage,
   type Merging,
   type MetricDrafts,
   type MetricEntry,
+  type MetricsReport,
   newDrafts,
   newUsage,
+  type ReportNotes,
+  type SentHead,
   type UsageDrafts,
+  type UsageReport,
   usersOf,
   type VariantDraft,
   type VariantValue,
-} from './entries.ts';
-import {
-  checkHead,
-  type MetricsReport,
-  type ReportNotes,
-  type SentHead,
-  type UsageReport,
 } from './report.ts';
 
 /** The fields of both kinds of report while they arrive, in any order. */

@@ -28,7 +28,7 @@ type ReportNote = Extract<
 
 export type ReportNotes = Notes<ReportNote>;
 
-export interface VariantUsage {
+interface VariantUsage {
   readonly feature: string;
   readonly variant: string;
   readonly checks: number;
@@ -40,7 +40,7 @@ export interface VariantUsage {
  * Hashes that the sender made of its users: canonical decimal integers of any size (`-12`, no leading zeros). They belong to
  * the feature, because senders do not report which variant a user got.
  */
-export interface FeatureUsers {
+interface FeatureUsers {
   readonly feature: string;
   readonly hashes: readonly string[];
 }
@@ -134,4 +134,218 @@ export interface CondensedReport extends ReportHead {
   readonly contentSum: readonly [number, number];
   /** Cost of counting it, in entries. */
   readonly work: number;
+}
+
+/**
+ * The meaning of report entries on every transport. Names are checked when entries are counted: an invalid one has no series
+ * (see `EnvironmentSeries`). An invalid count or value is `NaN` here. It is left out and noted, and the others of its entry count.
+ */
+
+type Maybe<T> = T | null | undefined;
+
+interface UsageEntry {
+  readonly feature: string;
+  readonly enabledCount?: Maybe<number>;
+  readonly disabledCount?: Maybe<number>;
+  readonly usedCount?: Maybe<number>;
+}
+
+/** Counts of a variant, which may have been read before the feature. */
+export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
+
+export interface UsageDrafts {
+  statCount: number;
+  readonly variants: VariantDraft[];
+  readonly users: FeatureUsers[];
+  readonly notes: ReportNotes;
+}
+
+export function newUsage(notes: ReportNotes): UsageDrafts {
+  return { statCount: 0, variants: [], users: [], notes };
+}
+
+export function endUsage(
+  head: SentHead,
+  { notes, ...drafts }: UsageDrafts,
+  rest: Pick<UsageReport, 'appVersion' | 'environmentHashes'>,
+): UsageReport {
+  return { ...head, notes, ...drafts, ...rest };
+}
+
+/**
+ * Completes the variants that an entry counts: its `variantStats`, or else the legacy counts as variants `enabled` and
+ * `disabled`. Named variants exist even with zeros. A legacy one exists only if its count is not zero, because every old entry
+ * has both.
+ *
+ * `requestCount` is ignored. It is the number of requests that checked a variant at least once, a different unit from checks.
+ *
+ * @param first the first of the entry's `variantStats` in `variants`
+ */
+export function endEntry(
+  { variants, statCount, notes }: UsageDrafts,
+  first: number,
+  entry: UsageEntry,
+): void {
+  const isLegacy = variants.length === first;
+  if (isLegacy) addLegacyVariants(variants, entry);
+  for (let at = first; at < variants.length; at += 1) {
+    const draft = variants[at]!;
+    draft.feature = entry.feature;
+    if (!Number.isNaN(draft.checks + draft.used + draft.viewed)) continue;
+    const path = isLegacy ? [] : ['variantStats', draft.variant];
+    addNote(notes, 'value_dropped', 'stats', statCount - 1, ...path);
+    draft.checks ||= 0;
+    draft.used ||= 0;
+    draft.viewed ||= 0;
+  }
+}
+
+function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {
+  const { feature } = entry;
+  const checks = entry.enabledCount ?? 0;
+  const used = entry.usedCount ?? 0;
+  const disabled = entry.disabledCount ?? 0;
+  if (checks !== 0 || used !== 0) variants.push({ feature, variant: 'enabled', checks, used, viewed: 0 });
+  if (disabled !== 0) variants.push({ feature, variant: 'disabled', checks: disabled, used: 0, viewed: 0 });
+}
+
+/** The users of a feature, including all who viewed it. Without hashes there are none. */
+export function usersOf(
+  feature: string,
+  hashes: readonly string[],
+  viewedHashes: readonly string[],
+): readonly FeatureUsers[] {
+  if (hashes.length === 0 && viewedHashes.length === 0) return [];
+  return [{ feature, hashes: [...new Set([...hashes, ...viewedHashes])] }];
+}
+
+export interface MetricEntry {
+  readonly metric: string;
+  readonly enabledCount?: Maybe<number>;
+  readonly disabledCount?: Maybe<number>;
+  readonly feature?: Maybe<string>;
+  readonly value?: Maybe<number>;
+  readonly valueDisabled?: Maybe<number>;
+}
+
+export interface VariantValue {
+  readonly variant: string;
+  readonly value: number;
+}
+
+/** How several values of a metric are combined: summed, or the last one is kept. */
+export type Merging = 'sum' | 'last';
+
+/** The metric entries read so far. A value without its own time has the time of the report. */
+export interface MetricDrafts {
+  readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
+  readonly notes: ReportNotes;
+}
+
+export function newDrafts(notes: ReportNotes): MetricDrafts {
+  return { values: [], notes };
+}
+
+export function endReport(head: SentHead, statCount: number, { values, notes }: MetricDrafts): MetricsReport {
+  for (const value of values) value.time ??= head.time;
+  return { ...head, notes, statCount, values: values as readonly MetricValue[] };
+}
+
+/**
+ * Adds the values of an entry, which may have its own time (Unix ms).
+ *
+ * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and `variantValues` for
+ * any variant, which takes precedence. Without a feature, the value is `value` or comes from `variantValues`: current SDKs send
+ * only these. They are summed, except in an observation, where each of them counts. A `value` of zero beside others counts as
+ * absent, because protobuf cannot distinguish the two. Old senders have counts and no values. The legacy counts are read if
+ * there is no value at all.
+ */
+export function addValues(
+  drafts: MetricDrafts,
+  entry: MetricEntry,
+  variantValues: readonly VariantValue[],
+  merging: Merging,
+  time?: number,
+): void {
+  const { metric } = entry;
+  const feature = entry.feature ?? undefined;
+  const before = drafts.values.length;
+  let dropped = false;
+  const add = (variant: string | undefined, value: number) => {
+    if (Number.isFinite(value)) drafts.values.push({ metric, feature, variant, value, time });
+    else dropped = true;
+  };
+  if (feature === undefined) addPlain(entry, variantValues, merging, add);
+  else {
+    for (const [variant, value] of valuesByVariant(entry, variantValues, merging)) add(variant, value);
+  }
+  if (dropped) addNote(drafts.notes, 'value_dropped', ...pathOf(entry));
+  else if (drafts.values.length === before) addNote(drafts.notes, 'value_missing', ...pathOf(entry));
+}
+
+function pathOf({ metric, feature }: MetricEntry): readonly string[] {
+  return feature == null ? [metric] : [metric, feature];
+}
+
+/** Adds one value of an entry, unless it is not finite. */
+type AddValue = (variant: string | undefined, value: number) => void;
+
+function addPlain(
+  entry: MetricEntry,
+  variants: readonly VariantValue[],
+  merging: Merging,
+  add: AddValue,
+): void {
+  if (isThere(entry.value)) add(undefined, entry.value);
+  else if (variants.length > 0) addVariants(variants, merging, add);
+  else {
+    const { enabled, disabled } = legacyCounts(entry) ?? {};
+    const value = enabled === undefined ? entry.value : enabled + (disabled ?? 0);
+    if (value != null) add(undefined, value);
+  }
+}
+
+/** Sums values of variants without a feature. In an observation, each of them counts. */
+function addVariants(variants: readonly VariantValue[], merging: Merging, add: AddValue): void {
+  const valid = variants.filter(({ value }) => Number.isFinite(value));
+  if (valid.length < variants.length) add(undefined, Number.NaN);
+  if (merging === 'last') for (const { value } of valid) add(undefined, value);
+  else if (valid.length > 0) {
+    add(
+      undefined,
+      valid.reduce((sum, { value }) => sum + value, 0),
+    );
+  }
+}
+
+/** Whether a value was sent: zero may mean absent, and `NaN` is invalid. */
+function isThere(value: Maybe<number>): value is number {
+  return value != null && value !== 0;
+}
+
+function valuesByVariant(
+  entry: MetricEntry,
+  variants: readonly VariantValue[],
+  merging: Merging,
+): ReadonlyMap<string, number> {
+  const legacy = variants.length === 0 ? legacyCounts(entry) : undefined;
+  const enabled = legacy?.enabled ?? entry.value;
+  const disabled = legacy?.disabled ?? entry.valueDisabled;
+  const values = new Map<string, number>();
+  // Published SDKs observe one variant at a time and write zero for the other, unobserved one.
+  const observesOne = merging === 'last' && isThere(enabled) !== isThere(disabled);
+  const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
+  if (isThere(enabled) || isAlone) values.set('enabled', enabled ?? 0);
+  if (isThere(disabled) || (disabled != null && !observesOne)) values.set('disabled', disabled);
+  for (const { variant, value } of variants) values.set(variant, value);
+  return values;
+}
+
+/** The counts of a sender that predates values; `undefined` if there are values, or no counts. */
+function legacyCounts({ enabledCount, disabledCount, value, valueDisabled }: MetricEntry) {
+  if (isThere(value) || valueDisabled != null) return undefined;
+  if (isThere(enabledCount) || isThere(disabledCount))
+    return { enabled: enabledCount ?? 0, disabled: disabledCount ?? 0 };
+  if (enabledCount == null && disabledCount == null) return undefined;
+  return { enabled: 0, disabled: undefined };
 }

@@ -5,8 +5,7 @@ import { bucketOf, bucketWidth } from '../../../storage/lmdb/blocks.ts';
 import type { InstanceUse } from '../../../storage/lmdb/instances.ts';
 import type { Application } from '../../../storage/lmdb/records.ts';
 import type { Asker } from '../../senders.ts';
-import { type Instances, isIdentity } from '../identities/instances.ts';
-import type { Person } from '../identities/known-instances.ts';
+import { type Instances, isIdentity, type Person } from '../identities/instances.ts';
 import type { Packet } from './packet.ts';
 
 /**

@@ -1,8 +1,16 @@
 import { ContentEncoding } from '../../../http/declared-headers.ts';
 import type { Group, Operation, Parameter, Refusals } from '../../../http/endpoint.ts';
-import { acceptedHeaders, cors, Origin, preflightEndpoint } from '../../cors.ts';
-import { exampleKeys, handlerOf, IdempotencyKey, intakeRefusals } from '../../declared.ts';
-import type { Format } from '../../format.ts';
+import {
+  acceptedHeaders,
+  cors,
+  exampleKeys,
+  type Format,
+  handlerOf,
+  IdempotencyKey,
+  intakeRefusals,
+  Origin,
+  preflightEndpoint,
+} from '../../declared.ts';
 import { Pipeline } from '../../pipeline.ts';
 import { PacketSchema } from './packet.ts';
 import { type SnippetDeps, snippet } from './snippet.ts';

@@ -5,10 +5,9 @@ import { Name } from '../../../contract/shapes/fields.ts';
 import { shapeError } from '../../../http/shape-error.ts';
 import { compiled } from '../../../runtime/compiled.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
-import { quoteLargeNumbers } from '../../exact-integers.ts';
+import { quoteLargeNumbers } from '../../json-text.ts';
 import type { AttributedSource } from '../../ledger/ledger.ts';
-import { pathText } from '../../omissions.ts';
-import { omitInvalid, placeOf, requiredPart } from '../../omit-invalid.ts';
+import { omitInvalid, pathText, placeOf, requiredPart } from '../../omissions.ts';
 import { checkName, Named } from '../../sender-schemas.ts';
 
 /** Maximum count in a packet: the maximum of an int32. */

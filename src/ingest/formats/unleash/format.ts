@@ -2,11 +2,17 @@ import Type from 'typebox';
 import { notedHeader } from '../../../contract/notes.ts';
 import { ContentEncoding } from '../../../http/declared-headers.ts';
 import type { Endpoint, Group, Operation, Refusals } from '../../../http/endpoint.ts';
-import { acceptedHeaders, cors, preflightEndpoint } from '../../cors.ts';
-import { handlerOf, intakeRefusals, Noted } from '../../declared.ts';
-import type { Format } from '../../format.ts';
+import {
+  acceptedHeaders,
+  cors,
+  type Format,
+  handlerOf,
+  intakeRefusals,
+  Noted,
+  preflightEndpoint,
+} from '../../declared.ts';
 import { Pipeline } from '../../pipeline.ts';
-import type { UnleashKind } from './message/message.ts';
+import type { UnleashKind } from './message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
 /** The routes of Unleash for servers and for Edge. @param maxReport maximum length of a decompressed body in bytes */

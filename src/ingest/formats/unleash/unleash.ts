@@ -5,23 +5,32 @@ import { problem } from '../../../http/problem.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import { type Digest, digestWords } from '../../../storage/commit/records.ts';
-import { allowOrigin, notedHeaders } from '../../cors.ts';
-import { type CountingDeps, countOnce } from '../../count-once.ts';
-import { keyOf } from '../../declared.ts';
+import { type CountingDeps, countOnce, identityOfBytes } from '../../count-once.ts';
+import { allowOrigin, keyOf, notedHeaders } from '../../declared.ts';
 import type { AttributedSource, Ledger } from '../../ledger/ledger.ts';
-import { identityOfBytes } from '../../message-identity.ts';
 import { type Notes, recordNotes } from '../../omissions.ts';
 import type { ClaimedSender, Decoder, LongMessages, MessageHandler } from '../../pipeline.ts';
-import { type CountingParts, type Sink, source, UnleashCounting, type UnleashSender } from './counting.ts';
 import {
+  type CountingParts,
+  registrationOf,
+  type SentBefore,
+  type Sink,
+  sentBefore,
+  source,
+  UnleashCounting,
+  type UnleashSender,
+} from './counting.ts';
+import {
+  decodeUnleash,
+  type PackedMessage,
   type SdkHead,
   sdkOf,
   type UnleashContent,
+  type UnleashFormat,
   type UnleashKind,
+  unpackPart,
   withHeaders,
-} from './message/message.ts';
-import { decodeUnleash, type PackedMessage, type UnleashFormat, unpackPart } from './message/parts.ts';
-import { registrationOf, type SentBefore, sentBefore } from './repetition.ts';
+} from './message.ts';
 
 export interface UnleashDeps extends CountingDeps, CountingParts {
   readonly decoder: Decoder<UnleashFormat, PackedMessage>;

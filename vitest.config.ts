@@ -22,7 +22,7 @@ const limits = {
   expect: { poll: { timeout: patienceMs } },
 };
 
-const patientWaits = 'test/support/patient-waits.ts';
+const setupFiles = ['test/support/each-file.ts'];
 
 /** Several nodes in one process, which wait for PostgreSQL again and again: they are proofs. */
 const slowNodeTests = [
@@ -60,7 +60,7 @@ const unit = {
     env: { TMPDIR: temporaryFiles(), MIMALLOC_PURGE_DELAY: '-1' },
     // The files share a few processes: loading the service and compiling it for each file took a third of the time.
     isolate: false,
-    setupFiles: ['test/support/readable-stacks.ts', patientWaits],
+    setupFiles,
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/{bench,binary,browser,chaos,faults,models,nodes,packages,unleash-server}/**',
@@ -92,7 +92,7 @@ const longAlertTests = ['test/nodes/lasting-alerts.test.ts'];
 const executable = {
   ...limits,
   globalSetup: 'test/browser/support/start-chromium.ts',
-  setupFiles: ['test/support/end-left-processes.ts', patientWaits],
+  setupFiles,
 };
 
 /** The executable in use: sockets, processes and browsers. */
@@ -121,7 +121,6 @@ const proofs = {
       ...slowNodeTests,
       ...slowSystemTests,
     ],
-    setupFiles: [...unit.test.setupFiles, ...executable.setupFiles],
     exclude: [...longPackageTests, ...longAlertTests],
   },
 };

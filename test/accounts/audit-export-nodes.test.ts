@@ -1,18 +1,16 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { AuditExport } from '../../src/accounts/audit-export.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { sweepRound } from '../../src/auth/sweep.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Fixture, fixtureOn } from './fixture.ts';
-import { closeSharedServer, newDatabase, openNode, sharedServer } from './store/postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer } from './store/postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 const dayMs = 86_400_000;
-
-afterAll(closeSharedServer);
 
 /** A node with its own export directory. */
 interface Exporting extends Fixture {

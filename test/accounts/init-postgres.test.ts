@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
 import type { Connection } from '../../src/replication/postgres/connection.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -7,17 +7,14 @@ import { connect } from '../replication/postgres/fixture.ts';
 import { cuttingRelay, relayTo } from '../replication/postgres/relay.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { needing } from '../support/needing.ts';
+import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
 
 const { it } = needing('postgresql');
 
-let postgres: Postgres;
+const postgres = opened(() => Postgres.start());
 let url: string;
-beforeAll(async () => {
-  postgres = await Postgres.start();
-});
-afterAll(() => postgres.close());
 beforeEach(async () => {
   url = await postgres.database();
 });

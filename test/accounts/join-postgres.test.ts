@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { openPrepared, prepareData } from '../../src/accounts/prepare.ts';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
@@ -10,11 +10,9 @@ import { type AccountTables, readCopyState } from '../../src/storage/lmdb/accoun
 import { cheapHash } from '../support/cheap-hash.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { closeSharedServer, connect, newDatabase, sharedServer, testLog } from './store/postgres-fixture.ts';
+import { connect, newDatabase, sharedServer, testLog } from './store/postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 const wanted = { adminEmail: 'ada@example.com', clock: systemClock, randomBytes, hash: cheapHash };
 

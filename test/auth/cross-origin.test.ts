@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, manage, token } from '../support/binary.ts';
-import { openSignIn, redirectUris, type SignInFixture, verifier } from './sign-in-fixture.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { manage, token } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
+import { openSignIn, redirectUris, verifier } from './sign-in-fixture.ts';
 import { encode } from './test-browser.ts';
 
-let fixture: SignInFixture;
+const fixture = opened(openSignIn);
 let origin: string;
 let access: string;
 beforeAll(async () => {
-  fixture = await openSignIn();
   origin = `http://${fixture.service.http}`;
   access = await token(fixture.service.http, fixture.service.credentials);
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
 });
 
 const page = new URL(redirectUris.web).origin;

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
-import { cleanUp } from '../support/binary.ts';
+import { afterEach, beforeAll, describe, expect, it, test } from 'vitest';
+import { opened } from '../support/opened.ts';
 import { redirectUris } from './sign-in-fixture.ts';
 import { CookieBrowser } from './sso/cookie-browser.ts';
-import { openSso, type SsoFixture } from './sso/sso-fixture.ts';
+import { openSso } from './sso/sso-fixture.ts';
 import { appCode, secretField } from './support/enrolment.ts';
 
 /*
@@ -10,18 +10,13 @@ import { appCode, secretField } from './support/enrolment.ts';
  * test/auth/factors.
  */
 
-let sso: SsoFixture;
+const sso = opened(() => openSso({ createUsers: false }));
 let adminId: string;
 beforeAll(async () => {
-  sso = await openSso({ createUsers: false });
   const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
   adminId = items.find(({ email }) => email === sso.admin.email)!.id;
 });
 afterEach(() => sso.provider.reset());
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
 
 const headingOf = (html = '') => /<h1>([^<]*)</.exec(html)?.[1];
 const textOf = async (answer: Response | undefined) => (await answer?.text()) ?? '';

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createApplication, createKey, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
 let service: LocalService;
@@ -18,10 +18,6 @@ beforeAll(async () => {
   frontendKey = credentials['a Frontend key'] ?? '';
   credentials['a client secret'] = service.credentials.clientSecret;
   credentials['a client id'] = service.credentials.clientId;
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

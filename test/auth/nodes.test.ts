@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { Secret, TOTP } from 'otpauth';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { readPublicKeys } from '../../src/accounts/public-keys.ts';
@@ -21,20 +21,12 @@ import { openKeyRing } from '../../src/auth/oauth/keys/key-ring.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { Jwk } from '../../src/storage/lmdb/auth-records.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';
-import {
-  closeSharedServer,
-  newDatabase,
-  openNode,
-  sharedServer,
-  testLog,
-} from '../accounts/store/postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer, testLog } from '../accounts/store/postgres-fixture.ts';
 import { cuttingRelay } from '../replication/postgres/relay.ts';
 import { needing } from '../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 
 const { describe, test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 /** Two nodes that serve the same users. The first reaches PostgreSQL through a proxy. */
 async function twoNodes() {

@@ -1,12 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { authDescription, authHost, pageTokens } from '../../src/auth/auth-host.ts';
 import type { Group } from '../../src/http/endpoint.ts';
-import { cleanUp, token } from '../support/binary.ts';
+import { token } from '../support/binary.ts';
 import { read } from '../support/conformance.ts';
 import { brokenReferences, checkExamples } from '../support/openapi.ts';
+import { opened } from '../support/opened.ts';
 import { closed, departures, expectDocumented, openapi } from './conformance.ts';
-import { openSignIn, type SignInFixture } from './sign-in-fixture.ts';
+import { openSignIn } from './sign-in-fixture.ts';
 import type { Parameters } from './test-browser.ts';
 
 const groups: readonly Group[] = [pageTokens, ...authHost, authDescription];
@@ -56,18 +57,13 @@ describe('a departure from the document is detected:', () => {
   });
 });
 
-let fixture: SignInFixture;
+const fixture = opened(openSignIn);
 let credentials: Parameters;
 let access: string;
 beforeAll(async () => {
-  fixture = await openSignIn();
   const { clientId: client_id, clientSecret: client_secret } = fixture.service.credentials;
   credentials = { client_id, client_secret };
   access = await token(fixture.service.http, fixture.service.credentials);
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
 });
 
 interface Sent {

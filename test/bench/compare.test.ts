@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isLoss, judge, type Row, rowsOf, type Verdict } from '../../bench/compare/row.ts';
 import { json, markdown } from '../../bench/compare/table.ts';
-import { binaryPath, cleanUp, freshDirectory } from '../support/binary.ts';
+import { binaryPath, freshDirectory } from '../support/binary.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');
@@ -12,8 +12,6 @@ const command = [join(root, 'bench/main.ts'), 'compare'];
 
 /** All groups start two servers each, and machines are busy. */
 const allGroupsMs = 400_000;
-
-afterAll(cleanUp);
 
 function compare(...args: string[]) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readServer, type ServerReading, usageBetween } from '../../src/bench/load/server-usage.ts';
 import {
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -10,8 +9,6 @@ import {
   startBinary,
   token,
 } from '../support/binary.ts';
-
-afterAll(cleanUp);
 
 const reading: ServerReading = {
   threads: [

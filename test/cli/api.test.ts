@@ -1,13 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Api, openApi } from '../../src/cli/api.ts';
 import { testClock } from '../accounts/fixture.ts';
-import { cleanUp, token } from '../support/binary.ts';
+import { token } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 import { type TestContext, testContext } from './fixture.ts';
-
-afterAll(cleanUp);
 
 const access = { token: async () => 'a token', replace: async () => 'another token' };
 

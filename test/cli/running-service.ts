@@ -1,6 +1,5 @@
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { type TestClock, testClock } from '../accounts/fixture.ts';
-import { cleanUp } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
 /** A service that runs for the tests of a file. */
@@ -21,10 +20,6 @@ export function runService(...args: string[]): RunningService {
   };
   beforeAll(async () => {
     service = await startLocal({ clock, args });
-  });
-  afterAll(async () => {
-    await service?.stop();
-    cleanUp();
   });
   return {
     clock,

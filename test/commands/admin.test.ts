@@ -1,16 +1,14 @@
 import { existsSync } from 'node:fs';
-import { afterAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { refresh, type StoredStore } from '../fixtures/stores/fill.ts';
 import { unpack } from '../fixtures/stores/unpack.ts';
-import { cleanUp, freshDirectory, manage, token } from '../support/binary.ts';
+import { freshDirectory, manage, token } from '../support/binary.ts';
 import { runCommand } from '../support/run-command.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 /** Runs `admin reset-password`; every file has this text. */
 async function reset(argv: readonly string[], text = ''): Promise<string> {

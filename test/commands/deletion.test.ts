@@ -1,11 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { cleanUp, manage, token } from '../support/binary.ts';
+import { manage, token } from '../support/binary.ts';
 import { attachPeople, openPeople, type People } from '../support/people.ts';
 import { dump } from '../support/whole-batch.ts';
-
-afterAll(cleanUp);
 
 interface Audit {
   readonly items: readonly { readonly action: string; readonly target: { readonly name: string } }[];

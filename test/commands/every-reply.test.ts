@@ -1,10 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp } from '../support/binary.ts';
+import { expect, test } from 'vitest';
 import { readOpenApi } from '../support/openapi.ts';
 import { freePort } from '../support/postgres-program.ts';
 import { startLocal } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 const documents = ['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi.json'];
 const others = ['/', '/settings', '/snippet.js', '/healthz', '/readyz', '/metrics', '/nowhere', '//', '/%zz'];

@@ -1,13 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
+import { createApplication, createKey, token } from '../support/binary.ts';
 import { parseExposition, type Sample } from '../support/exposition.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { freePort } from '../support/postgres-program.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 /** A service with an application, and the secrets of its requests so far, which no output may repeat. */
 async function openService(options: LocalOptions = {}) {

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import {
-  closeSharedServer,
   connect,
   newDatabase,
   openNode,
@@ -20,8 +19,6 @@ import { runCommand } from '../support/run-command.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const { describe, test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 const email = 'ada@example.com';
 

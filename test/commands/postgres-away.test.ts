@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createApplication, createKey, token } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
 import { switchedStorage } from '../support/postgres-away.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { startLocal } from '../support/service.ts';
 
 const storage = switchedStorage();
-let service: LocalService;
+const service = opened(() => startLocal({ storage }));
 let bearer: string;
 let frontendKey: string;
 
 beforeAll(async () => {
-  service = await startLocal({ storage });
   bearer = await token(service.http, service.credentials);
   const application = await createApplication(service.http, bearer, { name: 'shop' });
   frontendKey = (await createKey(service.http, bearer, application, 'Frontend')).key;
   storage.away = true;
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 const call = (path: string, init: RequestInit = {}) =>

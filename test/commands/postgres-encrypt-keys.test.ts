@@ -1,22 +1,19 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
 import { RecordCodec } from '../../src/replication/accounts/record-codec.ts';
 import { readPostgresKey, readSecret } from '../../src/replication/postgres/postgres-key.ts';
 import { connect } from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
+import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { runPostgres } from './postgres-fixture.ts';
 
 const { describe, it } = needing('postgresql');
 
-let postgres: Postgres;
+const postgres = opened(() => Postgres.start());
 let url: string;
-beforeAll(async () => {
-  postgres = await Postgres.start();
-});
-afterAll(() => postgres.close());
 beforeEach(async () => {
   url = await postgres.database();
 });

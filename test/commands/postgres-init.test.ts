@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { RecordCodec } from '../../src/replication/accounts/record-codec.ts';
@@ -41,7 +41,6 @@ needing('postgresql').describe('postgres init', () => {
     await postgres.query('CREATE ROLE guest LOGIN');
     await postgres.query(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
   });
-  afterAll(() => postgres.close());
   beforeEach(async () => {
     url = await postgres.database();
   });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import type { PostgresReport } from '../../src/replication/postgres/postgres-report.ts';
+import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { runPostgres } from './postgres-fixture.ts';
@@ -26,12 +27,8 @@ async function newKeyFile(): Promise<string> {
 
 /** A server for the tests of a file, with a new database for each test. */
 export function statusDatabases() {
-  let postgres: Postgres;
+  const postgres = opened(() => Postgres.start());
   let url: string;
-  beforeAll(async () => {
-    postgres = await Postgres.start();
-  });
-  afterAll(() => postgres.close());
   beforeEach(async () => {
     url = await postgres.database();
   });

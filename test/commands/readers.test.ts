@@ -1,12 +1,10 @@
 import { statSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
 import { oldestReader } from '../../src/storage/lmdb/store-health.ts';
+import { expect, test } from 'vitest';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { cleanUp, createKey, manage, token, usage } from '../support/binary.ts';
+import { createKey, manage, token, usage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 import { openShop } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 /** Commits after the reports. With a read transaction left open, each leaves 22 kB that cannot be reused. */
 const commits = 300;

@@ -1,11 +1,9 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { freshDirectory } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
 import { startLocal } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 /** A data directory whose usage store has a table of thousands of records. */
 async function openUsed(): Promise<{ data: string; file: string }> {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import type { RenewableListener } from '../../src/http/renewable.ts';
@@ -12,14 +12,12 @@ import { type Config, loadConfig } from '../../src/serve/config/config.ts';
 import type { HostListener } from '../../src/serve/listeners.ts';
 import { startService } from '../../src/serve/service.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { freshDirectory } from '../support/binary.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 import { bundle, snippet, workerFile } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 const engine = await loadHttpEngine();
 const log = createLog('error', () => {}, systemClock);

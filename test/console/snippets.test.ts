@@ -3,25 +3,21 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { KeyType } from '../../src/console/pages/application-settings/key-types.ts';
 import { originFor, ownTargets } from '../../src/console/pages/first-run/snippets.ts';
 import { safeJson, safeText, safeUrl, shellWord } from '../../src/console/pages/first-run/target.ts';
-import { cleanUp, createApplication, createKey, freshDirectory, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, freshDirectory, manage, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 
 const run = promisify(execFile);
 
-let service: LocalService;
+const service = opened(startLocal);
 let access: string;
 beforeAll(async () => {
-  service = await startLocal();
   access = await token(service.http, service.credentials);
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 /** Names that would break out of a quoted text, if one could. */

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
-import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+import { binaryPath, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { frontThreads } from '../support/front-threads.ts';
 
@@ -10,7 +10,6 @@ const enders: (() => void)[] = [];
 afterEach(() => {
   for (const end of enders.splice(0)) end();
 });
-afterAll(cleanUp);
 
 /** The executable, with this many open files. */
 function serve(limit: number, ...args: string[]): Promise<Started> {

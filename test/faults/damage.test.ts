@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -34,8 +34,6 @@ beforeAll(async () => {
   await store.lmdb.close();
   used = { data, credentials, shop };
 });
-
-afterAll(cleanUp);
 
 function copy(): { data: string; file: string } {
   const data = `${freshDirectory()}/data`;

@@ -1,19 +1,9 @@
 import { copyFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import {
-  binaryPath,
-  cleanUp,
-  freshDirectory,
-  prepare,
-  startBinary,
-  startProcess,
-  stop,
-} from '../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { binaryPath, freshDirectory, prepare, startBinary, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 async function startShop() {
   const data = `${freshDirectory()}/data`;

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect } from 'vitest';
-import { cleanUp, freshDirectory, type Started, startBinary, token } from '../support/binary.ts';
+import { expect } from 'vitest';
+import { freshDirectory, type Started, startBinary, token } from '../support/binary.ts';
 import { type DiskFault, failingDisk, startOnFailingDisk } from '../support/failing-disk.ts';
 import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { openShop, readChecks, tryApplication } from '../support/shop.ts';
 
 const { test } = needing('g++');
-
-afterAll(cleanUp);
 
 const bun = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url));
 const program = fileURLToPath(new URL('failed-commit-process.ts', import.meta.url));

@@ -1,15 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { type DiskFault, startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
 import { openShop } from '../support/shop.ts';
 import { prepareOnSmallDisk } from '../support/small-disk.ts';
-
-afterAll(cleanUp);
 
 const senders = Array.from({ length: 16 }, (_, at) => at);
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Binary,
-  cleanUp,
   createKey,
   freshDirectory,
   manage,
@@ -35,8 +34,6 @@ beforeAll(async () => {
   access = await token(service.http, credentials);
   await acceptIdentities(service.http, shop);
 });
-
-afterAll(cleanUp);
 
 beforeEach(() => {
   senders = Array.from({ length: connections }, () => openSender(service.metrics));

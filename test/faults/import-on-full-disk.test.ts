@@ -1,16 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runImport } from '../../src/cli/import/run-import.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { testContext } from '../cli/fixture.ts';
-import { cleanUp, freshDirectory, token } from '../support/binary.ts';
+import { freshDirectory, token } from '../support/binary.ts';
 import { canMount } from '../support/mount.ts';
 import { openShop, readChecks } from '../support/shop.ts';
 import { prepareOnSmallDisk } from '../support/small-disk.ts';
-
-afterAll(cleanUp);
 
 const counts = 400_000;
 const features = 50;

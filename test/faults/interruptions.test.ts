@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { binaryPath, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { enlarge } from '../support/large-store.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
@@ -31,8 +31,6 @@ beforeAll(async () => {
   file = join(freshDirectory(), 'good.backup');
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
-
-afterAll(cleanUp);
 
 /** A running command, and its output so far. */
 function begin(args: readonly string[]): ChildProcess & { readonly said: { text: string } } {

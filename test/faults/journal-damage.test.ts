@@ -1,8 +1,8 @@
 import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
 import { frameSize, segmentNames } from '../../src/storage/journal/segment.ts';
-import { cleanUp, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
+import { beforeAll, expect } from 'vitest';
+import { freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { readLedger } from '../support/ledger-report.ts';
@@ -13,8 +13,6 @@ import { runBinary } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
 const { describe, test } = needing('g++');
-
-afterAll(cleanUp);
 
 /** The data directory of a server that was killed before it folded anything. Each test damages a copy. */
 interface Killed {

@@ -1,23 +1,13 @@
 import { chownSync, cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
-import {
-  type Credentials,
-  cleanUp,
-  freshDirectory,
-  prepare,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
+import { beforeAll, expect } from 'vitest';
+import { type Credentials, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { compilePreload } from '../support/preload.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
 const { describe, test } = needing('g++');
-
-afterAll(cleanUp);
 
 let library: string;
 let data: string;

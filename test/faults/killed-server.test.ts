@@ -1,8 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, expect } from 'vitest';
-import { type Binary, cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
+import { expect } from 'vitest';
+import { type Binary, freshDirectory, prepare, startBinary } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { needing } from '../support/needing.ts';
@@ -11,8 +11,6 @@ import { type KillPoint, killedAt } from '../support/recorded-disk.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const { test } = needing('g++');
-
-afterAll(cleanUp);
 
 /** `ROUNDS=500 SEED=7` runs more rounds, or others. */
 const rounds = Number(process.env['ROUNDS'] ?? 60);

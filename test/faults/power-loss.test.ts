@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
+import { beforeAll, expect } from 'vitest';
+import { freshDirectory, prepare, startBinary } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { needing } from '../support/needing.ts';
@@ -11,8 +11,6 @@ import { recorded } from '../support/recorded-disk.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const { test } = needing('g++');
-
-afterAll(cleanUp);
 
 /** `IMAGES=500 SEED=7` creates more images, or others. */
 const images = Number(process.env['IMAGES'] ?? 40);

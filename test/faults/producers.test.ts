@@ -1,17 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { foldJournals } from '../../src/storage/commit/fold-journals.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { bucketWidth, countsCodec, scanCells } from '../../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { cleanUp } from '../support/binary.ts';
 import { type DiskFault, failingDisk } from '../support/failing-disk.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-
-afterAll(cleanUp);
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const threads = 4;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../src/http/bind-failure.ts';
-import { type Binary, cleanUp, freshDirectory, startBinary } from '../support/binary.ts';
+import { type Binary, freshDirectory, startBinary } from '../support/binary.ts';
 import { startBalancer } from '../support/load-balancer.ts';
 import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -29,7 +29,6 @@ beforeAll(async () => {
   const [http, grpc] = await Promise.all([freePort('127.0.0.1', 0), freePort('127.0.0.1', 0)]);
   nowhere = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}` };
 });
-afterAll(cleanUp);
 
 /** The parts of an answer that a browser reads. */
 function readable({ headers }: { headers: object }): Record<string, unknown> {

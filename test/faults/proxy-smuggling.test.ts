@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -51,8 +50,6 @@ beforeAll(async () => {
   const { key } = await createKey(service.http, access, application, 'Frontend');
   packet = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
 });
-
-afterAll(cleanUp);
 
 /** Requests that the proxy denies and that the service answered nevertheless. */
 const smuggled = () => requestsOf(service, (route) => route.startsWith('/swagger/'));

@@ -1,17 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Delta } from '../../src/replication/delta.ts';
 import { decodeDelta } from '../../src/replication/delta.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
-import { cleanUp } from '../support/binary.ts';
 import { failingDisk } from '../support/failing-disk.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-
-afterAll(cleanUp);
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'test/faults/spool-process.ts');

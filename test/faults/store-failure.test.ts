@@ -1,14 +1,12 @@
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, createKey, type Started, startBinary, token } from '../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { createKey, type Started, startBinary, token } from '../support/binary.ts';
 import { startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
 import { type Credentials, openShop, readChecks, sendCheck, tryApplication } from '../support/shop.ts';
 import { prepareOnSmallDisk, sendUntilFull } from '../support/small-disk.ts';
-
-afterAll(cleanUp);
 
 async function expectUnavailable(answer: Response): Promise<void> {
   expect(answer.status).toBe(503);

@@ -9,7 +9,7 @@ import { Bucket, bucketDestination, readCredentials, upload } from '../../src/st
 import { makeScheduled } from '../../src/storage/backup/make-scheduled.ts';
 import { readBackup } from '../../src/storage/backup/read-backup.ts';
 import { filledDirectory, steady } from '../storage/backup/data-directory.ts';
-import { cleanUp, type Started, startBinary, stop } from '../support/binary.ts';
+import { type Started, startBinary, stop } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { knownCredentials, startS3Server } from './s3-server.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   check.close();
   await stop(server);
-  cleanUp();
 });
 
 function bucketAt(address = endpoint, more: object = {}): Bucket {

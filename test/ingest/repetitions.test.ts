@@ -1,5 +1,5 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, createKey, manage } from '../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { createKey, manage } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { encode } from '../support/report-messages.ts';
 import { startLocal } from '../support/service.ts';
@@ -16,8 +16,6 @@ import {
   time,
   withService,
 } from './repeated-reports.ts';
-
-afterAll(cleanUp);
 
 describe('a usage report', () => {
   test('counts once, however its JSON is ordered', () =>

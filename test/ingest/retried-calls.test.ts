@@ -1,12 +1,10 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, manage } from '../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { manage } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { callByWeb } from '../support/grpc-web-client.ts';
 import { encode, messageOf, registry } from '../support/report-messages.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 import { checks, inMs, notes, openShop, post, report, withService } from './repeated-reports.ts';
-
-afterAll(cleanUp);
 
 describe('a call marked as a retry', () => {
   const retry = (attempts: string) => ({ 'grpc-previous-rpc-attempts': attempts });

@@ -1,26 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { testClock } from '../accounts/fixture.ts';
-import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { createApplication, createKey, token } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 
 /** Does not advance, so that no allowance grows while reports are decoded. */
 const clock = testClock(Date.now());
 
-let service: LocalService;
+const service = opened(() => startLocal({ clock, args: ['--trusted-proxies', 'loopback'] }));
 let key = '';
 let access = '';
 
 beforeAll(async () => {
-  service = await startLocal({ clock, args: ['--trusted-proxies', 'loopback'] });
   access = await token(service.http, service.credentials);
   const application = await createApplication(service.http, access, { name: 'shop' });
   key = (await createKey(service.http, access, application, 'Backend')).key;
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 /** A report of 4 MiB without an environment, compressed to a few kB. */

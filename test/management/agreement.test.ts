@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { IngestReport } from '../../src/contract/shapes/ledger.ts';
 import type { Overview, OverviewUsers } from '../../src/contract/shapes/overview.ts';
 import type { UsageReport } from '../../src/contract/shapes/reports.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, token } from '../support/binary.ts';
 import { readRefusals } from '../support/ledger-report.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 
-let service: LocalService;
+const service = opened(startLocal);
 let access: string;
 let shop: string;
 
 beforeAll(async () => {
-  service = await startLocal();
   access = await token(service.http, service.credentials);
   shop = await createApplication(service.http, access, { name: 'shop', acceptClientIdentities: true });
   const { key } = await createKey(service.http, access, shop, 'Frontend');
@@ -26,10 +26,6 @@ beforeAll(async () => {
   await readRefusals(service.http, access, shop, 7);
   const isAccepted = async () => (await get<IngestReport>('ingest')).accepted === 20;
   await vi.waitUntil(isAccepted, { timeout: 60_000, interval: 100 });
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 async function send(packet: object): Promise<void> {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/contract/shapes/comparison.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 import { departures, read } from './support/conformance.ts';
 
 const dayMs = 86_400_000;
@@ -10,11 +11,10 @@ let ahead = 0;
 const noon = Math.floor(systemClock.now() / dayMs) * dayMs + dayMs / 2;
 const clock: Clock = { ...systemClock, now: () => noon + ahead };
 
-let service: LocalService;
+const service = opened(() => startLocal({ clock }));
 let access: string;
 let application: string;
 beforeAll(async () => {
-  service = await startLocal({ clock });
   access = await token(service.http, service.credentials);
   application = await createApplication(service.http, access, {
     name: 'shop',
@@ -27,10 +27,6 @@ beforeAll(async () => {
   ahead = dayMs;
   access = await token(service.http, service.credentials);
   await report(backend, clock.now(), { better: { on: [9_000_000, 1], off: [9_000_000, 9_000_000] } });
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 const operation = 'GET /api/v2/applications/{id}/features/{feature}/comparison';

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Experiment, ExperimentResult, Power } from '../../src/contract/shapes/experiment.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 
 const dayMs = 86_400_000;
 let ahead = 0;
 const midnight = Math.floor(systemClock.now() / dayMs) * dayMs;
 const clock: Clock = { ...systemClock, now: () => midnight + dayMs / 2 + ahead };
 
-let service: LocalService;
+const service = opened(() => startLocal({ clock }));
 let access: string;
 let base: string;
 beforeAll(async () => {
-  service = await startLocal({ clock });
   access = await token(service.http, service.credentials);
   const application = await createApplication(service.http, access, {
     name: 'shop',
@@ -27,10 +27,6 @@ beforeAll(async () => {
   await ask('GET', '/usage?environment=Production', 200); // Waits for all counts of this day.
   ahead = dayMs;
   access = await token(service.http, service.credentials);
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 const ask = (method: string, path: string, status: number, body?: object) =>

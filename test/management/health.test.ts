@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { finishExperiment, planExperiment, stopExperiment } from '../../src/accounts/experiments.ts';
 import {
   doneMs,
@@ -14,20 +14,14 @@ import { type Health, maxSubjects } from '../../src/contract/shapes/health.ts';
 import type { Caller } from '../../src/management/caller.ts';
 import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health.ts';
 import { openFixture, testClock } from '../accounts/fixture.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 
 const dayMs = 86_400_000;
 const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
 
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocal({ clock });
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
-});
+const service = opened(() => startLocal({ clock }));
 
 async function openShop() {
   const access = () => token(service.http, service.credentials);

@@ -1,32 +1,28 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Home } from '../../src/contract/shapes/home.ts';
 import type { SearchResults } from '../../src/contract/shapes/search.ts';
 import { NameIndex } from '../../src/reports/name-index.ts';
 import { putSeries } from '../../src/storage/lmdb/series.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testClock } from '../accounts/fixture.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, token } from '../support/binary.ts';
 import { finish } from '../support/finish.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
 
-let service: LocalService;
+const service = opened(() => startLocal({ clock }));
 let shop: Awaited<ReturnType<typeof openApplication>>;
 let blog: typeof shop;
 
 beforeAll(async () => {
-  service = await startLocal({ clock });
   shop = await openApplication('shop');
   blog = await openApplication('blog');
   await shop.send({ checkout: { on: [1], off: [1] }, 'new-checkout': { on: [1] } });
   await blog.send({ comments: { on: [1] } });
   await ask('POST', `/api/v2/applications/${shop.id}/features`, 201, { name: 'precheck' });
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 const ask = async (method: string, path: string, status: number, body?: object) =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AccountDraft } from '../../src/accounts/account-draft.ts';
 import type { AccessClaims } from '../../src/auth/oauth/tokens/access-token.ts';
 import { createBearer } from '../../src/auth/oauth/tokens/bearer.ts';
@@ -10,14 +10,12 @@ import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
 import { identities } from '../../src/management/identities.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { send } from '../auth/fixture.ts';
-import { cleanUp, token, usage } from '../support/binary.ts';
+import { token, usage } from '../support/binary.ts';
 import { type Exposure, openPeople, type People } from '../support/people.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openManageFixture } from './fixture.ts';
 
 const day = 86_400_000;
-
-afterAll(cleanUp);
 
 async function sendPacket(people: People, packet: object): Promise<void> {
   const answer = await fetch(`http://${people.service.http}/api/frontend/telemetry`, {

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewApiKey } from '../../src/accounts/api-keys.ts';
 import type { KeyScope } from '../../src/contract/key-scopes.ts';
-import { cleanUp } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
 import { openPeopleFixture } from './people.ts';
 import { routes } from './support/routes.ts';
 import { goodRequest } from './support/targets.ts';
-import { openWorld, type World } from './support/world.ts';
+import { openWorld } from './support/world.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(async () => {
-  await world.service.stop();
-  cleanUp();
-});
+const world = opened(openWorld);
 
 /** The routes that a key with only the scope `ingest-adopt` may call. */
 const adopting = new Set([

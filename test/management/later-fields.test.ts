@@ -1,4 +1,4 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   type AccountTables,
   accountTables,
@@ -10,10 +10,8 @@ import { testClock } from '../accounts/fixture.ts';
 import { openSignIn, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
 import { urls } from '../fixtures/stores/fill-more.ts';
 import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
-import { cleanUp, freshDirectory, manage } from '../support/binary.ts';
+import { freshDirectory, manage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 /** When the service starts again: the deliveries that wait are due. In ms after the fixture was made. */
 const restartedAfter = 180_000;

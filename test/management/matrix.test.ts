@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewApiKey } from '../../src/accounts/api-keys.ts';
-import { cleanUp } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
 import { departures, read } from './support/conformance.ts';
 import { routes } from './support/routes.ts';
 import { goodRequest, makeRoomFor, operationNamed } from './support/targets.ts';
-import { type Lot, openWorld, type World } from './support/world.ts';
+import { type Lot, openWorld } from './support/world.ts';
 
 /**
  * Every route, with the status for each kind of caller: without a token; with a malformed, expired or invalidated one, or one
@@ -142,15 +142,7 @@ GET    /unattributed                                       401  401   401  401  
 POST   /api/account/invalidate-token                       401  400   401  401    200   200   200  200   200      200      200    200   200
 `;
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld(['--api-rate', '0', '--trusted-proxies', 'loopback']);
-});
-afterAll(async () => {
-  await world.service.stop();
-  cleanUp();
-});
+const world = opened(() => openWorld(['--api-rate', '0', '--trusted-proxies', 'loopback']));
 
 interface Caller {
   /** Id of the user or API key. */

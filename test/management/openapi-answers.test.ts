@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
-import { cleanUp } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
 import { switchedStorage } from '../support/postgres-away.ts';
 import { busyApplication } from './support/busy-application.ts';
 import { departures, read } from './support/conformance.ts';
@@ -41,21 +41,19 @@ const withoutCase = (one: Promised) =>
   (isOf('store_unavailable')(one) && one.route.startsWith('DELETE /applications/:id/identities')) ||
   (isOf('backpressure')(one) && one.route === 'POST /applications/:id/imports');
 
-let usual: World;
+const usual = opened(openWorld);
 let limited: World;
 let full: World;
 let apart: World;
 const storage = switchedStorage();
 
 beforeAll(async () => {
-  usual = await openWorld();
   limited = await openWorld(['--api-rate', '1']);
   full = await openWorld();
   apart = await openWorld(undefined, storage);
 });
 afterAll(async () => {
   for (const { service } of [usual, limited, full, apart]) await service.stop();
-  cleanUp();
 });
 
 function send(world: World, { authorization, method, path, body, headers }: Wanted): Promise<Response> {

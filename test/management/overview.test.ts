@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Overview, OverviewUsers } from '../../src/contract/shapes/overview.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
-import { cleanUp, createApplication, createKey, manage, token, usage } from '../support/binary.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { createApplication, createKey, manage, token, usage } from '../support/binary.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 
 let ahead = 0;
 const clock: Clock = {
@@ -11,15 +12,10 @@ const clock: Clock = {
   monotonic: () => systemClock.monotonic() + ahead,
 };
 
-let service: LocalService;
+const service = opened(() => startLocal({ clock }));
 let access: string;
 beforeAll(async () => {
-  service = await startLocal({ clock });
   access = await token(service.http, service.credentials);
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 /** Advances the clock until results are computed again. */

@@ -1,22 +1,15 @@
 import { decodeJwt } from 'jose';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { putMember } from '../../src/accounts/members.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import type { AccessClaims } from '../../src/auth/oauth/tokens/access-token.ts';
 import { callerOf } from '../../src/management/caller.ts';
 import { fixtureOn } from '../accounts/fixture.ts';
-import {
-  closeSharedServer,
-  newDatabase,
-  openNode,
-  sharedServer,
-} from '../accounts/store/postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer } from '../accounts/store/postgres-fixture.ts';
 import { openSessionFixture } from '../auth/session-fixture.ts';
 import { needing } from '../support/needing.ts';
 
 const { test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 test('a role that one node changes counts at another from the next request on', async () => {
   const url = await newDatabase(await sharedServer());

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createApplication, createKey, manage, token } from '../support/binary.ts';
 import { readRefusals } from '../support/ledger-report.ts';
-import { type LocalService, startLocal } from '../support/service.ts';
+import { opened } from '../support/opened.ts';
+import { startLocal } from '../support/service.ts';
 
-let service: LocalService;
+const service = opened(startLocal);
 let access: string;
 beforeAll(async () => {
-  service = await startLocal();
   access = await token(service.http, service.credentials);
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 interface Status {

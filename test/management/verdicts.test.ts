@@ -1,10 +1,8 @@
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { testClock } from '../accounts/fixture.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, token } from '../support/binary.ts';
 import { openTransports } from '../support/report-transports.ts';
 import { startLocal } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 const dayMs = 86_400_000;
 

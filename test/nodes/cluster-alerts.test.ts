@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { expectAlerts, type Fault, ops, opsOf } from '../support/alerting.ts';
-import { type Binary, cleanUp, startBinary, stop } from '../support/binary.ts';
+import { type Binary, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
@@ -35,8 +35,6 @@ describe('alerts of several machines', () => {
   afterAll(async () => {
     await prometheus?.close();
     for (const each of [one, two]) if (each !== undefined) await stop(each, 'SIGKILL');
-    await database?.close();
-    cleanUp();
   });
 
   /** Appends entries to the log as a node does. */

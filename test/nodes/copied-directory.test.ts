@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
-import { cleanUp, freshDirectory, startBinary, stop } from '../support/binary.ts';
+import { expect, test, vi } from 'vitest';
+import { freshDirectory, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
@@ -11,11 +11,6 @@ import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 const inTime = { timeout: 60_000, interval: 100 };
 
 let database: Postgres | undefined;
-
-afterAll(async () => {
-  await database?.close();
-  cleanUp();
-});
 
 needing('postgresql').describe('a node that is frozen while a copy of its directory starts', () => {
   test('answers 503 once thawed, and each accepted packet of both counts once', async () => {

@@ -1,21 +1,15 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { type Binary, cleanUp, freshDirectory, manage, startBinary, stop, token } from '../support/binary.ts';
+import { expect, onTestFinished } from 'vitest';
+import { type Binary, freshDirectory, manage, startBinary, stop, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
+import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 const { test } = needing('postgresql');
 
-let database: Postgres;
-beforeAll(async () => {
-  database = await Postgres.start();
-});
-afterAll(async () => {
-  await database.close();
-  cleanUp();
-});
+const database = opened(() => Postgres.start());
 
 test('nodes continue with a key file after their secrets were encrypted, and not without', async () => {
   const url = await database.database();

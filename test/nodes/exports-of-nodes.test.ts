@@ -7,7 +7,6 @@ import { TestCollector, valuesOf } from '../serve/otlp/collector.ts';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   freshDirectory,
   startBinary,
   stop,
@@ -121,9 +120,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
 
   afterAll(async () => {
     for (const node of nodes.values()) await stop(node);
-    await database?.close();
     collector?.close();
-    cleanUp();
   });
 
   test.each(Object.keys(ways))('each exports the counts of both as %s', async (way) => {

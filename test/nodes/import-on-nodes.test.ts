@@ -8,7 +8,6 @@ import { testContext } from '../cli/fixture.ts';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   freshDirectory,
   manage,
   startBinary,
@@ -97,8 +96,6 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
 
   afterAll(async () => {
     for (const node of nodes) await stop(node);
-    await database?.close();
-    cleanUp();
   });
 
   test('count a file once, although it is imported through both at the same time', async () => {

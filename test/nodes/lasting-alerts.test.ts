@@ -5,7 +5,6 @@ import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   freshDirectory,
   prepare,
@@ -14,6 +13,7 @@ import {
   token,
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
+import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
@@ -27,7 +27,7 @@ const { describe } = needing('prometheus', 'postgresql');
 describe('alerts', () => {
   const audit = join(freshDirectory(), 'audit');
   const backups = join(freshDirectory(), 'backups');
-  let database: Postgres;
+  const database = opened(() => Postgres.start());
   let node: Binary;
   let nodeKey: string;
   let single: Binary;
@@ -37,7 +37,6 @@ describe('alerts', () => {
   const closing: (() => unknown)[] = [];
 
   beforeAll(async () => {
-    database = await Postgres.start();
     const postgresUrl = await database.database();
     const ofPostgres = await preparePostgres(postgresUrl);
     const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
@@ -55,8 +54,6 @@ describe('alerts', () => {
     for (const close of closing) await close();
     await prometheus?.close();
     for (const each of [node, single]) if (each !== undefined) await stop(each, 'SIGKILL');
-    await database?.close();
-    cleanUp();
   });
 
   const faults: readonly Fault[] = [

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -35,8 +34,6 @@ beforeAll(async () => {
   packetKey = (await createKey(service.http, access, application, 'Frontend')).key;
   serverKey = (await createKey(service.http, access, application, 'Backend')).key;
 });
-
-afterAll(cleanUp);
 
 /** Counted checks of a feature. */
 async function checksOf(feature: string): Promise<number> {

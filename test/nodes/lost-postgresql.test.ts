@@ -6,7 +6,6 @@ import { PostgresKey, storedSecret } from '../../src/replication/postgres/postgr
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -58,8 +57,6 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
 
   afterAll(async () => {
     for (const node of nodes) await stop(node);
-    await database.close();
-    cleanUp();
   });
 
   test('report a node that stopped cleanly, because it may be counting without PostgreSQL', async () => {

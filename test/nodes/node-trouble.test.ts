@@ -4,13 +4,12 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { beforeAll, expect, vi } from 'vitest';
 import { buildClock, SkewedClock } from '../../chaos/scene/skewed-clock.ts';
 import {
   type Binary,
   binaryPath,
   type Credentials,
-  cleanUp,
   createKey,
   freshDirectory,
   startBinary,
@@ -41,11 +40,6 @@ beforeAll(async () => {
   database = await Postgres.start();
   postgresUrl = await database.database();
   credentials = await preparePostgres(postgresUrl);
-});
-
-afterAll(async () => {
-  await database.close();
-  cleanUp();
 });
 
 function startNode(...args: string[]): Promise<Binary> {

@@ -1,9 +1,8 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -24,11 +23,6 @@ const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.e
 const inTime = { timeout: 90_000, interval: 100 };
 
 let database: Postgres | undefined;
-
-afterAll(async () => {
-  await database?.close();
-  cleanUp();
-});
 
 needing('postgresql').describe(
   'a node whose directory is put back from a backup',

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -12,6 +11,7 @@ import {
 } from '../support/binary.ts';
 import { countsOf, createEnvironment, type Owner, usersOf } from '../support/environment.ts';
 import { needing } from '../support/needing.ts';
+import { opened } from '../support/opened.ts';
 import { openFeatureSdks, prepareServerApp, type ServerApp } from '../support/openfeature.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
@@ -20,7 +20,7 @@ import { startUnreliableHost, type UnreliableHost } from '../support/unreliable-
 const { describe, test } = needing('postgresql', openFeatureSdks);
 
 describe("OpenFeature's server SDK on two nodes", () => {
-  let database: Postgres;
+  const database = opened(() => Postgres.start());
   let owner: Owner;
   let host: UnreliableHost;
   let app: ServerApp;
@@ -28,7 +28,6 @@ describe("OpenFeature's server SDK on two nodes", () => {
   const nodes: Binary[] = [];
 
   beforeAll(async () => {
-    database = await Postgres.start();
     const postgres = await database.database();
     const credentials = await preparePostgres(postgres);
     for (const name of ['one', 'two']) {
@@ -57,8 +56,6 @@ describe("OpenFeature's server SDK on two nodes", () => {
     app?.kill();
     host?.close();
     for (const node of nodes) await stop(node);
-    await database?.close();
-    cleanUp();
   });
 
   test('counts a report once that one node has counted and another one answers', async () => {

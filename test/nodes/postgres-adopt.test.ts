@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { fillStore, readStore, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
 import {
   type Binary,
   binaryPath,
-  cleanUp,
   createKey,
   freshDirectory,
   manage,
@@ -78,11 +77,6 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     expect(await runBinary(['backup', '--data', data, '--to', backupFile])).toMatchObject({ code: 0 });
     await stop(single);
   }, 120_000);
-
-  afterAll(async () => {
-    await database?.close();
-    cleanUp();
-  });
 
   test('refuses to move a directory in use', async () => {
     const running = await startBinary({ data });

@@ -1,15 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { postgresLayout } from '../../src/replication/postgres/schema.ts';
 import { emptyTables, shapeOf } from '../fixtures/engines/engine-tables.ts';
 import { dumpOf, postgresFixtures } from '../fixtures/engines/load.ts';
 import { readStore, refresh } from '../fixtures/stores/fill.ts';
 import { expectMore, urls } from '../fixtures/stores/fill-more.ts';
-import { binaryPath, cleanUp, freshDirectory, startProcess } from '../support/binary.ts';
+import { binaryPath, freshDirectory, startProcess } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { lasting } from '../support/lasting.ts';
 import { needing } from '../support/needing.ts';
+import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -24,18 +25,12 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
   /** Server and nodes run at the time of the fixture; otherwise most of its data would be past retention. */
   const seconds = Math.round((stored.filledAt - Date.now()) / 1000) + 60;
   const shift = `${seconds < 0 ? '' : '+'}${seconds}s`;
-  let server: Postgres;
+  const server = opened(() => Postgres.start({ prefix: ['faketime', '-f', shift] }));
   let url: string;
 
   beforeAll(async () => {
-    server = await Postgres.start({ prefix: ['faketime', '-f', shift] });
     url = await server.database();
     await server.query(dumpOf(name), [], url);
-  });
-
-  afterAll(async () => {
-    await server?.close();
-    cleanUp();
   });
 
   test('is migrated to the tables of this version', async () => {

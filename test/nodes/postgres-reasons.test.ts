@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest';
-import { type Binary, cleanUp, startBinary, stop } from '../support/binary.ts';
+import { type Binary, startBinary, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { PostgresPair } from '../support/postgres-pair.ts';
@@ -24,11 +24,7 @@ describe('a node that cannot use its PostgreSQL', { timeout: 120_000 }, () => {
     node = await startBinary({ args: ['--postgres', postgresUrl] });
   }, 120_000);
 
-  afterAll(async () => {
-    await stop(node, 'SIGKILL');
-    await pair.close();
-    cleanUp();
-  });
+  afterAll(() => stop(node, 'SIGKILL'));
 
   async function expectReason(reason: string): Promise<void> {
     await vi.waitFor(async () => {

@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { clientId, clientSecret, type OwnProvider, startOwnProvider } from '../auth/sso/own-provider.ts';
-import {
-  type Binary,
-  type Credentials,
-  cleanUp,
-  manage,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
+import { type Binary, type Credentials, manage, startBinary, stop, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
+import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 
@@ -18,14 +11,13 @@ const { test } = needing('postgresql');
 const inTime = { timeout: 60_000, interval: 100 };
 const authUrl = 'http://auth.example';
 
-let database: Postgres;
+const database = opened(() => Postgres.start());
 let provider: OwnProvider;
 let credentials: Credentials;
 let one: Binary;
 let two: Binary;
 
 beforeAll(async () => {
-  database = await Postgres.start();
   provider = await startOwnProvider(Date.now);
   const postgresUrl = await database.database();
   credentials = await preparePostgres(postgresUrl);
@@ -36,8 +28,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const each of [one, two]) if (each !== undefined) await stop(each, 'SIGKILL');
   await provider?.close();
-  await database?.close();
-  cleanUp();
 });
 
 /** Sends a request of a browser to a node. @returns the answer, and the cookies that it sets */

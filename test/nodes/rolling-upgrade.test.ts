@@ -8,7 +8,6 @@ import { send } from '../ingest/otlp/send.ts';
 import {
   binaryPath,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -87,8 +86,6 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     await clients?.stop();
     await Promise.all(nodes.map(stopAtOnce));
     await balancer?.stop();
-    await database?.close();
-    cleanUp();
   });
 
   test('migrates the tables while nodes of the previous release run', async () => {

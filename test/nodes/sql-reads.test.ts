@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -60,8 +59,6 @@ needing('postgresql').describe('the usage by days in SQL', { timeout: 120_000 },
 
   afterAll(async () => {
     for (const node of nodes) await stop(node);
-    await database.close();
-    cleanUp();
   });
 
   test('equals the report, and is corrected when late data reaches another node', async () => {

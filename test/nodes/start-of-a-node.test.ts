@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -22,11 +22,6 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     node = join(freshDirectory(), 'node');
     await stop(await startBinary({ data: node, args: ['--postgres', postgresUrl] }));
   }, 120_000);
-
-  afterAll(async () => {
-    await database.close();
-    cleanUp();
-  });
 
   const refusals: [string, () => Promise<readonly string[]>, RegExp][] = [
     ['an invalid URL', async () => ['--postgres', 'postgres://'], /--postgres|URL/],

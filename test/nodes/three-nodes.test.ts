@@ -6,7 +6,6 @@ import { send } from '../ingest/otlp/send.ts';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -55,8 +54,6 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
 
   afterAll(async () => {
     for (const node of nodes) await stop(node);
-    await database.close();
-    cleanUp();
   });
 
   test('records created on one exist on all, and each reports the counts of all', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory } from '../support/binary.ts';
+import { beforeAll, expect } from 'vitest';
+import { binaryPath, freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { packagesOf, root } from './fixture.ts';
 import { saidIn } from './said.ts';
@@ -15,8 +15,6 @@ const { describe, test } = needing(
   'mmdebstrap',
   'qemu-system-arm',
 );
-
-afterAll(cleanUp);
 
 describe('the packages for linux-arm64', () => {
   const executable = join(root, 'dist/flagmeter-linux-arm64');

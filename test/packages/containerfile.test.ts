@@ -2,14 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { filesOfTarball } from '../../scripts/package/tarball-files.ts';
 import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/public-urls.ts';
-import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { startBinary, stop } from '../support/binary.ts';
 import { root } from './fixture.ts';
-
-afterAll(cleanUp);
 
 /** Checks of the Containerfile that need no image builder. */
 describe('the Containerfile', () => {

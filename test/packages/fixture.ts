@@ -1,12 +1,9 @@
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { makePackages } from '../../scripts/package/packages.ts';
 import type { Target } from '../../scripts/package/targets.ts';
-import { cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
+import { freshDirectory, requireBinary } from '../support/binary.ts';
 
 // The packages are large.
-afterAll(cleanUp);
-
 export const root = join(import.meta.dirname, '../..');
 
 /** Time of the commit. */

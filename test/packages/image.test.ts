@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, expect } from 'vitest';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { expect } from 'vitest';
+import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { packagesOf } from './fixture.ts';
 import { saidIn } from './said.ts';
-
-afterAll(cleanUp);
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.warn('The image is not tested: the tests do not run as root');

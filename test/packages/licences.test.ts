@@ -2,14 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validation } from '@cyclonedx/cyclonedx-library';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { licenceText } from '../../scripts/package/licence-text.ts';
 import { sbomSpec } from '../../scripts/package/sbom.ts';
-import { binaryPath, cleanUp, freshDirectory } from '../support/binary.ts';
+import { binaryPath, freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { packagesOf, root } from './fixture.ts';
-
-afterAll(cleanUp);
 
 const { describe } = needing('dpkg');
 

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { type PrebuiltRecord, prebuiltAddon, prebuiltRecord } from '../../scripts/build/lmdb.ts';
 import { compileLmdb, compilersFor, versionsOf } from '../../scripts/build/lmdb-compiler.ts';
 import { sha256Of } from '../../scripts/package/checksums.ts';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-
-afterAll(cleanUp);
 
 /** The reason that the compilers of this machine produce other bytes; `undefined` if they produce the same, or are missing. */
 function whyOtherBytes(target: string): string | undefined {

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { sha256Of } from '../../scripts/package/checksums.ts';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { root } from './fixture.ts';
-
-afterAll(cleanUp);
 
 const here = `${process.platform}-${process.arch}`;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { openPrepared, openPreparedOrCopy } from '../../src/accounts/prepare.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
 import { adopt } from '../../src/replication/adoption/adopt.ts';
@@ -42,8 +42,6 @@ const sentAt = Date.UTC(2026, 0, 1);
 beforeAll(async () => {
   postgres = await Postgres.start();
 });
-afterAll(() => postgres.close());
-
 beforeEach(async () => {
   url = await postgres.database();
   data = join(temporaryDirectory(), 'data');

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterEach, beforeAll, expect } from 'vitest';
 import { LogAppender } from '../../src/replication/log.ts';
 import { Postgres } from '../support/postgres.ts';
 import { connect, initPostgres, TestNode, type TestNodeOptions } from './test-node.ts';
@@ -18,8 +18,6 @@ export function startPostgres(): void {
     running = [];
     await Promise.all(nodes.map((node) => node.kill()));
   });
-
-  afterAll(() => postgres.close());
 }
 
 /** Initialises a database. @returns its URL */

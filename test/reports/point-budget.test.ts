@@ -1,14 +1,12 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { maxPoints } from '../../src/reports/usage/report-range.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { cleanUp, createApplication, freshDirectory, token } from '../support/binary.ts';
+import { createApplication, freshDirectory, token } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
-
-afterAll(cleanUp);
 
 const minutes = 600;
 const day = Math.floor(Date.now() / 86_400_000) * 1440;

@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { FrontThreads } from '../../src/serve/front/front-threads.ts';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { freshDirectory } from '../support/binary.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { load } from '../support/load-config.ts';
-
-afterAll(cleanUp);
 
 test('a front-end thread that fails stops the process, and the log has the reason', async () => {
   const file = join(freshDirectory(), 'broken.mjs');

@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
 import { readProviderFile } from '../../src/serve/config/provider-file.ts';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
-
-afterAll(cleanUp);
+import { freshDirectory } from '../support/binary.ts';
 
 const entry = { id: 'corp', name: 'Corp', issuer: 'https://login.example', clientId: 'flagmeter' };
 

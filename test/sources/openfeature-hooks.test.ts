@@ -3,14 +3,12 @@ import { type Hook, InMemoryProvider, OpenFeature } from '@openfeature/server-sd
 import { context, metrics, trace } from '@opentelemetry/api';
 import { logs } from '@opentelemetry/api-logs';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openShop } from '../ingest/repeated-reports.ts';
-import { cleanUp, freshDirectory, prepare, startBinary, usage } from '../support/binary.ts';
+import { freshDirectory, prepare, startBinary, usage } from '../support/binary.ts';
 import { openLogs, openMetrics, openTraces } from './exporters.ts';
 
 /** OpenFeature's published hooks for OpenTelemetry as clients of the executable. */
-
-afterAll(cleanUp);
 
 const flag = (variants: Record<string, string | boolean | { max: number }>, defaultVariant: string) => ({
   variants,

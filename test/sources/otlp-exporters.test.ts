@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -28,7 +27,6 @@ beforeAll(async () => {
   credentials = await prepare(data);
   service = await startBinary({ data });
 });
-afterAll(cleanUp);
 
 /** A service that evaluates flags, with an application of its own. */
 interface Sender extends Evaluator {

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import { initialize, type Unleash } from 'unleash-client';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openShop, type Shop } from '../ingest/repeated-reports.ts';
-import { cleanUp, manage, token, usage } from '../support/binary.ts';
+import { manage, token, usage } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 import { type Fault, Gateway } from './gateway.ts';
-
-afterAll(cleanUp);
 
 /** The published SDK for Node as the sender, with a network that loses requests and answers. */
 

@@ -68,7 +68,27 @@ export function freshDirectory(): string {
   return directory;
 }
 
-/** Kills what this module started and still runs, and removes its temp directories. Call it in `afterAll`. */
+const closers = new Set<() => Promise<unknown>>();
+
+/** Closes something after the tests of the file, unless the result was called before. @returns what closes it, once */
+export function closing(close: () => Promise<unknown>): () => Promise<void> {
+  const once = async () => {
+    if (closers.delete(once)) await close();
+  };
+  closers.add(once);
+  return once;
+}
+
+/** Closes what is open, latest first, and cleans up. Vitest calls it after each test file. */
+export async function closeAll(): Promise<void> {
+  try {
+    for (const close of [...closers].reverse()) await close();
+  } finally {
+    cleanUp();
+  }
+}
+
+/** Kills what this module started and still runs, and removes its temp directories. */
 export function cleanUp(): void {
   for (const child of running) child.kill('SIGKILL');
   running.clear();

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { closing } from './binary.ts';
 import { patienceMs } from './patience.ts';
 import { freePort, freshServer, guard, runProgram, spawnProgram } from './postgres-program.ts';
 
@@ -209,11 +210,11 @@ export class Postgres {
     return runProgram(program, args, this.#prefix);
   }
 
-  /** Kills it, and removes its files. */
-  async close(): Promise<void> {
+  /** Kills it, and removes its files; after the tests of the file at the latest. */
+  readonly close = closing(async () => {
     await this.kill();
     await this.#guard.close();
-  }
+  });
 
   /** The ids of its processes: all that work in its data directory. */
   processes(): number[] {

@@ -13,7 +13,7 @@ import { loadConfig } from '../../src/serve/config/config.ts';
 import { type Service, startService } from '../../src/serve/service.ts';
 import type { Storage } from '../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
-import { type Credentials, freshDirectory } from './binary.ts';
+import { type Credentials, closing, freshDirectory } from './binary.ts';
 import { cheapHash } from './cheap-hash.ts';
 import { freePorts } from './free-ports.ts';
 
@@ -67,7 +67,7 @@ function threadsOf(args: readonly string[] = []): readonly string[] {
   return args.includes('--threads') ? [] : ['--threads', '0'];
 }
 
-/** Starts the service on free ports; `cleanUp` of binary.ts removes its directory. */
+/** Starts the service on free ports. It stops after the tests of the file, at the latest. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalService> {
   const data = options.data ?? `${freshDirectory()}/data`;
   const time = options.clock ?? systemClock;
@@ -103,6 +103,6 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     credentials,
     log: () => lines.join(''),
     setProviders: service.setProviders,
-    stop: () => service.stop(1000),
+    stop: closing(() => service.stop(1000)),
   };
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   freshDirectory,
   manage,
@@ -156,8 +155,6 @@ needing('nginx', 'postgresql').describe('Unleash and flagmeter', { timeout: 300_
     await proxy?.stop();
     await unleash?.stop();
     if (service !== undefined) await stop(service);
-    await postgres?.close();
-    cleanUp();
   });
 
   const { test } = needing('nginx', 'postgresql');

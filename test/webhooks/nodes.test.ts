@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { planExperiment } from '../../src/accounts/experiments.ts';
@@ -16,17 +16,9 @@ import { leaseMs } from '../../src/webhooks/turns.ts';
 import { Watch } from '../../src/webhooks/watch.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';
-import {
-  closeSharedServer,
-  newDatabase,
-  openNode,
-  sharedServer,
-  testLog,
-} from '../accounts/store/postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer, testLog } from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 import { nothingToClean } from './nothing-to-clean.ts';
-
-afterAll(closeSharedServer);
 
 const dayMs = 86_400_000;
 

@@ -1,14 +1,12 @@
-import { afterAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { keyAt } from '../../../src/accounts/store/sweep.ts';
 import { sweepRound } from '../../../src/auth/sweep.ts';
 import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { needing } from '../../support/needing.ts';
-import { closeSharedServer, newDatabase, openNode, sharedServer, type TestNode } from './postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer, type TestNode } from './postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 /** A node whose machine has its own clock. */
 interface ClockedNode extends TestNode {

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Draft, Write } from '../../../src/accounts/store/account-store.ts';
 import { repairMark } from '../../../src/replication/accounts/copy.ts';
 import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
@@ -8,18 +8,9 @@ import { cuttingRelay } from '../../replication/postgres/relay.ts';
 import { needing } from '../../support/needing.ts';
 import type { Postgres } from '../../support/postgres.ts';
 import { count, put, read } from './fixture.ts';
-import {
-  closeSharedServer,
-  emptyCopy,
-  newDatabase,
-  openNode,
-  sharedServer,
-  type TestNode,
-} from './postgres-fixture.ts';
+import { emptyCopy, newDatabase, openNode, sharedServer, type TestNode } from './postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 /** Spends a token that is valid once. */
 function spend(draft: Draft): string {

@@ -1,11 +1,9 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { trimLogs } from '../../../src/replication/trim-logs.ts';
 import { needing } from '../../support/needing.ts';
-import { closeSharedServer, connect, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
+import { connect, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 const { test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 test('changes are removed after a day, except for the last thousand', async () => {
   const postgres = await sharedServer();

@@ -11,6 +11,7 @@ import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Log } from '../../../src/runtime/log.ts';
 import { type AccountTables, copyStateWriter } from '../../../src/storage/lmdb/accounts.ts';
+import { closing } from '../../support/binary.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { openTestStore, type TestHealth, testHealth } from '../fixture.ts';
 
@@ -18,13 +19,13 @@ let server: Promise<Postgres> | undefined;
 
 /** The server that the tests of a file share. */
 export function sharedServer(): Promise<Postgres> {
-  server ??= Postgres.start();
+  if (server === undefined) {
+    server = Postgres.start();
+    closing(async () => {
+      server = undefined;
+    });
+  }
   return server;
-}
-
-export async function closeSharedServer(): Promise<void> {
-  await (await server)?.close();
-  server = undefined;
 }
 
 /** The database of each server that `newDatabase` copies. */

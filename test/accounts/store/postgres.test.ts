@@ -1,13 +1,11 @@
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
 import { PostgresError } from '../../../src/replication/postgres/postgres-error.ts';
 import { needing } from '../../support/needing.ts';
 import { testAccountStore } from './account-store-suite.ts';
 import type { AccountStoreFixture } from './fixture.ts';
 import { testModel } from './model-suite.ts';
-import { closeSharedServer, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
-
-afterAll(closeSharedServer);
+import { newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 /** An account store whose transactions are delayed before COMMIT, or are rolled back. */
 async function open(): Promise<AccountStoreFixture> {

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Write } from '../../../src/accounts/store/account-store.ts';
 import { RecordCodec } from '../../../src/replication/accounts/record-codec.ts';
 import { PostgresKey } from '../../../src/replication/postgres/postgres-key.ts';
 import { needing } from '../../support/needing.ts';
-import { closeSharedServer, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
-
-afterAll(closeSharedServer);
+import { newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 /** Any text that a UTF-8 database can hold. */
 const text = fc.string({ unit: 'binary', maxLength: 40 });

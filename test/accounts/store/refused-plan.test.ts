@@ -1,12 +1,10 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { cuttingRelay } from '../../replication/postgres/relay.ts';
 import { needing } from '../../support/needing.ts';
 import { count, put, read } from './fixture.ts';
-import { closeSharedServer, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 /** A PostgreSQL that rejects records with a bad key. */
 async function strictPostgres(): Promise<string> {

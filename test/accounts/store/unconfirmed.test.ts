@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { PostgresAccountStore } from '../../../src/replication/accounts/postgres.ts';
 import { needing } from '../../support/needing.ts';
-import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
+import { opened } from '../../support/opened.ts';
+import { primaryAndStandby } from '../../support/postgres-pair.ts';
 import { put, read } from './fixture.ts';
 import { newDatabase, openNode } from './postgres-fixture.ts';
 
 const { describe, it } = needing('postgresql');
 
-let pair: PostgresPair;
-beforeAll(async () => {
-  pair = await primaryAndStandby();
-});
-afterAll(() => pair.close());
+const pair = opened(primaryAndStandby);
 
 /** The requests that show accounts to a caller. */
 const requests = {

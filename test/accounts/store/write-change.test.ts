@@ -1,11 +1,9 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { lockHistory, writeChange } from '../../../src/replication/accounts/control-statements.ts';
 import { needing } from '../../support/needing.ts';
-import { closeSharedServer, connect, newDatabase, sharedServer } from './postgres-fixture.ts';
+import { connect, newDatabase, sharedServer } from './postgres-fixture.ts';
 
 const { describe, it } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 describe('a change', () => {
   it('locks the end of the history until its transaction ends', async () => {

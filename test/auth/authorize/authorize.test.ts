@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
-import { openSignIn, redirectUris, type SignInFixture } from '../sign-in-fixture.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
+import { openSignIn, redirectUris } from '../sign-in-fixture.ts';
 import type { Parameters, TestBrowser } from '../test-browser.ts';
 
-let fixture: SignInFixture;
-beforeAll(async () => {
-  fixture = await openSignIn();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openSignIn);
 
 /** A browser in which the Admin is signed in. */
 async function signedIn(): Promise<TestBrowser> {

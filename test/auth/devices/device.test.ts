@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
-import { openSignIn, type SignInFixture } from '../sign-in-fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
+import { openSignIn } from '../sign-in-fixture.ts';
 import { encode, type Parameters } from '../test-browser.ts';
 
-let fixture: SignInFixture;
-beforeAll(async () => {
-  fixture = await openSignIn();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openSignIn);
 
 /** Wrong codes are counted per network, so each test uses its own. */
 let networks = 0;

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
-import { openSignIn, type SignInFixture } from '../sign-in-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../support/opened.ts';
+import { openSignIn } from '../sign-in-fixture.ts';
 import { appCode, secretField } from '../support/enrolment.ts';
 import type { Page } from '../test-browser.ts';
 
-let fixture: SignInFixture;
-beforeAll(async () => {
-  fixture = await openSignIn();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openSignIn);
 
 const path = '/connect/authenticator';
 const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];

@@ -4,26 +4,21 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { Authenticator, flags, type Tampering } from '../../support/authenticator.ts';
-import { cleanUp, freshDirectory, manage, token } from '../../support/binary.ts';
+import { freshDirectory, manage, token } from '../../support/binary.ts';
 import { needing } from '../../support/needing.ts';
-import { openPasskeys, optionsOf, origin, type PasskeyFixture, pagePath } from '../passkey-fixture.ts';
+import { opened } from '../../support/opened.ts';
+import { openPasskeys, optionsOf, origin, pagePath } from '../passkey-fixture.ts';
 import type { Page } from '../test-browser.ts';
 
-let fixture: PasskeyFixture;
-beforeAll(async () => {
-  fixture = await openPasskeys();
-});
+const fixture = opened(openPasskeys);
+
 // A user has twenty passkeys at most.
 afterEach(async () => {
   fixture.clock.advance(60_000); // The calls of a minute are limited.
   await demand('optional');
   for (const { id } of await fixture.list()) await fixture.call('DELETE', `/${id}`, 204);
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
 });
 
 const unknown = 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { type Browser, renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import { acceptPasskey } from '../../../src/auth/factors/passkeys/accept-passkey.ts';
 import { registerPasskey } from '../../../src/auth/factors/passkeys/add-passkey.ts';
@@ -7,19 +7,12 @@ import { type PasskeyOptions, passkeyPages } from '../../../src/auth/factors/pas
 import { readAssertion, readAttestation } from '../../../src/auth/factors/passkeys/web-authn.ts';
 import { startSignIn } from '../../../src/auth/oauth/sessions/sign-ins.ts';
 import { fixtureOn } from '../../accounts/fixture.ts';
-import {
-  closeSharedServer,
-  newDatabase,
-  openNode,
-  sharedServer,
-} from '../../accounts/store/postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer } from '../../accounts/store/postgres-fixture.ts';
 import { type AnsweredFields, type AskedOptions, Authenticator } from '../../support/authenticator.ts';
 import { needing } from '../../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
 const { test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 const address = '192.0.2.1';
 const device = new Authenticator('https://auth.example', { id: randomBytes(16), counter: 7 });

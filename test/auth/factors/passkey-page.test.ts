@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Tampering } from '../../support/authenticator.ts';
-import { cleanUp } from '../../support/binary.ts';
-import { openPasskeys, optionsOf, origin, type PasskeyFixture, pagePath } from '../passkey-fixture.ts';
+import { opened } from '../../support/opened.ts';
+import { openPasskeys, optionsOf, origin, pagePath } from '../passkey-fixture.ts';
 import { openSignIn } from '../sign-in-fixture.ts';
 
-let fixture: PasskeyFixture;
-beforeAll(async () => {
-  fixture = await openPasskeys();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openPasskeys);
 
 const idOf = async (name: string) => (await fixture.list()).find((each) => each.name === name)!.id;
 

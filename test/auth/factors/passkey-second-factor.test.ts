@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, manage, token } from '../../support/binary.ts';
-import { openPasskeys, optionsOf, type PasskeyFixture } from '../passkey-fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { manage, token } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
+import { openPasskeys, optionsOf } from '../passkey-fixture.ts';
 import { appCode, secretField } from '../support/enrolment.ts';
 import type { Page } from '../test-browser.ts';
 
-let fixture: PasskeyFixture;
-beforeAll(async () => {
-  fixture = await openPasskeys();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openPasskeys);
 
 async function demand(secondFactor: string): Promise<void> {
   const { http, credentials } = fixture.service;

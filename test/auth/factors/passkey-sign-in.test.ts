@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Authenticator, type Tampering } from '../../support/authenticator.ts';
-import { cleanUp } from '../../support/binary.ts';
-import { openPasskeys, optionsOf, origin, type PasskeyFixture } from '../passkey-fixture.ts';
+import { opened } from '../../support/opened.ts';
+import { openPasskeys, optionsOf, origin } from '../passkey-fixture.ts';
 
-let fixture: PasskeyFixture;
-beforeAll(async () => {
-  fixture = await openPasskeys();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openPasskeys);
 
 const unknown = 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.';
 const outOfDate = 'This page is out of date. Use the passkey again.';

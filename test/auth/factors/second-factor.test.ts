@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { cleanUp, manage, token } from '../../support/binary.ts';
-import { openSignIn, type Person, type SignInFixture } from '../sign-in-fixture.ts';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { manage, token } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
+import { openSignIn, type Person } from '../sign-in-fixture.ts';
 import { appCode, appKeyIn, secretField } from '../support/enrolment.ts';
 import { encode, type Page, type TestBrowser } from '../test-browser.ts';
 
-let fixture: SignInFixture;
+const fixture = opened(openSignIn);
 let access: string;
 beforeAll(async () => {
-  fixture = await openSignIn();
   access = await token(fixture.service.http, fixture.service.credentials);
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
 });
 
 const call = (method: string, path: string, status: number, body?: unknown) =>

@@ -1,23 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { draftLink, newLink, withdrawLink } from '../../../src/accounts/invitations.ts';
 import { acceptInvitation } from '../../../src/auth/browser/accept-invitation.ts';
 import { renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
 import { fixtureOn } from '../../accounts/fixture.ts';
-import {
-  closeSharedServer,
-  newDatabase,
-  openNode,
-  sharedServer,
-} from '../../accounts/store/postgres-fixture.ts';
+import { newDatabase, openNode, sharedServer } from '../../accounts/store/postgres-fixture.ts';
 import { cheapHash } from '../../support/cheap-hash.ts';
 import { needing } from '../../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
 const { test } = needing('postgresql');
-
-afterAll(closeSharedServer);
 
 const dayMs = 24 * 3_600_000;
 const lifetimes = { invitation: dayMs, 'reset-link': dayMs };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AccountStore } from '../../../src/accounts/store/account-store.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { renewBrowser } from '../../../src/auth/cookies/browser.ts';
@@ -13,10 +13,7 @@ import {
 } from '../../../src/auth/factors/login-throttle.ts';
 import type { AccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../../accounts/fixture.ts';
-import { cleanUp } from '../../support/binary.ts';
 import { openSignIn } from '../sign-in-fixture.ts';
-
-afterAll(cleanUp);
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

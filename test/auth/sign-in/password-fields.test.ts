@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
-import { openSignIn, type SignInFixture } from '../sign-in-fixture.ts';
+import { expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
+import { openSignIn } from '../sign-in-fixture.ts';
 
-let fixture: SignInFixture;
-beforeAll(async () => {
-  fixture = await openSignIn();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openSignIn);
 
 test('the field of a password is masked, unlimited, and open to pasting and password managers', async () => {
   const { html } = await fixture.newBrowser().open(fixture.target());

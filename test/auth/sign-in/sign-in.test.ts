@@ -1,17 +1,10 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
-import { openSignIn, redirectUris, type SignInFixture, verifier } from '../sign-in-fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
+import { openSignIn, redirectUris, verifier } from '../sign-in-fixture.ts';
 import { encode, type Page, type TestBrowser } from '../test-browser.ts';
 
-let fixture: SignInFixture;
-beforeAll(async () => {
-  fixture = await openSignIn();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openSignIn);
 
 const day = 24 * 3_600_000;
 

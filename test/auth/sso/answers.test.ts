@@ -1,19 +1,12 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
 import { CookieBrowser } from './cookie-browser.ts';
 import { type Behaviour, clientSecret, newKey, startOwnProvider } from './own-provider.ts';
-import { openSso, type SsoFixture } from './sso-fixture.ts';
+import { openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
-beforeAll(async () => {
-  sso = await openSso();
-});
+const sso = opened(openSso);
 afterEach(() => sso.provider.reset());
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
 
 /** Signs in while the provider behaves in a way. @returns the code of the reason, or `signed in` */
 async function reasonWhen(behaviour: Partial<Behaviour>): Promise<string | undefined> {

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
 import { CookieBrowser } from './cookie-browser.ts';
-import { type Entered, openSso, type SsoFixture } from './sso-fixture.ts';
+import { type Entered, openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
-beforeAll(async () => {
-  sso = await openSso({ createUsers: false });
-});
+const sso = opened(() => openSso({ createUsers: false }));
 beforeEach(() => sso.provider.reset());
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
-
 let people = 0;
 
 /** Invites a user, whose address at the provider is another one. */

@@ -1,23 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { cleanUp, manage } from '../../support/binary.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { manage } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
 import { redirectUris, verifier } from '../sign-in-fixture.ts';
 import { CookieBrowser } from './cookie-browser.ts';
-import { openSso, type SsoFixture } from './sso-fixture.ts';
+import { openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
+const sso = opened(openSso);
 let page: string;
 let adminId: string;
 beforeAll(async () => {
-  sso = await openSso();
   page = `${sso.url}/connect/identities`;
   const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
   adminId = items.find(({ email }) => email === sso.admin.email)!.id;
 });
 afterEach(() => sso.provider.reset());
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
 
 interface Linked {
   readonly items: readonly { readonly id: string }[];

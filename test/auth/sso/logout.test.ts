@@ -1,20 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
 import { redirectUris, verifier } from '../sign-in-fixture.ts';
 import { CookieBrowser } from './cookie-browser.ts';
 import { newKey } from './own-provider.ts';
-import { openSso, type SsoFixture } from './sso-fixture.ts';
+import { openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
-beforeAll(async () => {
-  sso = await openSso();
-});
+const sso = opened(openSso);
 afterEach(() => sso.provider.reset());
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
 
 const event = { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } };
 

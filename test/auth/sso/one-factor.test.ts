@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
 import { appCode } from '../support/enrolment.ts';
 import { CookieBrowser } from './cookie-browser.ts';
-import { type Entered, openSso, type SsoFixture } from './sso-fixture.ts';
+import { type Entered, openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
-beforeAll(async () => {
-  sso = await openSso({ trustsSecondFactor: false });
-});
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
+const sso = opened(() => openSso({ trustsSecondFactor: false }));
 
 const fieldOf = ({ html }: Pick<Entered, 'html'>, name: string) =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
 import type { TestBrowser } from '../test-browser.ts';
-import { openSso, type SsoFixture } from './sso-fixture.ts';
+import { openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
+const sso = opened(openSso);
 let adminId: string;
 beforeAll(async () => {
-  sso = await openSso();
   const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
   adminId = items.find(({ email }) => email === sso.admin.email)!.id;
-});
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
 });
 
 const policy = (patch: object, status = 200) => sso.call('PATCH', '/sign-in-policy', status, patch);

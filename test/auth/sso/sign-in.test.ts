@@ -1,18 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
 import { redirectUris, verifier } from '../sign-in-fixture.ts';
 import { CookieBrowser } from './cookie-browser.ts';
-import { openSso, type SsoFixture } from './sso-fixture.ts';
+import { openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
-beforeAll(async () => {
-  sso = await openSso();
-});
+const sso = opened(openSso);
 afterEach(() => sso.provider.reset());
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
 
 describe('a sign-in with a provider', () => {
   test('creates the user, and continues to the client', async () => {

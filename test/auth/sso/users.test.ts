@@ -1,19 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
 import type { Behaviour } from './own-provider.ts';
-import { openSso, type SsoFixture } from './sso-fixture.ts';
+import { openSso } from './sso-fixture.ts';
 
-let sso: SsoFixture;
+const sso = opened(openSso);
 let others: { id: string };
 beforeAll(async () => {
-  sso = await openSso();
   others = await sso.call('POST', '/teams', 201, { name: 'Flags' });
 });
 afterEach(() => sso.provider.reset());
-afterAll(async () => {
-  await sso?.closeSso();
-  cleanUp();
-});
 
 /** Signs in with these claims. @returns the code of the reason, or `signed in` */
 async function enterWith(

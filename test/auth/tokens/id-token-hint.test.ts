@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
-import { openSignIn, redirectUris, type SignInFixture, verifier } from '../sign-in-fixture.ts';
+import { expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
+import { openSignIn, redirectUris, verifier } from '../sign-in-fixture.ts';
 import { encode, type Page } from '../test-browser.ts';
 
-let fixture: SignInFixture;
-beforeAll(async () => {
-  fixture = await openSignIn();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openSignIn);
 
 function codeOf({ status, location }: Page): string {
   expect(status).toBe(303);

@@ -1,18 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
-import { bundle, type LocalService, startLocal } from '../../support/service.ts';
+import { describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
+import { bundle, startLocal } from '../../support/service.ts';
 
-let service: LocalService;
-
-beforeAll(async () => {
-  service = await startLocal();
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
-});
+const service = opened(startLocal);
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(new URL(path, `http://${service.http}`), { headers });

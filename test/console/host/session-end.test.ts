@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSignIn } from '../../auth/sign-in-fixture.ts';
-import { cleanUp } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
 import { ConsoleBrowser } from './console-browser.ts';
-import { type ConsoleFixture, expiry, hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
+import { expiry, hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
 
-let fixture: ConsoleFixture;
-
-beforeAll(async () => {
-  fixture = await openConsole();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openConsole);
 
 describe('signing out', () => {
   test('ends the session in all tabs, and the sign-in of the browser', async () => {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { redirectUris, verifier } from '../../auth/sign-in-fixture.ts';
-import { cleanUp, token } from '../../support/binary.ts';
+import { token } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
 import { ownPage } from './console-browser.ts';
-import { type ConsoleFixture, hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
+import { hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
 
-let fixture: ConsoleFixture;
-
-beforeAll(async () => {
-  fixture = await openConsole();
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
-});
+const fixture = opened(openConsole);
 
 describe('GET /console/session', () => {
   test('returns the signed-in user and the end of the session', async () => {

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openSignIn, type SignInFixture } from '../../auth/sign-in-fixture.ts';
-import { cleanUp } from '../../support/binary.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openSignIn } from '../../auth/sign-in-fixture.ts';
+import { opened } from '../../support/opened.ts';
 import { ConsoleBrowser, locationOf } from './console-browser.ts';
 
-let fixture: SignInFixture;
+const fixture = opened(openSignIn);
 let origin: string;
 
 beforeAll(async () => {
-  fixture = await openSignIn();
   origin = `http://${fixture.service.http}`;
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  cleanUp();
 });
 
 const newBrowser = () => new ConsoleBrowser(fixture.service);

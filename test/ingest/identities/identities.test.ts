@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
 import { routesFrom } from '../../../src/http/endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
@@ -9,19 +9,13 @@ import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
 import type { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
 import { testClock } from '../../accounts/fixture.ts';
 import { send } from '../../auth/fixture.ts';
-import { cleanUp } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
 import { openPeople, type People } from '../../support/people.ts';
 
 const second = 1000;
 
-afterAll(cleanUp);
-
 describe('a mint', () => {
-  let people: People;
-  beforeAll(async () => {
-    people = await openPeople();
-  });
-  afterAll(() => people.service.stop());
+  const people = opened(openPeople);
 
   const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
   const claimsOf = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));

@@ -1,14 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../../support/binary.ts';
+import { describe, expect, test } from 'vitest';
 import { attachPeople, openPeople, type People } from '../../support/people.ts';
 
 const second = 1000;
 const hour = 3600 * second;
 const day = 24 * hour;
-
-afterAll(cleanUp);
 
 /** Whether packets with this id are attributed to `identity`, tested with a separate feature. */
 async function isValid(people: People, identity: string, i: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { long, noted } from '../../fixtures/reports/noted.ts';
-import { cleanUp, createApplication, createKey, token } from '../../support/binary.ts';
+import { createApplication, createKey, token } from '../../support/binary.ts';
 import { call, openClient } from '../../support/grpc-call.ts';
 import { readLedger, readRefusals } from '../../support/ledger-report.ts';
 import { encode } from '../../support/report-messages.ts';
@@ -35,8 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   client.close();
-  await service.stop();
-  cleanUp();
 });
 
 function post(path: string, body: Buffer | string, headers: Headers): Promise<Response> {

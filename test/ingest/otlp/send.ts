@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll } from 'vitest';
 import type { Encoding } from '../../../src/ingest/formats/otlp/decode.ts';
+import { beforeAll } from 'vitest';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
-import { cleanUp, usage } from '../../support/binary.ts';
+import { usage } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { openShop, type Shop } from '../repeated-reports.ts';
 import { encodeAs } from './messages.ts';
@@ -19,10 +19,6 @@ export function shareService(...args: readonly string[]): (run: Run) => Promise<
   let service: LocalService | undefined;
   beforeAll(async () => {
     service = await startLocal({ args });
-  });
-  afterAll(async () => {
-    await service?.stop();
-    cleanUp();
   });
   return async (run) => run(service!, await openShop(service!));
 }

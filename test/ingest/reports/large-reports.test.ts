@@ -1,25 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, createApplication, createKey, token, usage } from '../../support/binary.ts';
+import { createApplication, createKey, token, usage } from '../../support/binary.ts';
 import { readRefusals } from '../../support/ledger-report.ts';
+import { opened } from '../../support/opened.ts';
 import { openTransports, type ReportBody, type ReportTransport } from '../../support/report-transports.ts';
-import { type LocalService, startLocal } from '../../support/service.ts';
+import { startLocal } from '../../support/service.ts';
 
 /** The default of `--max-report`. */
 const maxReport = 4 * 1024 * 1024;
 
-let service: LocalService;
+const service = opened(startLocal);
 let access: string;
 let transports: readonly ReportTransport[];
 
 beforeAll(async () => {
-  service = await startLocal();
   access = await token(service.http, service.credentials);
   transports = openTransports(service);
 });
 afterAll(async () => {
   for (const transport of transports) transport.close();
-  await service.stop();
-  cleanUp();
 });
 
 /** Hashes of users as made by senders: any 32 bits, so about ten bytes each in JSON and in protobuf. */

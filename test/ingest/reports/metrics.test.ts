@@ -1,9 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { testClock } from '../../accounts/fixture.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { createApplication, createKey, manage, token } from '../../support/binary.ts';
 import { type LocalOptions, startLocal } from '../../support/service.ts';
-
-afterAll(cleanUp);
 
 interface Entry {
   readonly metric: string;

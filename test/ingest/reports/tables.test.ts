@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { allowedOrigins, type Fills, sendPacket } from '../../fixtures/packets/request.ts';
 import { badMetrics, badUsage } from '../../fixtures/reports/bad.ts';
 import { goodMetrics, goodUsage } from '../../fixtures/reports/good.ts';
 import { timeFills } from '../../fixtures/reports/times.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
-import { type LocalService, startLocal } from '../../support/service.ts';
+import { createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
+import { startLocal } from '../../support/service.ts';
 
-afterAll(cleanUp);
-
-let service: LocalService;
+const service = opened(() => startLocal({ args: ['--max-report', '64KiB'] }));
 let access: string;
 let id: string;
 let fills: Fills;
 
 beforeAll(async () => {
-  service = await startLocal({ args: ['--max-report', '64KiB'] });
   access = await token(service.http, service.credentials);
   id = await createApplication(service.http, access, { name: 'reports', allowedOrigins, rate: 0 });
   const key = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);
@@ -30,7 +28,6 @@ beforeAll(async () => {
     ...timeFills(Date.now()),
   };
 });
-afterAll(() => service?.stop());
 
 const read = (path: string) =>
   manage(

@@ -1,8 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { expect, test } from 'vitest';
+import { createApplication, createKey, manage, token } from '../../support/binary.ts';
 import { startLocal } from '../../support/service.ts';
-
-afterAll(cleanUp);
 
 test('a feature first reported by its users was first seen in the minute of the report', async () => {
   const service = await startLocal();

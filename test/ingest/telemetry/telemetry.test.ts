@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
-import { type LocalService, startLocal } from '../../support/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
+import { startLocal } from '../../support/service.ts';
 import { readChecks } from '../../support/shop.ts';
-
-afterAll(cleanUp);
 
 /** An application with one key of each type. */
 async function createShop(http: string, access: string, fields: Record<string, unknown> = {}) {
@@ -33,11 +32,10 @@ function send(http: string, { k, e = 'Production', headers = {}, body }: Sent): 
 }
 
 describe('CORS', () => {
-  let service: LocalService;
+  const service = opened(startLocal);
   let open: Awaited<ReturnType<typeof createShop>>;
   let closed: Awaited<ReturnType<typeof createShop>>;
   beforeAll(async () => {
-    service = await startLocal();
     const access = await token(service.http, service.credentials);
     open = await createShop(service.http, access);
     closed = await createShop(service.http, access, {
@@ -46,8 +44,6 @@ describe('CORS', () => {
       burst: 1,
     });
   });
-  afterAll(() => service.stop());
-
   test('a preflight from any origin gets the allowed methods and headers', async () => {
     const answer = await fetch(`http://${service.http}/api/frontend/telemetry`, {
       method: 'OPTIONS',

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanUp, manage, token } from '../../support/binary.ts';
+import { expect, test } from 'vitest';
+import { manage, token } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import type { Shop } from '../repeated-reports.ts';
 import { at, checks, frontend, ledger, message, openTestShop, post, sdk } from './shop.ts';
 
-let service: LocalService;
-
-beforeAll(async () => {
-  service = await startLocal();
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
-});
+const service = opened(startLocal);
 
 /** Messages as SDKs send them, with the processes and faults that they have in production. */
 
@@ -47,6 +40,7 @@ async function notes(service: LocalService, shop: Shop): Promise<Record<string, 
 const yes = (count: number, more: object = {}) => ({
   checkout: { yes: count, no: 0, variants: {}, ...more },
 });
+
 const early = { connectionId: undefined, platformName: undefined, platformVersion: undefined };
 const variants = (blue: number) => ({ variants: { blue } });
 

@@ -1,10 +1,8 @@
-import { afterAll, expect, test } from 'vitest';
 import { openPartOf } from '../../../src/ingest/ledger/hour-rows.ts';
-import { cleanUp, manage, token } from '../../support/binary.ts';
+import { expect, test } from 'vitest';
+import { manage, token } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { message, openUnleash, post, sdk } from './shop.ts';
-
-afterAll(cleanUp);
 
 interface Tokens {
   readonly tokens: readonly { token: string; sender: string | null; count: number }[];

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, manage, token } from '../../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { manage, token } from '../../support/binary.ts';
 import { readRefusals } from '../../support/ledger-report.ts';
+import { opened } from '../../support/opened.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import {
   at,
@@ -16,15 +17,7 @@ import {
   sdk,
 } from './shop.ts';
 
-let service: LocalService;
-
-beforeAll(async () => {
-  service = await startLocal();
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
-});
+const service = opened(startLocal);
 
 describe('a bucket', () => {
   test('counts under the environment of its token, and its sender is the service with its SDK', async () => {

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { ActivityItem } from '../../../src/contract/shapes/activity.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
-import { type LocalService, startLocal } from '../../support/service.ts';
+import { createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
+import { startLocal } from '../../support/service.ts';
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
 let ahead = 0;
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
 
-let service: LocalService;
+const service = opened(() => startLocal({ clock, args: ['--api-rate', '0'] }));
 let access: string;
 beforeAll(async () => {
-  service = await startLocal({ clock, args: ['--api-rate', '0'] });
   access = await token(service.http, service.credentials);
-});
-afterAll(async () => {
-  await service.stop();
-  cleanUp();
 });
 
 /** Advances the clock, and signs in again. */

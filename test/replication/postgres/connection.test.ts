@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { beforeEach, expect, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/replication/postgres/connection.ts';
 import { needing } from '../../support/needing.ts';
+import { opened } from '../../support/opened.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { connect } from './fixture.ts';
 import { relayTo } from './relay.ts';
 
 const { describe, it } = needing('postgresql');
 
-let postgres: Postgres;
+const postgres = opened(() => Postgres.start());
 let url: string;
-beforeAll(async () => {
-  postgres = await Postgres.start();
-});
-afterAll(() => postgres.close());
 beforeEach(async () => {
   url = await postgres.database();
 });

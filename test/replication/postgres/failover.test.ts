@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { needing } from '../../support/needing.ts';
-import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
+import { opened } from '../../support/opened.ts';
+import { primaryAndStandby } from '../../support/postgres-pair.ts';
 import { connect, keptLog } from './fixture.ts';
 
 const { it } = needing('postgresql');
 
-let pair: PostgresPair;
-beforeAll(async () => {
-  pair = await primaryAndStandby();
-});
-afterAll(() => pair.close());
+const pair = opened(primaryAndStandby);
 
 const select = { text: 'SELECT a FROM t ORDER BY a' };
 

@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { Connection } from '../../../src/replication/postgres/connection.ts';
 import { needing } from '../../support/needing.ts';
+import { opened } from '../../support/opened.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { connect, keptLog } from './fixture.ts';
 
 const { describe, it } = needing('postgresql');
 
-let postgres: Postgres;
+const postgres = opened(() => Postgres.start());
 let url: string;
-beforeAll(async () => {
-  postgres = await Postgres.start();
-});
-afterAll(() => postgres.close());
 beforeEach(async () => {
   url = await postgres.database();
 });

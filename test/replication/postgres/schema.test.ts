@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import type { Connection } from '../../../src/replication/postgres/connection.ts';
 import { checkPostgres } from '../../../src/replication/postgres/layout.ts';
 import { type Migration, migrate } from '../../../src/replication/postgres/migrations.ts';
 import { readPostgres } from '../../../src/replication/postgres/postgres-report.ts';
 import { createTables, postgresLayout, tableNames } from '../../../src/replication/postgres/schema.ts';
 import { needing } from '../../support/needing.ts';
+import { opened } from '../../support/opened.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { connect } from './fixture.ts';
 
 const { describe, it } = needing('postgresql');
 
-let postgres: Postgres;
+const postgres = opened(() => Postgres.start());
 let url: string;
-beforeAll(async () => {
-  postgres = await Postgres.start();
-});
-afterAll(() => postgres.close());
 beforeEach(async () => {
   url = await postgres.database();
 });

@@ -2,19 +2,16 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { needing } from '../../support/needing.ts';
+import { opened } from '../../support/opened.ts';
 import { Postgres } from '../../support/postgres.ts';
-import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
+import { primaryAndStandby } from '../../support/postgres-pair.ts';
 
 const { describe, it } = needing('postgresql');
 
 describe('a PostgreSQL for tests', () => {
-  let postgres: Postgres;
-  beforeAll(async () => {
-    postgres = await Postgres.start();
-  });
-  afterAll(() => postgres.close());
+  const postgres = opened(() => Postgres.start());
 
   it('provides fresh databases, and waits for the disk', async () => {
     const urls = [await postgres.database(), await postgres.database()];
@@ -64,11 +61,7 @@ it('leaves no process and no file behind if the process that started it is kille
 });
 
 describe('a primary and its standby', () => {
-  let pair: PostgresPair;
-  beforeAll(async () => {
-    pair = await primaryAndStandby();
-  });
-  afterAll(() => pair.close());
+  const pair = opened(primaryAndStandby);
 
   it('loses nothing if the primary is killed and the standby promoted, and back again', async () => {
     const database = new URL(await pair.primary.database()).pathname.slice(1);

@@ -1,12 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleKeys } from '../../../src/ingest/declared.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { createApplication, createKey, manage, token } from '../../support/binary.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../../support/service.ts';
 import { adoptedTokens, allowedOrigin, type Case, cases, packet, withoutCase } from './cases.ts';
 import { document, openapi, operations, problemsOf, statusesOf } from './document.ts';
-
-afterAll(cleanUp);
 
 /** What a case needs to take place. */
 type World = NonNullable<Case['while']> | 'usual';

@@ -2,14 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  cleanUp,
-  createApplication,
-  createKey,
-  freshDirectory,
-  manage,
-  token,
-} from '../../support/binary.ts';
+import { createApplication, createKey, freshDirectory, manage, token } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { openReceiver } from '../../webhooks/receiver.ts';
 import { type Metric, TestCollector, valuesOf } from './collector.ts';
@@ -34,10 +27,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await service?.stop();
   collector?.close();
   vi.unstubAllEnvs();
-  cleanUp();
 });
 
 function get(path: string, headers: Record<string, string>): Promise<Response> {

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp, freshDirectory } from '../../support/binary.ts';
-
-afterAll(cleanUp);
+import { expect, test } from 'vitest';
+import { freshDirectory } from '../../support/binary.ts';
 
 const root = join(import.meta.dirname, '../../..');
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import {
@@ -17,13 +17,11 @@ import { emptyTables } from '../../fixtures/stores/empty-tables.ts';
 import { readStore, refresh } from '../../fixtures/stores/fill.ts';
 import { expectMore, urls } from '../../fixtures/stores/fill-more.ts';
 import { fixtureNames, unpack } from '../../fixtures/stores/unpack.ts';
-import { cleanUp, freshDirectory } from '../../support/binary.ts';
+import { freshDirectory } from '../../support/binary.ts';
 import { lasting } from '../../support/lasting.ts';
 import { startLocal } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { backUp, steady } from '../backup/data-directory.ts';
-
-afterAll(cleanUp);
 
 const fixtures = fixtureNames();
 

@@ -1,9 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { createApplication, createKey, manage, token } from '../../support/binary.ts';
 import { startLocal } from '../../support/service.ts';
-
-afterAll(cleanUp);
 
 interface Report {
   readonly features: readonly {

@@ -1,0 +1,55 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, afterEach, beforeEach, vi } from 'vitest';
+import { closeAll, running } from './binary.ts';
+import { patienceMs } from './patience.ts';
+
+/** Setup of each test file. */
+
+afterAll(closeAll);
+
+let before: ReadonlySet<ChildProcess> = new Set();
+
+beforeEach(() => {
+  before = new Set(running);
+});
+
+/** Kills the processes that a failed test has left. They would hold a directory, so that later tests of the file failed as well. */
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  const left = [...running].filter((child) => !before.has(child));
+  await Promise.all(
+    left.map((child) => {
+      child.kill('SIGKILL');
+      return once(child, 'close');
+    }),
+  );
+});
+
+/**
+ * Removes frames that name a directory from the stacks of failed tests. On Bun such frames occur, and vitest then reads the directory
+ * as a source file: the whole run fails with EISDIR, although the test passes when it is retried.
+ */
+afterEach(({ task }) => {
+  for (const error of task.result?.errors ?? [])
+    if (error.stack !== undefined) error.stack = error.stack.split('\n').filter(isReadable).join('\n');
+});
+
+function isReadable(line: string): boolean {
+  const path = /(?:\(|at )(?:file:\/\/)?([^()]*?):\d+:\d+\)?$/.exec(line)?.[1];
+  return path === undefined || !existsSync(resolve(path)) || statSync(resolve(path)).isFile();
+}
+
+type Options = Parameters<typeof vi.waitFor>[1];
+
+const patient = (options: Options) => {
+  const { timeout = 0, ...others } = typeof options === 'number' ? { timeout: options } : (options ?? {});
+  return { ...others, timeout: Math.max(timeout, patienceMs) };
+};
+
+/** Vitest has no setting for the limit of these, which is a second. */
+const { waitFor, waitUntil } = vi;
+vi.waitFor = (callback, options) => waitFor(callback, patient(options));
+vi.waitUntil = (callback, options) => waitUntil(callback, patient(options));

@@ -45,30 +45,17 @@ describe('creating an application', () => {
 
   test.each<[unknown, string, string]>([
     [undefined, 'invalid_json', ''],
-    [[], 'invalid_body', 'The body must be object'],
-    [{}, 'invalid_body', 'name'],
     [{ name: 1 }, 'invalid_body', 'Field name must be string'],
     [{ name: 'a', colour: 'red' }, 'invalid_body', 'Field colour is unknown'],
-    [{ name: '' }, 'invalid_name', ''],
-    [{ name: 'a\nb' }, 'invalid_name', ''],
     [{ name: '\ud800' }, 'invalid_name', ''],
     [{ name: 'a'.repeat(257) }, 'invalid_name', ''],
     [{ name: 'a', environments: ['x', 'x'] }, 'invalid_body', 'environments'],
-    [{ name: 'a', environments: [''] }, 'invalid_name', 'environment'],
-    [{ name: 'a', environments: 'x' }, 'invalid_body', 'Field environments must be array'],
-    [{ name: 'a', allowedOrigins: ['https://a.example', 1] }, 'invalid_body', 'Field allowedOrigins/1'],
     [{ name: 'a', allowedOrigins: ['https://a.example//'] }, 'invalid_body', 'allowedOrigins[0]'],
-    [{ name: 'a', acceptClientIdentities: 'yes' }, 'invalid_body', 'Field acceptClientIdentities'],
     [{ name: 'a', rate: -1 }, 'invalid_body', 'Field rate must be null or must be >= 0'],
-    [{ name: 'a', rate: '1' }, 'invalid_body', 'Field rate'],
-    [{ name: 'a', burst: 1.5 }, 'invalid_body', 'Field burst'],
     [{ name: 'a', rate: 5, burst: 0 }, 'invalid_body', 'Cannot take burst: must be at least 1'],
     [{ name: 'a', burst: 0 }, 'invalid_body', 'Cannot take burst: must be at least 1'],
     [{ name: 'a', environments: ['.'] }, 'invalid_name', '. cannot be in a URL'],
     [{ name: 'a', environments: ['Test', '..'] }, 'invalid_name', '.. cannot be in a URL'],
-    [{ title: 'a' }, 'invalid_body', 'Field title is unknown'],
-    [JSON.parse('{"__proto__":"a"}'), 'invalid_body', 'Field __proto__ is unknown'],
-    [{ name: 'a', number: 7 }, 'invalid_body', 'Field number'],
   ])('refuses %j', async (body, code, detail) => {
     const { call } = await openManageFixture();
     const answer = await call('POST', '/applications', body);
@@ -117,20 +104,14 @@ describe('changing an application', () => {
     expect(await call('PATCH', path, {})).toMatchObject({ status: 200, json: before });
   });
 
-  test.each([
-    { id: 'x' },
-    { teamId: 'x' },
-    { environments: [] },
-    { name: null },
-    { name: '' },
-    { __proto__x: 1 },
-    { burst: 0 },
-    7,
-  ])('refuses %j and changes nothing', async (patch) => {
-    const { call, application, directory } = await openManageFixture();
-    expect((await call('PATCH', `/applications/${application.id}`, patch)).status).toBe(400);
-    expect(directory.applications.get(application.id)).toEqual(application);
-  });
+  test.each([{ id: 'x' }, { teamId: 'x' }, { environments: [] }, { burst: 0 }, 7])(
+    'refuses %j and changes nothing',
+    async (patch) => {
+      const { call, application, directory } = await openManageFixture();
+      expect((await call('PATCH', `/applications/${application.id}`, patch)).status).toBe(400);
+      expect(directory.applications.get(application.id)).toEqual(application);
+    },
+  );
 });
 
 test('deleting an application removes everything that belongs to it', async () => {

@@ -34,17 +34,10 @@ test('a duplicate name of an environment is a conflict', async () => {
   });
 });
 
-test.each<[unknown, string]>([
-  [{}, 'invalid_body'],
-  [{ name: null }, 'invalid_body'],
-  [{ name: 'a', number: 1 }, 'invalid_body'],
-  [{ name: '' }, 'invalid_name'],
-  [{ name: '\u0000' }, 'invalid_name'],
-  [{ name: '.' }, 'invalid_name'],
-  [{ name: '..' }, 'invalid_name'],
-])('refuses %j', async (body, code) => {
+test.each(['\u0000', '.', '..'])('refuses the name %j', async (name) => {
   const { call, path } = await open();
-  expect(await call('POST', path, body)).toMatchObject({ status: 400, json: { code } });
+  const refused = { status: 400, json: { code: 'invalid_name' } };
+  expect(await call('POST', path, { name })).toMatchObject(refused);
 });
 
 test('an application has at most fifty environments, listed in pages', async () => {

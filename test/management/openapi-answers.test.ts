@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { opened } from '../support/opened.ts';
 import { switchedStorage } from '../support/postgres-away.ts';
+import { breaches } from './support/breaches.ts';
 import { busyApplication } from './support/busy-application.ts';
 import { departures, read } from './support/conformance.ts';
 import { crowdOf } from './support/crowd.ts';
@@ -10,7 +11,7 @@ import { openapi, operations, problemsOf } from './support/openapi-document.ts';
 import { requestFor } from './support/openapi-recipes.ts';
 import type { Wanted } from './support/recipe.ts';
 import { routes } from './support/routes.ts';
-import { operationNamed } from './support/targets.ts';
+import { goodRequest, operationNamed } from './support/targets.ts';
 import { openWorld, type World } from './support/world.ts';
 
 /** A documented answer. */
@@ -127,6 +128,42 @@ describe('the service answers as documented', () => {
   test.each(named(plain))('%s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);
     await check(one, await answerTo(usual, wanted, one.status));
+  });
+});
+
+/** The schema of the body that a route requires or allows. */
+const schemaOf = (route: string) =>
+  operations.get(operationNamed(route))!.requestBody?.content['application/json']?.schema;
+
+/** The field in which a body differs from a good one. */
+function changedField(sent: unknown, good: object): string {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return 'body';
+  const [before, after] = [good, sent].map((body) => new Map(Object.entries(body)));
+  return [...after!.keys(), ...before!.keys()].find((name) => after!.get(name) !== before!.get(name)) ?? '';
+}
+
+/** Refusals of a body. The last two are for a wrong name of an environment, and for the password of another user. */
+const ofBodies = ['invalid_body', 'invalid_name', 'invalid_time', 'unknown_environment', 'forbidden'];
+
+describe('a body that breaks a rule of its schema is refused, and changes nothing', () => {
+  // A scan may name features by any text.
+  const checked = routes.filter((route) => schemaOf(route) !== undefined && !route.includes('code-scans/'));
+
+  test.each(checked)('%s', async (route) => {
+    const { method, path, body = {} } = await goodRequest(usual, route);
+    const latest = async () => (await usual.send(usual.asAdmin, 'GET', '/api/v2/audit?limit=1')).json();
+    const before = await latest();
+    const answers = breaches(schemaOf(route)!, body).map(async (sent) => {
+      const { text } = await read(await usual.send(usual.asAdmin, method, path, sent));
+      return { sent, field: changedField(sent, body as object), ...JSON.parse(text) };
+    });
+    const served = (await Promise.all(answers)).filter(
+      ({ code, detail, field }) =>
+        !ofBodies.includes(code) ||
+        (code === 'invalid_body' && !detail.includes(field) && !detail.startsWith('Cannot take metric')),
+    );
+    expect(served).toEqual([]);
+    expect(await latest()).toEqual(before);
   });
 });
 

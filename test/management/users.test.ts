@@ -91,7 +91,6 @@ describe('creating a user', () => {
   });
 
   test.each<[object, string, string]>([
-    [{}, 'invalid_body', 'email'],
     [{ ...zoe, email: 'zoe' }, 'invalid_body', 'email'],
     [{ ...zoe, email: 'zoe@' }, 'invalid_body', 'email'],
     [{ ...zoe, email: 'z oe@example.com' }, 'invalid_body', 'email'],
@@ -99,11 +98,7 @@ describe('creating a user', () => {
     [{ ...zoe, email: 'a@b@example.com' }, 'invalid_body', 'email'],
     [{ ...zoe, email: 'zoe\0@example.com' }, 'invalid_body', 'email'],
     [{ ...zoe, email: `${'z'.repeat(250)}@example.com` }, 'invalid_body', 'email'],
-    [{ ...zoe, name: '' }, 'invalid_name', 'user'],
-    [{ ...zoe, role: 'Owner' }, 'invalid_body', 'Field role'],
     [{ ...zoe, teams: [] }, 'invalid_body', 'teams'],
-    [{ ...zoe, password: 'short' }, 'invalid_body', 'password'],
-    [{ ...zoe, password: 'x'.repeat(1025) }, 'invalid_body', 'password'],
     [{ ...zoe, primaryTeam: 'x' }, 'invalid_body', 'Field primaryTeam'],
     [{ ...zoe, passwordHash: 'x' }, 'invalid_body', 'Field passwordHash'],
   ])('refuses %j', async (body, code, detail) => {

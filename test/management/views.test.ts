@@ -73,10 +73,8 @@ test('the number and the size of views are limited, and a view is no address', a
   for (let count = 0; count < maxViews; count += 1) await as(eve, 'POST', path, newFlags);
   expect(await as(eve, 'POST', path, newFlags)).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
   for (const wrong of [
-    { query: 'x'.repeat(2001) },
     { query: 'state=<script>' },
     { query: 'state=new#other' },
-    { page: 'settings' },
     { page: 'https://evil.example' },
     { query: undefined, url: 'https://evil.example' },
   ])

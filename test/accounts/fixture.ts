@@ -83,7 +83,6 @@ export function reopen({ store, clock }: Fixture): Directory {
   return openDirectory(new EmbeddedAccountStore(store, testHealth()), { clock, randomBytes });
 }
 
-/** Changes a user. */
 export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
   return directory.change((draft) => {
     const user = mustExist('user', draft.users.get(id));

@@ -16,7 +16,6 @@ const { describe, test } = needing('postgresql');
 
 const wanted = { adminEmail: 'ada@example.com', clock: systemClock, randomBytes, hash: cheapHash };
 
-/** A database as `flagmeter postgres init` makes it. */
 async function initialised(key?: PostgresKey): Promise<string> {
   const url = await (await sharedServer()).database();
   await initPostgres(connect(url), { key, wanted });

@@ -23,14 +23,12 @@ const textOf = async (answer: Response | undefined) => (await answer?.text()) ??
 const formIn = (html: string) => /name="form" value="([^"]*)"/.exec(html)?.[1] ?? '';
 const identitiesOf = (id: string) => sso.call('GET', `/users/${id}/identities`, 200);
 
-/** Posts the form of a page. */
 async function post(browser: CookieBrowser, path: string, fields: Readonly<Record<string, string>>) {
   const page = `${sso.url}${path}`;
   const form = formIn(await textOf(await browser.send(page)));
   return browser.send(page, { method: 'POST', body: new URLSearchParams({ form, ...fields }) });
 }
 
-/** A browser in which the Admin has signed in to the console. */
 async function signedIn(): Promise<CookieBrowser> {
   const browser = new CookieBrowser();
   const { last } = await browser.follow(`${sso.url}/console/sign-in`, () => false);

@@ -18,7 +18,6 @@ export interface PasskeyFixture extends SignInFixture {
   newBrowser(): TestBrowser;
   /** An authenticator with a credential id of its own. */
   newDevice(counter?: number): Authenticator;
-  /** Opens the page for adding a passkey, as a user who signs in there. */
   openToAdd(browser: TestBrowser, person?: Person): Promise<Page>;
   /** Adds a device as a passkey of a user. @param fields replace those of the form */
   add(device: Authenticator, fields?: Record<string, string>, person?: Person): Promise<Page>;

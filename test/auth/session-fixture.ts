@@ -63,12 +63,10 @@ export interface SessionFixture extends AuthFixture {
   signIn(user?: User): Promise<SignedInBrowser>;
   /** A code for the shop, unless the parameters say otherwise. */
   code(made?: Partial<AuthorizationCode>): Promise<string>;
-  /** Posts a form. */
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
   /** Exchanges a code, by default as the shop. */
   exchange(code: string, sent?: Record<string, string>): Promise<Answer>;
   refresh(refreshToken: string, sent?: Record<string, string>): Promise<Answer>;
-  /** The tokens of a new session. */
   tokens(made?: Partial<AuthorizationCode>, client?: NewClient): Promise<Tokens>;
   /** The status of a request of the management API. */
   call(accessToken: string): Promise<number>;

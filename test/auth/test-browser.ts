@@ -28,7 +28,6 @@ export class TestBrowser {
     this.#address = address;
   }
 
-  /** Gets a page. */
   open(target: string): Promise<Page> {
     this.#target = target;
     return this.#send('GET', {});

@@ -18,7 +18,6 @@ async function run(command: string) {
   return { ...context.output, failure };
 }
 
-/** Sends a Backend key from a browser, which leaks it. */
 async function leak() {
   const path = `/applications/${admin.application}/keys`;
   const { key } = (await api('POST', path, 201, { type: 'Backend', name: 'Billing' })) as { key: string };

@@ -16,7 +16,6 @@ function around(options: ContextOptions = {}): TestContext {
   return testContext({ clock, ...options });
 }
 
-/** Context with a browser in which the administrator signs in. */
 function withBrowser(options: ContextOptions = {}): TestContext & { pages: Promise<string>[] } {
   const pages: Promise<string>[] = [];
   const openBrowser = (address: string) => void pages.push(signInAt(address, running.service.credentials));
@@ -27,7 +26,6 @@ function sessionOf(context: TestContext): StoredSession | undefined {
   return openTokenStore(context).read().servers[running.url];
 }
 
-/** The status that the management API gives to an access token. */
 async function statusOf({ accessToken }: StoredSession): Promise<number> {
   const headers = { authorization: `Bearer ${accessToken}` };
   return (await fetch(`${running.url}/api/v2/applications`, { headers })).status;

@@ -15,7 +15,6 @@ test.each([
   expect(isLow({ free, size })).toBe(low);
 });
 
-/** Watches a data directory and backups on these disks. */
 function open(disks: Record<'data' | 'backups', { device: number; free: number }>) {
   const data = temporaryDirectory();
   const clock = testClock();

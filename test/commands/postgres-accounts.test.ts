@@ -22,7 +22,6 @@ const { describe, test } = needing('postgresql');
 
 const email = 'ada@example.com';
 
-/** A database with its first accounts, and a running node. */
 async function running(): Promise<{ url: string; node: TestNode }> {
   const url = await (await sharedServer()).database();
   const wanted = { adminEmail: email, clock: systemClock, randomBytes, hash: cheapHash };

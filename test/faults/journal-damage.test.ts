@@ -191,7 +191,6 @@ describe('a journal whose counts, but not users, are in the store', () => {
 });
 
 describe('a damaged last frame', () => {
-  /** The offset of the last frame of a segment. */
   function lastFrame(segment: Buffer): number {
     let offset = 4096;
     for (let next = offset; segment.readUInt32LE(next + 4) > 0; ) {

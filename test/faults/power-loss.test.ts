@@ -15,7 +15,6 @@ const { test } = needing('g++');
 /** `IMAGES=500 SEED=7` creates more images, or others. */
 const images = Number(process.env['IMAGES'] ?? 40);
 const seed = Number(process.env['SEED'] ?? 1);
-/** Images per recorded run. */
 const imagesOfRun = 100;
 
 /** A recorded run: its files at the start, and what was sent. */

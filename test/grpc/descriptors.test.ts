@@ -14,7 +14,6 @@ const introduction = `/**
 export interface DescribedFile {
   readonly name: string;
   readonly imports: readonly string[];
-  /** Full names of its services. */
   readonly services: readonly string[];
   /** Full names of its declarations. */
   readonly symbols: readonly string[];

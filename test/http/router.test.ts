@@ -6,7 +6,6 @@ import { createRouter } from '../../src/http/router.ts';
 import { ClientGone, type Handler, type Reply, type Route } from '../../src/http/types.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
-/** Answers with the route's name and parameters. */
 const answer =
   (name: string): Handler =>
   (_, params) => ({ status: 200, body: JSON.stringify({ name, ...params }) });

@@ -3,7 +3,6 @@ import { openapi as auth } from '../auth/conformance.ts';
 import { openapi as management } from '../management/support/openapi-document.ts';
 import { openapi as metrics } from '../serve/metrics-host/document.ts';
 
-/** A finding of a linter, and where. */
 type Finding = string;
 
 /** Loaded by name; these are the only parts of their types that are needed. */

@@ -2,45 +2,46 @@ import { describe, expect, test } from 'vitest';
 import { manage } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { callByWeb } from '../support/grpc-web-client.ts';
+import { opened } from '../support/opened.ts';
 import { encode, messageOf, registry } from '../support/report-messages.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
-import { checks, inMs, notes, openShop, post, report, withService } from './repeated-reports.ts';
+import { checks, inMs, notes, openShop, post, report } from './repeated-reports.ts';
+
+const service = opened(startLocal);
 
 describe('a call marked as a retry', () => {
   const retry = (attempts: string) => ({ 'grpc-previous-rpc-attempts': attempts });
 
-  test('repeats a report with a time in milliseconds, while equal unmarked ones count', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
-      const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
-      const client = openClient(service.grpc);
-      for (const metadata of [{}, {}, retry('0'), retry('x'), retry('1'), retry('2')]) {
-        const answer = await call(client, '/Usage.Usage/SendStats', message, { metadata });
-        expect(answer).toMatchObject({ code: 0 });
-      }
-      client.close();
-      expect(await checks(service, shop)).toBe(4);
-      await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 3, repeated: 2 });
-    }));
+  test('repeats a report with a time in milliseconds, while equal unmarked ones count', async () => {
+    const shop = await openShop(service);
+    const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
+    const client = openClient(service.grpc);
+    for (const metadata of [{}, {}, retry('0'), retry('x'), retry('1'), retry('2')]) {
+      const answer = await call(client, '/Usage.Usage/SendStats', message, { metadata });
+      expect(answer).toMatchObject({ code: 0 });
+    }
+    client.close();
+    expect(await checks(service, shop)).toBe(4);
+    await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 3, repeated: 2 });
+  });
 
-  test('counts once if the first attempt never arrived', () =>
-    withService(async (service) => {
-      const shop = await openShop(service);
-      const message = messageOf('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
-      for (const attempts of ['1', '2']) {
-        const outcome = await callByWeb(
-          `http://${service.http}`,
-          registry.getService('Usage.Usage')!,
-          message,
-          {
-            headers: retry(attempts),
-          },
-        );
-        expect(outcome.status).toBe('OK');
-      }
-      expect(await checks(service, shop)).toBe(1);
-      await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
-    }));
+  test('counts once if the first attempt never arrived', async () => {
+    const shop = await openShop(service);
+    const message = messageOf('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
+    for (const attempts of ['1', '2']) {
+      const outcome = await callByWeb(
+        `http://${service.http}`,
+        registry.getService('Usage.Usage')!,
+        message,
+        {
+          headers: retry(attempts),
+        },
+      );
+      expect(outcome.status).toBe('OK');
+    }
+    expect(await checks(service, shop)).toBe(1);
+    await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
+  });
 
   test('repeats a report counted before a restart', async () => {
     const first = await startLocal();
@@ -53,36 +54,31 @@ describe('a call marked as a retry', () => {
     };
     await send(first, {});
     await first.stop();
-    await withService(
-      async (again) => {
-        await send(again, retry('1'));
-        expect(await checks(again, shop)).toBe(1);
-      },
-      { data: first.data, credentials: first.credentials },
-    );
+    const again = await startLocal({ data: first.data, credentials: first.credentials });
+    await send(again, retry('1'));
+    expect(await checks(again, shop)).toBe(1);
   });
 });
 
-test('a metrics report with a time finer than a millisecond counts once, and one in milliseconds each time', () =>
-  withService(async (service) => {
-    const shop = await openShop(service);
-    for (const [metric, time] of [
-      ['ticks', '2026-01-31T12:00:00.1250001Z'],
-      ['millis', '2026-01-31T12:00:00.125Z'],
-    ]) {
-      const body = JSON.stringify({
-        appKey: shop.key,
-        environment: 'Production',
-        time,
-        counters: [{ metric, value: 5.5 }],
-      });
-      for (const _ of [1, 2]) expect(await post(service, '/api/metrics', body)).toBe(200);
-    }
-    const path = `/api/v2/applications/${shop.application}/measurements?environment=Production&step=day&from=2026-01-01T00:00:00Z`;
-    expect(await manage(service.http, shop.access, 'GET', path, 200)).toMatchObject({
-      metrics: [
-        { metric: 'ticks', sum: 5.5 },
-        { metric: 'millis', sum: 11 },
-      ],
+test('a metrics report with a time finer than a millisecond counts once, and one in milliseconds each time', async () => {
+  const shop = await openShop(service);
+  for (const [metric, time] of [
+    ['ticks', '2026-01-31T12:00:00.1250001Z'],
+    ['millis', '2026-01-31T12:00:00.125Z'],
+  ]) {
+    const body = JSON.stringify({
+      appKey: shop.key,
+      environment: 'Production',
+      time,
+      counters: [{ metric, value: 5.5 }],
     });
-  }));
+    for (const _ of [1, 2]) expect(await post(service, '/api/metrics', body)).toBe(200);
+  }
+  const path = `/api/v2/applications/${shop.application}/measurements?environment=Production&step=day&from=2026-01-01T00:00:00Z`;
+  expect(await manage(service.http, shop.access, 'GET', path, 200)).toMatchObject({
+    metrics: [
+      { metric: 'ticks', sum: 5.5 },
+      { metric: 'millis', sum: 11 },
+    ],
+  });
+});

@@ -45,7 +45,6 @@ export interface ManageFixture extends AuthFixture {
   readonly dispatch: Dispatch;
   /** Refusals without an application. */
   readonly latestUnattributed: LatestUnattributed;
-  /** The token of a new API key of a team. */
   tokenOf(role: Role, teamId: string): Promise<string>;
   /** Another token of the Admin's API key. */
   freshToken(): Promise<string>;
@@ -53,7 +52,6 @@ export interface ManageFixture extends AuthFixture {
   readonly hashed: readonly string[];
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  /** Sends any request. */
   sendTo(target: string, request: RequestDeps): Promise<Answer>;
   /** Sends a request with this `Authorization` header, or none. */
   callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;

@@ -11,11 +11,17 @@ import { identities } from '../../src/management/identities.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { send } from '../auth/fixture.ts';
 import { token, usage } from '../support/binary.ts';
-import { type Exposure, openPeople, type People } from '../support/people.ts';
+import { opened } from '../support/opened.ts';
+import { attachPeople, type Exposure, openPeople, type People } from '../support/people.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openManageFixture } from './fixture.ts';
 
 const day = 86_400_000;
+
+const running = opened(openPeople);
+
+/** An application of its own in the running service. */
+const attach = () => attachPeople(running.service, running.clock);
 
 async function sendPacket(people: People, packet: object): Promise<void> {
   const answer = await fetch(`http://${people.service.http}/api/frontend/telemetry`, {
@@ -27,7 +33,7 @@ async function sendPacket(people: People, packet: object): Promise<void> {
 }
 
 test('exposures are the sums of attributed packets', async () => {
-  const people = await openPeople();
+  const people = await attach();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const name = fc.constantFrom('a', 'b', '__proto__', 'é🙂');
   const counts = fc.array(fc.nat(2 ** 31 - 1), { minLength: 1, maxLength: 3 });
@@ -72,11 +78,10 @@ test('exposures are the sums of attributed packets', async () => {
     expect(found.map(({ feature }) => feature)).toEqual(found.map(({ feature }) => feature).toSorted());
   }
   expect(await people.exposures('nobody')).toEqual([]);
-  await people.service.stop();
 });
 
 test('a client-asserted identity counts only while the application accepts them, and after an instance id', async () => {
-  const people = await openPeople();
+  const people = await attach();
   const i = await people.mint('ann');
   await people.check('first', { u: 'bob' });
   expect(await people.exposures('bob')).toEqual([]);
@@ -93,11 +98,10 @@ test('a client-asserted identity counts only while the application accepts them,
   const features = async (who: string) => (await people.exposures(who)).map(({ feature }) => feature);
   expect(await features('bob')).toEqual(['fourth', 'second']);
   expect(await features('ann')).toEqual(['third']);
-  await people.service.stop();
 });
 
 test('an attributed person counts as one unique user, however identified', async () => {
-  const people = await openPeople();
+  const people = await attach();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const i = await people.mint('ann');
   for (const who of [{ i }, { i }, { u: 'ann' }, { u: 'bob' }, {}]) await people.check('checkout', who);
@@ -118,7 +122,6 @@ test('an attributed person counts as one unique user, however identified', async
     ['checkout', 5, 2],
     ['cart', 2, 1],
   ]);
-  await people.service.stop();
 });
 
 test('exposures are listed until their retention ends', async () => {
@@ -174,7 +177,7 @@ test('a forgotten person is forgotten in all environments, from the next packet,
 });
 
 test('packets that arrive while a person is being forgotten do not restore the person', async () => {
-  const people = await openPeople();
+  const people = await attach();
   const i = await people.mint('ann');
   await people.check('before', { i });
   let forgotten = false;
@@ -185,7 +188,6 @@ test('packets that arrive while a person is being forgotten do not restore the p
   forgotten = true;
   await sending;
   expect(await people.exposures('ann')).toEqual([]);
-  await people.service.stop();
 });
 
 test('members read exposures, Admins forget identities, and other teams are refused', async () => {
@@ -233,13 +235,12 @@ test('members read exposures, Admins forget identities, and other teams are refu
 test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(
   'an identity %j can be forgotten by a query',
   async (identity) => {
-    const people = await openPeople();
+    const people = await attach();
     await people.call('PATCH', '', 200, { acceptClientIdentities: true });
     for (const u of [identity, 'other']) expect(await people.check('checkout', { u })).toBe(202);
     await people.call('DELETE', `/identities?identity=${encodeURIComponent(identity)}`, 204);
     expect(await people.check('again', { u: 'other' })).toBe(202);
     if (!identity.includes('..') && identity !== '.') expect(await people.exposures(identity)).toEqual([]);
     expect(await people.exposures('other')).toHaveLength(2);
-    await people.service.stop();
   },
 );

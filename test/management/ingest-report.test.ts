@@ -10,7 +10,6 @@ beforeAll(async () => {
   access = await token(service.http, service.credentials);
 });
 
-/** An application with one key of each type. */
 async function openShop(fields: Record<string, unknown> = {}) {
   const id = await createApplication(service.http, access, { name: 'shop', ...fields });
   const keyOf = (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);

@@ -18,7 +18,6 @@ import { openWorld, type World } from './support/world.ts';
 interface Promised {
   readonly route: string;
   readonly status: number;
-  /** The code of a refusal. */
   readonly code?: RefusalCode;
 }
 
@@ -115,7 +114,6 @@ async function check({ route, status, code }: Promised, response: Response): Pro
   if (code !== undefined) expect(JSON.parse(answer.text)).toEqual(problemsOf(operation).get(code));
 }
 
-/** Cases with their names. */
 function named(cases: readonly Promised[]) {
   return cases.map((one) => [`${one.route}: ${one.status} ${one.code ?? ''}`, one] as const);
 }

@@ -7,7 +7,6 @@ import { currentSignIn, startSignIn } from '../../src/auth/oauth/sessions/sign-i
 import { dayMs } from './fixture.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
 
-/** Signs Eve in, in a browser with a session. */
 async function signInEve({ directory, settings, accountStore, clock, eve }: PeopleFixture) {
   const browser = renewBrowser(undefined, randomBytes);
   const authentication = { factors: ['password'], userAgent: '' } as const;

@@ -34,7 +34,6 @@ const { describe, it } = needing('postgresql');
 
 const change = '77';
 
-/** The directory of a node. */
 async function nodeDirectory(url: string, version = 5): Promise<string> {
   const [row] = await postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
   const data = temporaryDirectory();

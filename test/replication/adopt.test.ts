@@ -62,7 +62,6 @@ function connect(to = url): Connection {
   return connection;
 }
 
-/** Moves a directory, as `postgres adopt` does. */
 async function move(connection: PostgresSession = connect(), directory = data): Promise<Adopted> {
   const accounts = (await openPreparedOrCopy(directory))!;
   const deps = { accounts, connection, key, settings: defaultSettings, randomBytes, onPart: () => {} };
@@ -75,7 +74,6 @@ async function move(connection: PostgresSession = connect(), directory = data): 
 
 type Rows = readonly (readonly [table: string, key: string, value: unknown])[];
 
-/** All accounts of a directory. */
 async function accountsIn(directory: string): Promise<Rows> {
   const accounts = (await openPreparedOrCopy(directory))!;
   const rows: [string, string, unknown][] = [];

@@ -20,7 +20,6 @@ export function startPostgres(): void {
   });
 }
 
-/** Initialises a database. @returns its URL */
 export async function newDatabase(): Promise<string> {
   const url = await postgres.database();
   await initPostgres(url);

@@ -82,7 +82,6 @@ function retention(environment: number, now: number, limit: number) {
 const days = { from: Math.floor(start / 86_400_000) - 3, to: Math.floor(start / 86_400_000) + 200 };
 const range = { from: days.from * 1440, to: days.to * 1440, step: 'day' } as const;
 
-/** All reports. */
 export function reportsOf(store: UsageTables, now: number, features: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   const reports = createReports(store);

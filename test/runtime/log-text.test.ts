@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog, type LogFields } from '../../src/runtime/log.ts';
 
-/** Text lines of the log. */
 function written(message: string, fields: LogFields = {}): string {
   const lines: string[] = [];
   createLog(

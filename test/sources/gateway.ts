@@ -7,7 +7,6 @@ import { onTestFinished } from 'vitest';
 export type Fault = 'reset' | 503 | 429 | 404 | 'lose the answer';
 
 export interface GatewayOptions {
-  /** The fault of a request, if it has one. */
   readonly faultOf?: (request: IncomingMessage) => Fault | undefined;
   /** The gateway's own answer as JSON to a request that is not for the service. */
   readonly answerTo?: (request: IncomingMessage) => object | undefined;
@@ -26,7 +25,6 @@ export class Gateway {
     this.#options = options;
   }
 
-  /** Opens a gateway for the test. */
   static async open(target: string, options: GatewayOptions = {}): Promise<Gateway> {
     const gateway = new Gateway(target, options);
     await gateway.open();

@@ -21,7 +21,6 @@ export interface Started {
   /** `HOST:PORT` of its HTTP listener, and of the metrics host, which may have a listener of its own. */
   readonly http: string;
   readonly metrics: string;
-  /** The ready line. */
   readonly line: string;
   readonly pid: number;
   /** Its stderr so far. */

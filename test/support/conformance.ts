@@ -25,7 +25,6 @@ export interface Conformance {
   readonly closed: OpenApi;
   /** The documented operation of a request; `undefined` if it is undocumented. */
   operationOf(method: string, path: string): string | undefined;
-  /** The deviations of a response from the documented operation. */
   departures(operation: string, answered: Answered): string[];
   /** The deviations of a body from the documented operation. */
   bodyDepartures(operation: string, body: string | Uint8Array): string[];

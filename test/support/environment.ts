@@ -34,7 +34,6 @@ export async function countsOf(owner: Owner, environment: string): Promise<Recor
   );
 }
 
-/** Unique users by feature of an environment. */
 export async function usersOf(owner: Owner, environment: string): Promise<Record<string, number>> {
   const features = await readUsage(owner, environment);
   return Object.fromEntries(features.map(({ feature, uniqueUsers }) => [feature, uniqueUsers]));

@@ -118,7 +118,6 @@ export class ExactLoad {
   }
 }
 
-/** Makes the application accept identities of clients. */
 export async function acceptIdentities(http: string, { credentials, application }: Shop): Promise<void> {
   const access = await token(http, credentials);
   const change = { acceptClientIdentities: true };

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 /** A folder with a `package.json` and its lock file, whose modules are not dependencies of the project. */
 export interface ModuleSet {
   readonly folder: string;
-  /** Name of the installation. */
   readonly name: string;
   /** A file that a complete installation has. */
   readonly file: string;
@@ -33,7 +32,6 @@ export async function installModules(set: ModuleSet): Promise<string> {
   return installed;
 }
 
-/** Version of an installed module. */
 export function versionIn(installed: string, name: string): string {
   return JSON.parse(readFileSync(join(installed, 'node_modules', name, 'package.json'), 'utf8')).version;
 }

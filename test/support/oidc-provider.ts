@@ -13,7 +13,6 @@ export interface OidcProvider {
   readonly issuer: string;
   /** The groups of each user by login name, which tests may change. */
   readonly groups: Map<string, readonly string[]>;
-  /** Registers the client. */
   register(urls: ClientUrls): void;
   close(): Promise<void>;
 }

@@ -36,13 +36,11 @@ interface Document {
 export interface OpenApi {
   /** Every operation by `POST /path`. */
   readonly operations: ReadonlyMap<string, Operation>;
-  /** Every status that an operation documents. */
   statusesOf(name: string): number[];
   /** The codes of the problems that an operation documents, with their examples. */
   problemsOf(name: string): Map<string, unknown>;
   /** Checks a value against a schema of the document's components. */
   conforms(schema: string, value: unknown): boolean;
-  /** What checks the body of a request, by operation and content type. */
   requestValidator(name: string, type: string): ValidateFunction;
   /** What checks the body of a response, by operation, status and content type. */
   responseValidator(name: string, status: number, type: string): ValidateFunction;

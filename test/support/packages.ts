@@ -57,7 +57,6 @@ const isLeftOut = (name: Package) => process.env['CI'] === undefined && !package
 /** The packages whose tests are skipped, because they are not installed. */
 export const skipped: readonly Package[] = (Object.keys(packages) as Package[]).filter(isLeftOut);
 
-/** Command that installs packages on Debian. */
 export const installCommand = (names: readonly Package[]) => `apt-get install ${names.join(' ')}`;
 
 /** Servers are in directories that only root has in its PATH. */

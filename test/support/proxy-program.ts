@@ -24,7 +24,6 @@ export interface RunningProxy {
 
 const tls = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 
-/** An example of the docs. */
 export function example(path: string): string {
   return readFileSync(new URL(`../../docs/examples/${path}`, import.meta.url), 'utf8');
 }

@@ -34,7 +34,6 @@ export function openRawGrpc(address: string, window = 65_535): RawGrpc {
   };
 }
 
-/** A frame of a message: its flag, its length, its bytes. */
 export function grpcFrame(message: Uint8Array, flag = 0): Buffer {
   const head = Buffer.from([flag, 0, 0, 0, 0]);
   head.writeUInt32BE(message.length, 1);

@@ -14,7 +14,6 @@ export function readCsv(text: string): string[][] {
   return rows;
 }
 
-/** The rows by the names in the header row. */
 export function readTable(text: string): Record<string, string>[] {
   const [names = [], ...rows] = readCsv(text);
   return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? ''])));

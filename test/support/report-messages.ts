@@ -15,7 +15,6 @@ import { describeProtoFiles } from './proto-files.ts';
 
 export const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: describeProtoFiles() }));
 
-/** Encodes `json` as the message `name`. */
 export function encode(name: string, json: unknown): Buffer {
   const schema = registry.getMessage(name)!;
   return Buffer.from(toBinary(schema, fromJson(schema, json as JsonValue, { registry })));

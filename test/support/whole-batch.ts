@@ -69,7 +69,6 @@ function addToLedger(batch: Batch, application: number, environment: number, at:
   batch.ledger.add({ application, hour: Math.floor(at / 3_600_000), subject }, at);
 }
 
-/** A batch of one application and environment. */
 export function wholeBatch(application: number, environment: number, at: number): Batch {
   const batch = new Batch();
   addWhole(batch, application, environment, at);

@@ -14,7 +14,6 @@ export const unleashModules: ModuleSet = {
 
 const adminToken = '*:*.unleash-insecure-admin-api-token';
 
-/** A server of Unleash. */
 export interface UnleashServer {
   readonly port: number;
   readonly pid: number;

@@ -87,7 +87,6 @@ export const examples: MessageData = {
   'webhook.test': { webhook: { id: 'webhook_…', name: 'Chat' } },
 };
 
-/** The data of each event, with these texts from others. */
 export function dataWith(name: string): MessageData {
   const application = { id: 'app_1', name };
   const owners = Array.from({ length: 8 }, () => ({ type: 'text' as const, id: null, name }));

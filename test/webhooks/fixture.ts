@@ -73,7 +73,6 @@ export function newDeliverer(
 
 export const dayMs = 86_400_000;
 
-/** Adds a person to the team. Returns their id. */
 export async function person(fixture: WebhookFixture, name = 'ada'): Promise<string> {
   const { directory, team } = fixture;
   const wanted = { name, role: 'User', teams: [team.id], passwordHash: 'none' } as const;

@@ -23,13 +23,11 @@ export interface AccountStoreFixture {
 export const tables = ['numbers', 'loginThrottles'] as const;
 export type Table = (typeof tables)[number];
 
-/** Puts a number. */
 export function put(draft: Draft, table: Table, key: string, value: number): void {
   if (table === 'numbers') draft.put('numbers', key, value);
   else draft.put('loginThrottles', key, { failures: value, lastAt: 0 });
 }
 
-/** The number of a key. */
 export function read(reader: Pick<AccountStore, 'get'>, table: Table, key: string): number | undefined {
   return table === 'numbers' ? reader.get('numbers', key) : reader.get('loginThrottles', key)?.failures;
 }

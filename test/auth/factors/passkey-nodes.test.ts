@@ -23,7 +23,6 @@ const pagesOf = (node: SessionFixture) => passkeyPages(node.settings)!;
 const asked = (options: PasskeyOptions) => options as unknown as AskedOptions;
 const formOf = (fields: AnsweredFields) => new Map(Object.entries(fields));
 
-/** Adds the device at a node, with a challenge of another one. */
 async function add(node: SessionFixture, challenger: SessionFixture): Promise<unknown> {
   const { user } = node;
   const browser = renewBrowser(undefined, randomBytes);

@@ -17,7 +17,6 @@ const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 const codeOf = ({ location }: Page) => location?.searchParams.get('code');
 const secretOf = ({ html }: Page) => secretField(html);
 
-/** The factors of the last entry about a sign-in. */
 async function lastFactors(): Promise<unknown> {
   const entry = (await fixture.audit()).find(({ action }) => action === 'sign-in.succeeded');
   return (entry as { factors?: unknown }).factors;

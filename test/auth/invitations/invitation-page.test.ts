@@ -15,7 +15,6 @@ const call = (method: string, path: string, status: number, body?: object) =>
 
 let people = 0;
 
-/** Invites a user. */
 async function invite() {
   const email = `guest${++people}@example.com`;
   const made = await call('POST', '/users', 201, { email, name: 'Grace <b>' });

@@ -61,7 +61,6 @@ async function waitsOf(
   return waits;
 }
 
-/** Makes a successful attempt. */
 async function succeed(parts: ThrottleFixture, own: Attempt): Promise<void> {
   const counted: Counted = await countAttempt(parts, own);
   await forgiveAttempt(parts, own, counted);

@@ -21,7 +21,6 @@ interface Linked {
 }
 const linkedTo = (id: string) => sso.call<Linked & object>('GET', `/users/${id}/identities`, 200);
 
-/** Posts the form of the page. */
 async function post(browser: CookieBrowser, fields: Readonly<Record<string, string>>): Promise<string> {
   const html = await (await browser.send(page)).text();
   const form = /name="form" value="([^"]*)"/.exec(html)?.[1] ?? '';
@@ -38,7 +37,6 @@ async function ask(): Promise<readonly [CookieBrowser, string]> {
   return askIn(browser);
 }
 
-/** Asks for a link in a browser that is signed in. */
 async function askIn(browser: CookieBrowser): Promise<readonly [CookieBrowser, string]> {
   const html = await post(browser, { action: 'link', provider: sso.providerId });
   return [browser, /<a class="button" href="([^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&')];

@@ -5,7 +5,6 @@ export function secretField(html: string): string {
   return /name="secret" value="([A-Z2-7]{32}\.[\w-]{43})"/.exec(html)?.[1] ?? '';
 }
 
-/** The key in that field. */
 export function appKeyIn(field: string): string {
   return field.split('.')[0] ?? '';
 }

@@ -9,7 +9,6 @@ import { type TestContext, testContext } from '../fixture.ts';
 
 export const header = 'time,environment,feature,variant,checks,used,viewed';
 
-/** Writes a file with these lines. */
 export function file(...lines: readonly string[]): string {
   const path = join(temporaryDirectory(), 'history.csv');
   writeFileSync(path, lines.map((line) => `${line}\n`).join(''));

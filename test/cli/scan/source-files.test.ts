@@ -33,7 +33,6 @@ function read(directory: string) {
   return { paths: Array.from(sourceFiles(directory, counts), ({ path }) => path).sort(), counts };
 }
 
-/** A repository with these files. */
 function repository(contents: Readonly<Record<string, string | Buffer>>): string {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, '.git'));

@@ -13,7 +13,6 @@ export interface ConsoleFixture extends SignInFixture {
   asKey(method: string, path: string, status: number, body?: object): Promise<unknown>;
 }
 
-/** Starts a service for browsers that sign in to its console. */
 export async function openConsole(): Promise<ConsoleFixture> {
   const fixture = await openSignIn();
   const { http, credentials } = fixture.service;
@@ -38,7 +37,6 @@ export async function userOf(browser: ConsoleBrowser): Promise<string> {
   return ((await answer.json()) as { user: { id: string } }).user.id;
 }
 
-/** The sign-ins of the user who is signed in. */
 export async function signInsOf(
   browser: ConsoleBrowser,
 ): Promise<readonly { signIn: string; current: boolean; sessions: { id: string }[] }[]> {

@@ -9,7 +9,6 @@ const service = opened(startLocal);
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(new URL(path, `http://${service.http}`), { headers });
 
-/** The served pages by their paths. */
 async function servedPages(): Promise<ReadonlyMap<string, string>> {
   const paths = bundle.docs.pages.map(({ name }) => (name === '' ? '/docs' : `/docs/${name}`));
   return new Map(

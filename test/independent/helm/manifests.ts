@@ -7,7 +7,6 @@ import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { Service } from 'kubernetes-models/v1/Service';
 import { root } from '../../packages/fixture.ts';
 
-/** The kinds of manifests that the chart makes, with their schemas. */
 export const kinds = { ConfigMap, Ingress, Service, StatefulSet };
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests as they are written, whose schema is checked

@@ -4,11 +4,9 @@ import { type PublicationEnd, Subscriber } from '../../../src/runtime/publicatio
 
 export interface BucketThreadStart {
   readonly runs: PublicationEnd;
-  /** The number of this thread. */
   readonly number: number;
   /** The time, ms; -1 ends a run. */
   readonly time: Int32Array;
-  /** Tokens taken by each thread. */
   readonly taken: Int32Array;
   /** The last time for which each thread was refused a token. */
   readonly refusedAt: Int32Array;

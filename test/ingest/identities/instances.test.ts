@@ -1,11 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { opened } from '../../support/opened.ts';
 import { attachPeople, openPeople, type People } from '../../support/people.ts';
 
 const second = 1000;
 const hour = 3600 * second;
 const day = 24 * hour;
+
+const running = opened(openPeople);
+
+/** An application of its own in the running service. */
+const attach = () => attachPeople(running.service, running.clock);
 
 /** Whether packets with this id are attributed to `identity`, tested with a separate feature. */
 async function isValid(people: People, identity: string, i: string): Promise<boolean> {
@@ -16,7 +22,7 @@ async function isValid(people: People, identity: string, i: string): Promise<boo
 
 describe('an instance id', () => {
   test('is valid in every environment of its application, and in no other application', async () => {
-    const people = await openPeople();
+    const people = await attach();
     const i = await people.mint('ann');
     for (const environment of ['Production', 'Staging']) await people.check('checkout', { i }, environment);
     const only = [{ feature: 'checkout', variant: 'on', checks: 1, used: 0, viewed: 0 }];
@@ -24,11 +30,10 @@ describe('an instance id', () => {
     expect(await people.exposures('ann', 'Staging')).toMatchObject(only);
     expect(await people.exposures('ann', 'Development')).toEqual([]);
 
-    const other = await attachPeople(people.service, people.clock);
+    const other = await attach();
     expect(await other.check('checkout', { i })).toBe(202);
     expect(await other.exposures('ann')).toEqual([]);
     expect(await people.exposures('ann')).toMatchObject(only);
-    await people.service.stop();
   });
 
   test('expires if unused for its lifetime, and stays valid if used, even across a restart', async () => {
@@ -77,7 +82,7 @@ describe('an instance id', () => {
   });
 
   test('is revoked when two others are minted, even if it is in use', async () => {
-    const people = await openPeople();
+    const people = await attach();
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
     const second = await people.mint('ann');
@@ -90,7 +95,6 @@ describe('an instance id', () => {
       true,
       true,
     ]);
-    await people.service.stop();
   });
 
   test('is revoked at once without a grace period', async () => {
@@ -105,12 +109,11 @@ describe('an instance id', () => {
   });
 
   test('is one of two valid ones after many concurrent mints for one identity', async () => {
-    const people = await openPeople();
+    const people = await attach();
     const ids = await Promise.all(Array.from({ length: 20 }, () => people.mint('ann')));
     const valid = await Promise.all(ids.map((id) => isValid(people, 'ann', id)));
     expect(new Set(ids).size).toBe(20);
     expect(valid.filter(Boolean)).toHaveLength(2);
-    await people.service.stop();
   });
 
   test('is stored only as a hash and never logged', async () => {

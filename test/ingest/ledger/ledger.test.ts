@@ -16,7 +16,6 @@ const kinds = {
 
 type Kind = keyof typeof kinds;
 
-/** One way to send reports. */
 interface Way {
   encode(kind: Kind, report: object): Buffer;
   /** Returns the code of the refusal, or `taken`. */

@@ -24,7 +24,6 @@ export function encodeAs(encoding: Encoding, signal: Signal, request: object): U
   return new Uint8Array(type.encode(type.fromObject(request)).finish());
 }
 
-/** A `Response` or a `Status`. */
 export function decodeAnswer(name: 'Response' | 'Status', bytes: Uint8Array): unknown {
   const type = root.lookupType(`otlp.${name}`);
   return type.toObject(type.decode(bytes), { longs: Number });

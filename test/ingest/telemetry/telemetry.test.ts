@@ -4,7 +4,8 @@ import { opened } from '../../support/opened.ts';
 import { startLocal } from '../../support/service.ts';
 import { readChecks } from '../../support/shop.ts';
 
-/** An application with one key of each type. */
+const service = opened(startLocal);
+
 async function createShop(http: string, access: string, fields: Record<string, unknown> = {}) {
   const id = await createApplication(http, access, { name: 'shop', ...fields });
   const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(http, access, id, type);
@@ -32,7 +33,6 @@ function send(http: string, { k, e = 'Production', headers = {}, body }: Sent): 
 }
 
 describe('CORS', () => {
-  const service = opened(startLocal);
   let open: Awaited<ReturnType<typeof createShop>>;
   let closed: Awaited<ReturnType<typeof createShop>>;
   beforeAll(async () => {
@@ -44,6 +44,7 @@ describe('CORS', () => {
       burst: 1,
     });
   });
+
   test('a preflight from any origin gets the allowed methods and headers', async () => {
     const answer = await fetch(`http://${service.http}/api/frontend/telemetry`, {
       method: 'OPTIONS',
@@ -187,7 +188,6 @@ describe('admission', () => {
 
 describe('keys', () => {
   test('a Backend key in a packet is answered 404 and permanently marked as leaked', async () => {
-    const service = await startLocal();
     const access = await token(service.http, service.credentials);
     const { id, backend } = await createShop(service.http, access);
     const headers = { origin: 'https://app.example.com' };
@@ -199,17 +199,14 @@ describe('keys', () => {
     const listed = keys.items.find((key) => key.id === backend.id);
     expect(listed?.warnings.map(({ code }) => code)).toEqual(['leaked']);
     expect(service.log()).not.toContain(backend.key);
-    await service.stop();
   });
 
   test('a deleted key is unknown to the very next packet', async () => {
-    const service = await startLocal();
     const access = await token(service.http, service.credentials);
     const { id, mobile } = await createShop(service.http, access);
     expect((await send(service.http, { k: mobile.key })).status).toBe(202);
     await manage(service.http, access, 'DELETE', `/api/v2/applications/${id}/keys/${mobile.id}`, 204);
     expect((await send(service.http, { k: mobile.key })).status).toBe(404);
-    await service.stop();
   });
 });
 

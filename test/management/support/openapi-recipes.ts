@@ -44,7 +44,6 @@ function bare(path: string): string {
   return path.replace(/\?.*/, '');
 }
 
-/** The path of a route with the same text for every parameter. */
 function pathWith(route: string, text: string): string {
   return `/api/v2${route.slice(route.indexOf('/')).replaceAll(/:\w+/g, text)}`;
 }

@@ -13,7 +13,6 @@ export const providerRecipes: Readonly<Record<string, Recipe>> = {
   'DELETE /identity-providers/:providerId conflict': ofOperator,
 };
 
-/** The same for a provider of the operator. */
 async function ofOperator({ service }: World, { path }: Wanted): Promise<Partial<Wanted>> {
   const settings = completeProvider(provider, { allowPrivate: true });
   const configured = { id: 'corp', number: 0, ...settings, createdAt: 0, updatedAt: 0 };

@@ -194,7 +194,6 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v2/openapi.json 304': async () => ({ headers: { 'if-none-match': '*' } }),
 };
 
-/** The same for the caller. */
 async function ofCaller({ admin }: World): Promise<Partial<Wanted>> {
   return { path: `/api/v2/users/${admin.id}/reset-link` };
 }
@@ -216,7 +215,6 @@ async function anyToken({ sign, admin }: World): Promise<Partial<Wanted>> {
   return { authorization: `Bearer ${await sign(admin, 0, 'openid flagmeter', 2)}` };
 }
 
-/** A spare team on the free plan. */
 async function freeLot(world: World): Promise<Lot> {
   const lot = world.spareLots.pop()!;
   await ask(world, 'PATCH', `/api/v2/teams/${lot.teamId}`, { plan: 'free' });
@@ -254,7 +252,6 @@ async function crowdedTeam(world: World, applications: number): Promise<string> 
   return `/api/v2/teams/${teamId}`;
 }
 
-/** The path of a user as a member of a team that they are not in. */
 function memberOf(world: World, { teamId }: Lot): string {
   return `/api/v2/teams/${teamId}/members/${takeUser(world)}`;
 }
@@ -264,7 +261,6 @@ async function addSomebody(world: World): Promise<Partial<Wanted>> {
   return { path: memberOf(world, world.spareLots.pop()!) };
 }
 
-/** An Admin leaves their only team. */
 async function leaveOnlyTeam(world: World): Promise<Partial<Wanted>> {
   const { teamId } = world.spareLots.pop()!;
   const body = { name: 'Bob', email: 'bob@example.com', role: 'Admin', teams: [teamId] };

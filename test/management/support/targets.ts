@@ -179,7 +179,6 @@ export async function ofUserWithoutPassword(world: World): Promise<Partial<Wante
   return { authorization: `Bearer ${await world.sign(user)}`, path };
 }
 
-/** Starts a session of a user. @returns id of their sign-in */
 async function signInOf({ store }: World, userId: string): Promise<string> {
   const signIn = hashSecret(userId);
   await beginSession(store, userId, signIn);
@@ -203,7 +202,6 @@ async function addTotp({ store }: World, userId: string): Promise<string> {
 
 let passkeys = 0;
 
-/** Adds a passkey to a user. @returns its id */
 async function addPasskey({ store }: World, userId: string): Promise<string> {
   passkeys += 1;
   const id = hashSecret(String(passkeys));

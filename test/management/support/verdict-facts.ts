@@ -51,7 +51,6 @@ export const place = (name: string, facts: Partial<EnvironmentFacts> = {}): Envi
   ...facts,
 });
 
-/** The facts about a declared feature. */
 export const factsOf = (
   environments: readonly EnvironmentFacts[],
   declaration: Partial<FeatureDeclaration> | undefined = {},

@@ -35,9 +35,7 @@ export interface Lot {
 interface People {
   readonly admin: User;
   readonly user: User;
-  /** A Viewer. */
   readonly viewer: User;
-  /** An Admin of another team. */
   readonly outsider: User;
   /** An Admin of another team who is a Viewer of this one. */
   readonly guest: User;
@@ -60,7 +58,6 @@ export interface World extends People {
   readonly asAdmin: string;
   /** Signs a token of a user, issued `ago` ms before now, of a session that began `age` seconds before now. */
   sign(user: User, ago?: number, scope?: string, age?: number): Promise<string>;
-  /** Gets a token of an API key from the service. */
   tokenOf(key: NewApiKey): Promise<string>;
   /** Sends a request, with this `Authorization` header or none. A body other than text or bytes is sent as JSON. */
   send(

@@ -10,7 +10,6 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** A log that is kept. */
 export function keptLog() {
   const lines: LogLine[] = [];
   const log = createLog('info', (line) => lines.push(JSON.parse(line)), systemClock);

@@ -27,7 +27,6 @@ const answers = (connection: Connection) =>
 const counted = async (connection: Connection) =>
   (await connection.query<{ count: bigint }>(count)).rows[0]?.count;
 
-/** The sessions of `test` in `pg_stat_activity`. */
 async function sessions(): Promise<{ pid: number; state: string; wait: string | null }[]> {
   return postgres.query(
     `SELECT pid, state, wait_event AS wait FROM pg_stat_activity

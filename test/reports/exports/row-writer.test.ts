@@ -11,7 +11,6 @@ const columns = {
 };
 const formats = ['csv', 'ndjson'] as const;
 
-/** The text of rows that are written in parts. */
 function textOf(format: RowFormat, rows: readonly (readonly (readonly Cell[])[])[]): string {
   const writer = new RowWriter(format, columns);
   for (const parts of rows) {

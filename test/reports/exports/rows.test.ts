@@ -70,7 +70,6 @@ function count(store: UsageTables, events: readonly Event[], now: number, upkeep
   for (let step = 0; step < upkeep; step += 1) if (maintain({ ...common, task: 'retention' }) === 0) return;
 }
 
-/** All of an export. */
 function exported<Name extends ExportName>(store: UsageTables, name: Name, task: ExportTask<Name>) {
   const read = (format: 'csv' | 'ndjson') =>
     Buffer.concat([...readExport(store, { name, task, format })]).toString();

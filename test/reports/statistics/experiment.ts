@@ -75,7 +75,6 @@ function addPerson(
   return came;
 }
 
-/** A probability shifted by an effect on its logit. */
 function shifted(probability: number, effect: number): number {
   const odds = (probability / (1 - probability)) * Math.exp(effect);
   return Number.isFinite(odds) ? odds / (1 + odds) : 1;

@@ -95,7 +95,6 @@ function sendPacket(shop: Shop): Promise<Response> {
 /** Headers that are part of the interface; names in lower case. */
 const promised = /^(access-control-.*|retry-after|vary|etag|www-authenticate)$/;
 
-/** Names of the promised headers that a response documents. */
 function documentedHeaders({ operation, status }: Case): string[] {
   const names = Object.keys(operations.get(operation)!.responses[status]?.headers ?? {});
   const sent = names.map((name) => name.toLowerCase()).filter((name) => promised.test(name));

@@ -1,7 +1,6 @@
 import type { RefusalCode } from '../../../src/contract/refusals.ts';
 import { exampleKeys } from '../../../src/ingest/declared.ts';
 
-/** The origin that the application of the cases allows. */
 export const allowedOrigin = 'https://shop.example';
 
 /** A request that gets a documented answer from a running service. */
@@ -34,7 +33,6 @@ const headersOf = new Map<string, Case['headers']>([
   [identities, minting],
 ]);
 
-/** Tokens that the application of the cases has adopted. */
 export const adoptedTokens = {
   Frontend: '*:production.frontend-0123456789',
   Backend: '*:production.backend-0123456789',
@@ -140,7 +138,6 @@ function longKey(operation: string): Case {
   return { operation, status: 400, code: 'invalid_idempotency_key', headers, body: '{}' };
 }
 
-/** What every operation that takes a body refuses. */
 function anyBody(operation: string, headers: Case['headers'], good: string): Case[] {
   const isReport = operation === usage || operation === metrics || operation.startsWith('POST /api/client/');
   const refused = (

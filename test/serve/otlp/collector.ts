@@ -50,7 +50,6 @@ export interface Usage {
 /** The first span of a trace has no parent. */
 const hex = (text = '') => Buffer.from(text, 'base64').toString('hex');
 
-/** Attributes by their keys. */
 export function valuesOf(
   attributes: { key: string; value: { stringValue?: string; intValue?: number } }[],
 ): Record<string, string | number | undefined> {

@@ -24,7 +24,6 @@ export const someUsers: fc.Arbitrary<readonly number[]> = fc
   })
   .map(({ first, count, stride }) => Array.from({ length: count }, (_, index) => first + index * stride));
 
-/** A sketch of users by their numbers. */
 export function sketchOf(users: Iterable<number>): HyperLogLog {
   const sketch = new HyperLogLog();
   for (const user of users) {

@@ -13,7 +13,6 @@ import { damagePage, pagesIn } from '../../support/damage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { backUp, everythingIn, filledDirectory, interruptedAt, restless, steady } from './data-directory.ts';
 
-/** A backup of a filled directory. */
 async function makeBackup(): Promise<{ readonly data: string; readonly file: string }> {
   const data = filledDirectory();
   const file = join(dirname(data), 'backup');

@@ -46,7 +46,6 @@ export function filledDirectory(): string {
   return data;
 }
 
-/** Backs a directory up to a file. */
 export async function backUp(data: string, file: string, pace = steady, key?: BackupKey): Promise<void> {
   await writeFileWhole(file, (sink) => writeBackup(data, new Date(0), sink, pace, key));
 }

@@ -12,7 +12,6 @@ import { dump } from '../../support/whole-batch.ts';
 
 const segmentSize = 64 * 1024;
 
-/** An open lane: the store, the fold and the writer. */
 function openLane(data: string, failsAt: { value: number }) {
   const store = openUsageTables(data);
   const { fold, forget } = createAggregator(store);

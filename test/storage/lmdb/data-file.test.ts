@@ -20,7 +20,6 @@ import { cheapHash } from '../../support/cheap-hash.ts';
 import { seededRandom } from '../../support/random.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** A used data directory. */
 async function openUsed(): Promise<string> {
   const data = temporaryDirectory();
   const accounts = openAccountTables(data);

@@ -25,7 +25,6 @@ function transact<T>(store: UsageTables, action: () => T): T {
   return store.lmdb.transactionSync(action);
 }
 
-/** The n-th id of an identity. */
 function idOf(name: string, n: number, application = 1): string {
   return newInstanceId(digestIdentity(secret, application, name), () => new Uint8Array(20).fill(n));
 }

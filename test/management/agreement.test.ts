@@ -2,7 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { IngestReport } from '../../src/contract/shapes/ledger.ts';
 import type { Overview, OverviewUsers } from '../../src/contract/shapes/overview.ts';
 import type { UsageReport } from '../../src/contract/shapes/reports.ts';
-import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { readRefusals } from '../support/ledger-report.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
@@ -29,12 +29,7 @@ beforeAll(async () => {
 });
 
 async function send(packet: object): Promise<void> {
-  const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
-    body: JSON.stringify(packet),
-  });
-  await response.arrayBuffer();
+  await postJson(`http://${service.http}/api/frontend/telemetry`, packet, { origin: 'https://shop.example' });
 }
 
 async function get<T>(path: string): Promise<T> {

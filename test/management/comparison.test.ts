@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/contract/shapes/comparison.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
-import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
 import { departures, read } from './support/conformance.ts';
@@ -83,13 +83,7 @@ async function report(key: string, at: number, counts: Counts): Promise<void> {
 }
 
 async function send(path: string, body: unknown): Promise<number> {
-  const response = await fetch(`http://${service.http}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
-    body: JSON.stringify(body),
-  });
-  await response.arrayBuffer();
-  return response.status;
+  return postJson(`http://${service.http}${path}`, body, { origin: 'https://shop.example' });
 }
 
 async function compare(feature: string, query: Record<string, string> = {}): Promise<Comparison> {

@@ -14,7 +14,7 @@ import { type Health, maxSubjects } from '../../src/contract/shapes/health.ts';
 import type { Caller } from '../../src/management/caller.ts';
 import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health.ts';
 import { openFixture, testClock } from '../accounts/fixture.ts';
-import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
 
@@ -46,17 +46,11 @@ async function openShop() {
       return (await ask('GET', `${path}/health${query}`, 200)) as Health;
     },
     async send(f: object, { key = frontend, environment = 'Production', u = '' } = {}): Promise<number> {
-      const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          origin: 'https://shop.example',
-          'user-agent': 'web/2.1',
-        },
-        body: JSON.stringify({ k: key, e: environment, f, ...(u && { u }) }),
-      });
-      await response.arrayBuffer();
-      return response.status;
+      return postJson(
+        `http://${service.http}/api/frontend/telemetry`,
+        { k: key, e: environment, f, ...(u && { u }) },
+        { origin: 'https://shop.example', 'user-agent': 'web/2.1' },
+      );
     },
   };
 }

@@ -5,7 +5,7 @@ import { NameIndex } from '../../src/reports/name-index.ts';
 import { putSeries } from '../../src/storage/lmdb/series.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testClock } from '../accounts/fixture.ts';
-import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { finish } from '../support/finish.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
@@ -37,13 +37,11 @@ async function openApplication(name: string) {
     id,
     backend,
     async send(f: object, k = key): Promise<number> {
-      const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
-        body: JSON.stringify({ k, e: 'Production', f }),
-      });
-      await response.arrayBuffer();
-      return response.status;
+      return postJson(
+        `http://${service.http}/api/frontend/telemetry`,
+        { k, e: 'Production', f },
+        { origin: 'https://shop.example' },
+      );
     },
   };
 }

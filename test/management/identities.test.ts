@@ -10,7 +10,7 @@ import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
 import { identities } from '../../src/management/identities.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { send } from '../auth/fixture.ts';
-import { token, usage } from '../support/binary.ts';
+import { postJson, token, usage } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { attachPeople, type Exposure, openPeople, type People } from '../support/people.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -24,12 +24,13 @@ const running = opened(openPeople);
 const attach = () => attachPeople(running.service, running.clock);
 
 async function sendPacket(people: People, packet: object): Promise<void> {
-  const answer = await fetch(`http://${people.service.http}/api/frontend/telemetry`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: 'https://shop.example.com' },
-    body: JSON.stringify({ k: people.keys.Frontend, e: 'Production', ...packet }),
-  });
-  expect(answer.status).toBe(202);
+  expect(
+    await postJson(
+      `http://${people.service.http}/api/frontend/telemetry`,
+      { k: people.keys.Frontend, e: 'Production', ...packet },
+      { origin: 'https://shop.example.com' },
+    ),
+  ).toBe(202);
 }
 
 test('exposures are the sums of attributed packets', async () => {

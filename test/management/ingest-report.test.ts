@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { readLedger, readRefusals } from '../support/ledger-report.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
@@ -24,13 +24,7 @@ async function openShop(fields: Record<string, unknown> = {}) {
 type Headers = Record<string, string>;
 
 async function post(path: string, body: unknown, headers: Headers = {}): Promise<number> {
-  const response = await fetch(`http://${service.http}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'shop/1.0', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  await response.arrayBuffer();
-  return response.status;
+  return postJson(`http://${service.http}${path}`, body, { 'user-agent': 'shop/1.0', ...headers });
 }
 
 function sendPacket(packet: Record<string, unknown>, headers?: Headers): Promise<number> {

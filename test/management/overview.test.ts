@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Overview, OverviewUsers } from '../../src/contract/shapes/overview.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
-import { createApplication, createKey, manage, token, usage } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token, usage } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
 
@@ -45,13 +45,11 @@ async function openShop() {
       return (await response.json()) as Overview;
     },
     async send(packet: Record<string, unknown>, key = frontend): Promise<number> {
-      const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin: 'https://shop.example' },
-        body: JSON.stringify({ k: key, e: 'Production', ...packet }),
-      });
-      await response.arrayBuffer();
-      return response.status;
+      return postJson(
+        `http://${service.http}/api/frontend/telemetry`,
+        { k: key, e: 'Production', ...packet },
+        { origin: 'https://shop.example' },
+      );
     },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { testClock } from '../accounts/fixture.ts';
-import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { openTransports } from '../support/report-transports.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
@@ -39,12 +39,13 @@ async function open() {
       return opened;
     },
     send: async (userAgent: string, feature: string, environment = 'Production') => {
-      const answer = await fetch(`http://${service.http}/api/frontend/telemetry`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'user-agent': userAgent },
-        body: JSON.stringify({ k: keys.Mobile, e: environment, f: { [feature]: { on: [1] } } }),
-      });
-      expect(answer.status).toBe(202);
+      expect(
+        await postJson(
+          `http://${service.http}/api/frontend/telemetry`,
+          { k: keys.Mobile, e: environment, f: { [feature]: { on: [1] } } },
+          { 'user-agent': userAgent },
+        ),
+      ).toBe(202);
     },
     senders: async (feature: string, query = '') =>
       (await api('GET', `/features/${feature}/senders${query}`, 200)) as Shown,

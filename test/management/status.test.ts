@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createApplication, createKey, manage, token } from '../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { readRefusals } from '../support/ledger-report.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
@@ -20,13 +20,7 @@ function read<T = unknown>(path: string, status = 200): Promise<T> {
 }
 
 async function post(path: string, body: object, headers: object = {}): Promise<number> {
-  const response = await fetch(`http://${service.http}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'shop/1.0', ...headers },
-    body: JSON.stringify(body),
-  });
-  await response.arrayBuffer();
-  return response.status;
+  return postJson(`http://${service.http}${path}`, body, { 'user-agent': 'shop/1.0', ...headers });
 }
 
 const origin = 'https://shop.example';

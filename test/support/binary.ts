@@ -309,6 +309,21 @@ export async function manage(
   return read(response, expected);
 }
 
+/** Posts JSON. A text is sent as it is. @returns the status */
+export async function postJson(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
 async function read(response: Response, expected: number): Promise<unknown> {
   const text = await response.text();
   const { status } = response;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { testClock } from '../../accounts/fixture.ts';
-import { createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../../support/binary.ts';
 import { type LocalOptions, startLocal } from '../../support/service.ts';
 
 interface Entry {
@@ -23,12 +23,7 @@ async function open(options: LocalOptions = {}) {
     stop: service.stop,
     async send(time: number, entries: object): Promise<void> {
       const head = { appKey: key, environment: 'Production', time: new Date(time).toISOString() };
-      const answer = await fetch(`http://${service.http}/api/metrics`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...head, ...entries }),
-      });
-      expect(answer.status).toBe(200);
+      expect(await postJson(`http://${service.http}/api/metrics`, { ...head, ...entries })).toBe(200);
     },
     async read(filter = ''): Promise<readonly Entry[]> {
       const path = `/api/v2/applications/${id}/measurements?environment=Production&step=minute${filter}`;

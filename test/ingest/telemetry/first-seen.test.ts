@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../../support/binary.ts';
 import { startLocal } from '../../support/service.ts';
 
 test('a feature first reported by its users was first seen in the minute of the report', async () => {
@@ -11,12 +11,14 @@ test('a feature first reported by its users was first seen in the minute of the 
   const [first, last] = [now - 180_000, now - 60_000].map((at) => new Date(at).toISOString());
   for (const time of [first, last]) {
     const stats = [{ feature: 'checkout', uniqueUserHashes: [1, 2] }];
-    const answer = await fetch(`http://${service.http}/api/usage/stats`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ appKey: key, environment: 'Production', time, stats }),
-    });
-    expect(answer.status).toBe(200);
+    expect(
+      await postJson(`http://${service.http}/api/usage/stats`, {
+        appKey: key,
+        environment: 'Production',
+        time,
+        stats,
+      }),
+    ).toBe(200);
   }
   const path = `/api/v2/applications/${id}/features/checkout`;
   const feature = await manage(service.http, access, 'GET', path, 200);

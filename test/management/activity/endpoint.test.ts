@@ -1,7 +1,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { ActivityItem } from '../../../src/contract/shapes/activity.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { createApplication, createKey, manage, postJson, token } from '../../support/binary.ts';
 import { opened } from '../../support/opened.ts';
 import { startLocal } from '../../support/service.ts';
 
@@ -47,13 +47,11 @@ async function openShop() {
       return (await response.json()) as Feed;
     },
     async send(f: object, k = key, userAgent = 'shop-app/3.1', origin = 'https://shop.example') {
-      const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin, 'user-agent': userAgent },
-        body: JSON.stringify({ k, e: 'Production', f }),
-      });
-      await response.arrayBuffer();
-      return response.status;
+      return postJson(
+        `http://${service.http}/api/frontend/telemetry`,
+        { k, e: 'Production', f },
+        { origin, 'user-agent': userAgent },
+      );
     },
     change: (method: string, rest: string, body: unknown) =>
       manage(service.http, access, method, `${path}${rest}`, method === 'PATCH' ? 200 : 201, body),

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { completeProvider } from '../../../src/accounts/identity-providers.ts';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
 import { crowdedReports } from './crowd.ts';
-import { experimentRecipes } from './experiment-recipes.ts';
-import { preferencesRecipes } from './preferences-recipes.ts';
-import { providerRecipes } from './provider-recipes.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { ask, make, ofUserWithoutPassword, takeUser } from './targets.ts';
 import { wideReport } from './wide-application.ts';
@@ -13,6 +11,21 @@ import type { Lot, World } from './world.ts';
 const features = '/applications/:id/features';
 const notes = `${features}/:feature/notes`;
 const metric = '/applications/:id/metrics/:metric';
+const scan = '/applications/:id/code-scans/:repository';
+const experiments = '/applications/:id/experiments';
+
+const columns = Object.fromEntries(Array.from({ length: 21 }, (_, page) => [`page-${page}`, ['users']]));
+
+const provider = { name: 'Corp', issuer: 'http://login.invalid', clientId: 'flagmeter' };
+
+const plan = {
+  feature: 'checkout',
+  name: 'A',
+  environment: 'Production',
+  base: 'off',
+  metric: 'used',
+  users: 1000,
+};
 
 const afterPath =
   (more: string): Recipe =>
@@ -22,6 +35,18 @@ const withBody =
   (body: object): Recipe =>
   async () => ({ body });
 
+/** The good body with another field. */
+const but =
+  (fields: object): Recipe =>
+  async (_world, { body }) => ({ body: { ...(body as object), ...fields } });
+
+/** The same path with a part replaced. */
+const replacing =
+  (part: string | RegExp, by: string): Recipe =>
+  async (_world, { path }) => ({ path: path.replace(part, by) });
+
+const again: Recipe = async () => ({ again: () => ({}) });
+
 const publicJwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
 
 /** Answers of a single route, or with special setup. */
@@ -30,9 +55,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'PUT /teams/:id/members/:userId 201': addSomebody,
   'PUT /teams/:id/members/:userId store_unavailable': addSomebody,
 
-  'DELETE /applications/:id/identities invalid_query': async (_world, { path }) => ({
-    path: path.replace(/\?.*/, ''),
-  }),
+  'DELETE /applications/:id/identities invalid_query': replacing(/\?.*/, ''),
   'POST /applications not_found': withBody({ name: 'Shop', teamId: 'none' }),
   'POST /applications not_in_team': async ({ outsider }) => ({
     body: { name: 'Shop', teamId: outsider.primaryTeam },
@@ -51,34 +74,26 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`GET ${features} invalid_query`]: afterPath('?environment='),
   [`GET ${features}/:feature/verdict invalid_query`]: afterPath('?environment='),
   [`GET ${features}/:feature/senders invalid_query`]: afterPath('?environment='),
-  [`GET ${features}/:feature/senders not_found`]: async (_world, { path }) => ({
-    path: path.replace('/senders', '-none/senders'),
-  }),
-  [`GET ${features}/:feature/verdict not_found`]: async (_world, { path }) => ({
-    path: path.replace('/verdict', '-none/verdict'),
-  }),
-  [`POST ${notes} not_found`]: async (_world, { path }) => ({ path: path.replace('/notes', '-none/notes') }),
-  [`POST ${notes} conflict`]: async () => ({ again: () => ({}) }),
-  [`PUT ${metric} invalid_name`]: async (_world, { path }) => ({ path: path.replace(/[^/]+$/, '__other__') }),
+  [`GET ${features}/:feature/senders not_found`]: replacing('/senders', '-none/senders'),
+  [`GET ${features}/:feature/verdict not_found`]: replacing('/verdict', '-none/verdict'),
+  [`POST ${notes} not_found`]: replacing('/notes', '-none/notes'),
+  [`POST ${notes} conflict`]: again,
+  [`PUT ${metric} invalid_name`]: replacing(/[^/]+$/, '__other__'),
   'GET /applications/:id/ingest invalid_query': afterPath(
     '?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',
   ),
 
-  'GET /applications/:id/overview/users unknown_environment': async (_world, { path }) => ({
-    path: path.replace('Production', 'Nowhere'),
-  }),
-  'POST /applications/:id/imports unknown_environment': async (_world, { body }) => ({
-    body: { ...(body as object), environment: 'Nowhere' },
-  }),
+  'GET /applications/:id/overview/users unknown_environment': replacing('Production', 'Nowhere'),
+  'POST /applications/:id/imports unknown_environment': but({ environment: 'Nowhere' }),
   'POST /applications/:id/imports body_too_large': withBody(' '.repeat(600_000) as unknown as object),
   'GET /applications/:id/prometheus invalid_query': afterPath('?environment='),
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
 
   'POST /applications/:id/keys/adopt invalid_body': withBody(adopted({ token: 'two words' })),
-  'POST /applications/:id/keys/adopt conflict': async () => ({ again: () => ({}) }),
+  'POST /applications/:id/keys/adopt conflict': again,
   'POST /applications/:id/keys/adopt unknown_environment': withBody(adopted({ environment: 'Nowhere' })),
   'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),
-  [`POST ${features} conflict`]: async () => ({ again: () => ({}) }),
+  [`POST ${features} conflict`]: again,
   'POST /teams conflict': async ({ tokenOf, empty }) => ({
     authorization: `Bearer ${await tokenOf(empty.keys.Admin)}`,
   }),
@@ -116,12 +131,58 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     const clientId = await make(world, list, { name: 'CI', publicKeys: [publicJwk] }, 'clientId');
     return { path: `${list}/${clientId}/secret` };
   },
-  'POST /applications/:id/keys/:keyId/rotate conflict': async () => ({ again: () => ({}) }),
+  'POST /applications/:id/keys/:keyId/rotate conflict': again,
 
   ...crowdedReports,
-  ...preferencesRecipes,
-  ...experimentRecipes,
-  ...providerRecipes,
+
+  'GET /users/me/preferences forbidden': asApiKey,
+  'PATCH /users/me/preferences forbidden': asApiKey,
+  'PATCH /users/me/preferences plan_limit': withBody({ columns }),
+  'POST /applications/:id/views plan_limit': again,
+  'PATCH /applications/:id/views/:viewId forbidden': asUser,
+
+  [`GET ${features}/:feature/comparison not_found`]: replacing('/comparison', '-none/comparison'),
+  [`GET ${features}/:feature/split not_found`]: replacing('/split', '-none/split'),
+  [`POST ${experiments} invalid_name`]: but({ base: '' }),
+  [`POST ${experiments} invalid_time`]: but({ startAt: 'soon' }),
+  [`POST ${experiments} unknown_environment`]: but({ environment: 'Nowhere' }),
+  [`POST ${experiments} conflict`]: again,
+  // Only an experiment with a planned number of users is computed for the list.
+  [`GET ${experiments} backpressure`]: async (world, { path }) => {
+    await make(world, path, plan, 'id');
+    return {};
+  },
+  [`PATCH ${experiments}/:experimentId invalid_name`]: withBody({ base: '' }),
+  [`PATCH ${experiments}/:experimentId invalid_time`]: withBody({ startAt: 'soon' }),
+  [`PATCH ${experiments}/:experimentId unknown_environment`]: withBody({ environment: 'Nowhere' }),
+  [`PATCH ${experiments}/:experimentId conflict`]: withBody({ users: 5000 }),
+  // Each time another experiment, because an experiment can be stopped only once.
+  [`PATCH ${experiments}/:experimentId backpressure`]: async (world, { path }) => {
+    const all = path.slice(0, path.lastIndexOf('/'));
+    const ids: string[] = [];
+    for (let at = 0; at < 60; at += 1)
+      ids.push(await make(world, all, { ...plan, feature: `crowd-${at % 3}` }, 'id'));
+    return {
+      body: { stop: 'Too many errors' },
+      again: (time) => ({ path: `${all}/${ids[time % ids.length]}` }),
+    };
+  },
+
+  'POST /identity-providers invalid_body': withBody(provider),
+  'POST /identity-providers plan_limit': again,
+  'PATCH /identity-providers/:providerId invalid_body': withBody({ issuer: provider.issuer }),
+  'PATCH /identity-providers/:providerId conflict': ofOperator,
+  'DELETE /identity-providers/:providerId conflict': ofOperator,
+
+  [`PUT ${scan} invalid_name`]: async (_world, { path }) => ({
+    path: path.replace(/[^/]+$/, 'a'.repeat(300)),
+  }),
+  [`PUT ${scan} conflict`]: async (_world, { path }) => ({
+    again: (time) => ({ path: path.replace(/[^/]+$/, `repository-${time}`) }),
+  }),
+  [`PUT ${scan} body_too_large`]: async () => ({ body: ' '.repeat(5_000_000) }),
+  'GET /applications/:id/cleanup invalid_query': afterPath('?environment='),
+  'GET /applications/:id/health invalid_query': replacing(/\?.*|$/, '?environment='),
 
   'POST /teams/:id/webhooks invalid_body': withBody({
     name: 'Chat',
@@ -289,4 +350,20 @@ async function declareOneMore(world: World): Promise<Partial<Wanted>> {
   await world.send(undefined, 'POST', '/api/frontend/telemetry', packet, type);
   for (let at = 0; at < 200; at += 1) await ask(world, 'POST', `${path}/features`, { name: `feature-${at}` });
   return { path: `${path}/features/seen` };
+}
+
+/** Makes a shared view of the Admin private, as a User. */
+async function asUser({ sign, user }: World): Promise<Partial<Wanted>> {
+  return { authorization: `Bearer ${await sign(user)}`, body: { shared: false } };
+}
+
+async function asApiKey({ tokenOf, home }: World): Promise<Partial<Wanted>> {
+  return { authorization: `Bearer ${await tokenOf(home.keys.Admin)}` };
+}
+
+async function ofOperator({ service }: World, { path }: Wanted): Promise<Partial<Wanted>> {
+  const settings = completeProvider(provider, { allowPrivate: true });
+  const configured = { id: 'corp', number: 0, ...settings, createdAt: 0, updatedAt: 0 };
+  service.setProviders({ file: '/etc/flagmeter/providers.json', providers: [configured] });
+  return { path: path.replace(/[^/]+$/, configured.id) };
 }

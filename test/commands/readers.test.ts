@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { oldestReader } from '../../src/storage/lmdb/store-health.ts';
 import { expect, test } from 'vitest';
+import { oldestReader } from '../../src/storage/lmdb/store-health.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { createKey, manage, token, usage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';

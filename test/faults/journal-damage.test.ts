@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { frameSize, segmentNames } from '../../src/storage/journal/segment.ts';
 import { beforeAll, expect } from 'vitest';
+import { frameSize, segmentNames } from '../../src/storage/journal/segment.ts';
 import { freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { freePorts } from '../support/free-ports.ts';

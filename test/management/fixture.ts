@@ -57,19 +57,26 @@ export interface ManageFixture extends AuthFixture {
   callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
-/** @param rate and burst of a client, requests per second; unlimited by default */
-export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
-  const fixture = await openAuthFixture();
-  const { settings, directory, team, addClient } = fixture;
-  const parts = {
+/** What endpoints need to know their callers. @param rate and burst of a client, requests per second; default unlimited */
+export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {
+  return {
     directory,
-    accountStore: fixture.accountStore,
-    accounts: fixture.store,
     authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
     freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     authTimeOf: ({ iat }: AccessClaims) => iat,
     rates: new KeyedLimits(rate, rate),
+  };
+}
+
+/** @param rate as for `callerDeps` */
+export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
+  const fixture = await openAuthFixture();
+  const { settings, directory, team, addClient } = fixture;
+  const parts = {
+    ...callerDeps(fixture, rate),
+    accountStore: fixture.accountStore,
+    accounts: fixture.store,
   };
   const passwords = {
     checkRoom: () => {},

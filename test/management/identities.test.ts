@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AccountDraft } from '../../src/accounts/account-draft.ts';
-import type { AccessClaims } from '../../src/auth/oauth/tokens/access-token.ts';
-import { createBearer } from '../../src/auth/oauth/tokens/bearer.ts';
-import { isStillValid } from '../../src/auth/oauth/tokens/validate-token.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
 import { identities } from '../../src/management/identities.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { send } from '../auth/fixture.ts';
@@ -14,7 +9,7 @@ import { postJson, token, usage } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { attachPeople, type Exposure, openPeople, type People } from '../support/people.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { openManageFixture } from './fixture.ts';
+import { callerDeps, openManageFixture } from './fixture.ts';
 
 const day = 86_400_000;
 
@@ -193,16 +188,11 @@ test('packets that arrive while a person is being forgotten do not restore the p
 
 test('members read exposures, Admins forget identities, and other teams are refused', async () => {
   const fixture = await openManageFixture();
-  const { directory, settings, clock, application, tokens } = fixture;
+  const { clock, application, tokens } = fixture;
   const store = openUsageTables(temporaryDirectory());
   const forgotten: string[] = [];
   const routes = routesFrom([identities], {
-    directory,
-    authenticate: createBearer(settings),
-    freshen: async () => undefined,
-    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
-    authTimeOf: ({ iat }: AccessClaims) => iat,
-    rates: new KeyedLimits(0, 0),
+    ...callerDeps(fixture),
     store,
     clock,
     exposureDays: 30,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { opened } from '../support/opened.ts';
 import { switchedStorage } from '../support/postgres-away.ts';
-import { breaches } from './support/breaches.ts';
+import { breaches, type Schema } from './support/breaches.ts';
 import { busyApplication } from './support/busy-application.ts';
 import { departures, read } from './support/conformance.ts';
 import { crowdOf } from './support/crowd.ts';
@@ -151,7 +151,7 @@ describe('a body that breaks a rule of its schema is refused, and changes nothin
     const { method, path, body = {} } = await goodRequest(usual, route);
     const latest = async () => (await usual.send(usual.asAdmin, 'GET', '/api/v2/audit?limit=1')).json();
     const before = await latest();
-    const answers = breaches(schemaOf(route)!, body).map(async (sent) => {
+    const answers = breaches(schemaOf(route) as Schema, body).map(async (sent) => {
       const { text } = await read(await usual.send(usual.asAdmin, method, path, sent));
       return { sent, field: changedField(sent, body as object), ...JSON.parse(text) };
     });

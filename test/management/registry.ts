@@ -1,11 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { AccountDraft } from '../../src/accounts/account-draft.ts';
-import { type AccessClaims, issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
-import { createBearer } from '../../src/auth/oauth/tokens/bearer.ts';
-import { isStillValid } from '../../src/auth/oauth/tokens/validate-token.ts';
+import { issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { cleanup } from '../../src/management/cleanup.ts';
@@ -29,7 +25,7 @@ import type { Answer, RequestDeps } from '../auth/fixture.ts';
 import { readExport } from '../reports/exports/read-chunks.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { type ManageFixture, openManageFixture } from './fixture.ts';
+import { callerDeps, type ManageFixture, openManageFixture } from './fixture.ts';
 import { send } from './support/documented-send.ts';
 
 const dayMs = 86_400_000;
@@ -57,12 +53,7 @@ export async function openRegistry(): Promise<Registry> {
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
   const pool = reportsInThisThread(store);
   const parts = {
-    directory,
-    authenticate: createBearer(settings),
-    freshen: async () => undefined,
-    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
-    authTimeOf: ({ iat }: AccessClaims) => iat,
-    rates: new KeyedLimits(0, 0),
+    ...callerDeps(fixture),
     reports: pool,
     sights: new SharedSights(pool),
     clock,

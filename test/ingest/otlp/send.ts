@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import type { Encoding } from '../../../src/ingest/formats/otlp/decode.ts';
 import { beforeAll } from 'vitest';
+import type { Encoding } from '../../../src/ingest/formats/otlp/decode.ts';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import { usage } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';

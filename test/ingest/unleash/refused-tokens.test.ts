@@ -1,5 +1,5 @@
-import { openPartOf } from '../../../src/ingest/ledger/hour-rows.ts';
 import { expect, test } from 'vitest';
+import { openPartOf } from '../../../src/ingest/ledger/hour-rows.ts';
 import { manage, token } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { message, openUnleash, post, sdk } from './shop.ts';

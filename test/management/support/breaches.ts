@@ -1,6 +1,6 @@
 import { openapi } from './openapi-document.ts';
 
-interface Schema {
+export interface Schema {
   readonly [keyword: string]: unknown;
   readonly type?: string | readonly string[];
   readonly anyOf?: readonly Schema[];

@@ -168,7 +168,7 @@ const most: Readonly<Record<string, number>> = {
   bench: 3183,
   cli: 5902,
   commands: 2403,
-  console: 19740,
+  console: 19263,
   contract: 7986,
   demo: 1454,
   grpc: 1892,

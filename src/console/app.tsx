@@ -18,7 +18,6 @@ import { ApplicationsReader, applications, applicationsError, InTimeZone } from 
 
 const pages = routes.map(({ path, load }) => ({ path: root + path, component: lazyPage(load) }));
 
-/** The whole console, once the signed-in user is known. */
 export function App() {
   const known = user.value !== undefined;
   useEffect(() => {

@@ -45,7 +45,6 @@ export function kept({ range, from, to, tz, compare }: Readonly<Record<string, s
   return { range, from, to, tz, compare };
 }
 
-/** Reads and changes the query of the address. It holds the reader's choices, so that a link shows the same. */
 export function useQuery() {
   const { path, query, route } = useLocation();
   return {
@@ -68,10 +67,8 @@ export function applicationSettingsAddress(app: string, key?: string): string {
   return withQuery(address('settings', 'application'), { app, key });
 }
 
-/** The tabs of a team's settings, besides its members. */
 export type TeamTab = 'api-keys' | 'sign-in-clients' | 'webhooks' | 'limits' | 'sign-in' | 'general';
 
-/** The address of a team's settings, by default of its members. */
 export function teamAddress(team: string, tab?: TeamTab): string {
   return withQuery(address('settings', 'team'), { team, tab });
 }

@@ -9,7 +9,6 @@ type QueryText = Readonly<Record<string, string>>;
 type ParameterCheck = (value: string, query: QueryText) => string | undefined;
 type ParameterChecks = Readonly<Record<string, ParameterCheck>>;
 
-/** A parameter of the address without effect. */
 interface Ignored {
   readonly name: string;
   readonly value: string;
@@ -31,7 +30,6 @@ export function useParameters(own: ParameterChecks): void {
   }, [own]);
 }
 
-/** Accepts the values of a list. */
 export function oneOf(values: readonly string[]): ParameterCheck {
   return (value) => (values.includes(value) ? undefined : `it is not one of ${values.join(', ')}`);
 }
@@ -42,7 +40,6 @@ export function useOrder(columns: readonly { readonly key: string }[]): void {
   useParameters(useMemo(() => ({ sort: orderOf(keys) }), [keys.join()]));
 }
 
-/** Accepts columns, in both directions. */
 function orderOf(keys: readonly string[]): ParameterCheck {
   const known = oneOf(keys);
   return (value, query) => known(value.replace(/^-/, ''), query);

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
 
-/** The subject of an address. */
 export interface Place {
   readonly application: string | undefined;
   readonly environment: string | undefined;

@@ -24,7 +24,6 @@ const calendar = {
   'last-month': { label: 'Last month', step: 'day', compare: 'month' },
 } as const satisfies Record<CalendarRange, object>;
 
-/** The ranges of a length. They end now. */
 const lengths = {
   '1h': { label: '1 hour', length: hour, step: 'minute' },
   '6h': { label: '6 hours', length: 6 * hour, step: 'minute' },
@@ -46,7 +45,6 @@ export type Range =
   /** Unix ms; `from` included, `to` not. */
   | { readonly from: number; readonly to: number };
 
-/** What the figures of a range are compared with. */
 export const comparisons = { previous: 'previous period', year: 'year before', none: 'nothing' } as const;
 export type Comparison = keyof typeof comparisons;
 
@@ -64,7 +62,6 @@ export const widths: Readonly<Record<Step, number>> = { minute, hour, day };
 
 const usual: Range = { preset: '7d' };
 
-/** Maximum number of buckets of a fixed range. */
 const maxBuckets = 400;
 
 /** Reads the range of an address. Returns the usual range if it is invalid. */
@@ -88,7 +85,6 @@ export function readDays(text: string): Range | undefined {
   return dateOf(first) === dates[0] && dateOf(last) === dates[1] ? { first, last } : undefined;
 }
 
-/** A day as a date: `2026-11-10`. */
 export const dateOf = (each: number) => new Date(each * day).toISOString().slice(0, 10);
 
 /** The parameters of a range. A fixed one keeps the relative one before it, to return to. */
@@ -101,7 +97,6 @@ export function rangeQuery(range: Range): Readonly<Record<string, string | undef
   return { range: first === last ? first : `${first}..${last}`, from: undefined, to: undefined };
 }
 
-/** Retention of the buckets of a minute and of an hour. */
 interface Kept {
   readonly minutesMs: number;
   readonly hoursMs: number;
@@ -166,13 +161,11 @@ export function dayStarts({ from, to, step, zone = 'UTC' }: Bounds): readonly nu
   return step === 'day' && zone !== 'UTC' ? daysBetween(zone, from, to).map((at) => at / 1000) : undefined;
 }
 
-/** Bounds as parameters of the API. */
 export function boundsQuery({ from, to, step, zone }: Bounds): Query {
   const timeZone = zone === 'UTC' ? undefined : zone;
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step, timeZone };
 }
 
-/** What the API compares a range with. */
 function comparedBy(range: Range, comparison: Comparison): string | undefined {
   if (comparison !== 'previous') return comparison;
   if ('preset' in range && range.preset in calendar) return calendar[range.preset as CalendarRange].compare;
@@ -219,7 +212,6 @@ export function localInput(at: Instant, zone: string): string {
   return new Date(time + offsetAt(zone, time)).toISOString().slice(0, 16);
 }
 
-/** The time of such a value, Unix ms; `NaN` if it is none. */
 export function timeOfInput(value: string, zone: string): number {
   const local = Date.parse(`${value}Z`);
   if (Number.isNaN(local)) return Number.NaN;

@@ -19,7 +19,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** True if the last request reached the server. */
 export const reachable = signal(true);
 
 /** The path of a resource below `/api/v2`: segments are encoded. */
@@ -49,7 +48,6 @@ export async function call<T>(method: string, path: string, options: CallOptions
   return bodyOf(await send(method, path, options));
 }
 
-/** The body of an answer. @throws as `call` */
 export async function bodyOf<T>(response: Response): Promise<T> {
   if (!response.ok) throw await problemOf(response);
   if (response.status === 204) return undefined as T;

@@ -6,7 +6,6 @@ let offset = 0;
 /** The server's time, Unix ms, updated every second while the page is visible. */
 export const now = signal(Date.now());
 
-/** The server's current time, Unix ms. */
 export function currentTime(): number {
   return Date.now() + offset;
 }

@@ -1,4 +1,3 @@
-/** A field of a thing that two people have changed. */
 interface Difference {
   readonly field: string;
   readonly before: unknown;
@@ -7,10 +6,8 @@ interface Difference {
   readonly mine: unknown;
 }
 
-/** Fields that every change sets. */
 const ignored = new Set(['updatedAt']);
 
-/** The fields that someone else has changed, and those that this page changes. */
 export function differencesOf(
   before: object,
   theirs: object,
@@ -40,7 +37,6 @@ export function isOvertaken(
   );
 }
 
-/** A value for people. */
 export function valueText(value: unknown): string {
   if (value === undefined) return '–';
   if (value === null) return 'default';

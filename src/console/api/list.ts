@@ -4,9 +4,7 @@ import { call, type Query, withQuery } from './client.ts';
 import { forget, usePoll } from './poll.ts';
 import { pauseAfter } from './problem.ts';
 
-/** The loaded part of a list that the API returns in pages. */
 export interface List<T> {
-  /** `undefined` before the first page. */
   readonly items: readonly T[] | undefined;
   readonly more: boolean;
   readonly loading: boolean;
@@ -23,7 +21,6 @@ interface Page<T> {
 
 type Loaded<T> = Pick<List<T>, 'items' | 'loading' | 'error'> & { readonly cursor: string | null };
 
-/** Filters, and the number of items in a page. */
 type ListQuery = Query & { readonly limit?: number };
 
 const maxPageSize = 200;

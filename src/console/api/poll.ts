@@ -6,7 +6,6 @@ import { pauseAfter } from './problem.ts';
 
 /** The state of a poll. A component that reads one of its fields is rendered when that field changes. */
 interface Polled<T> {
-  /** `undefined` before the first answer. */
   readonly data: T | undefined;
   /** Entity tag of `data`, for a change with `If-Match`; `undefined` if the resource has none. */
   readonly etag: string | undefined;

@@ -3,10 +3,8 @@ import type { SignedIn, SignedInUser, SignedOut } from '../../contract/shapes/co
 import { ApiProblem, pauseAfter, problemOf, Unreachable } from './problem.ts';
 import { root } from './settings.ts';
 
-/** The signed-in user; `undefined` until it is known. */
 export const user = signal<SignedInUser | undefined>(undefined);
 
-/** Why reading the user failed. */
 export const trouble = signal<unknown>(undefined);
 
 /** Why the page asks to sign in again: the session has ended, or its sign-in is too old for a change. */
@@ -15,7 +13,6 @@ export const asked = signal<'ended' | 'too-old' | undefined>(undefined);
 const tabs = new BroadcastChannel('flagmeter');
 let waiting: { readonly go: () => void; readonly stop: (reason: unknown) => void }[] = [];
 
-/** A message between tabs: the user who is signed in, or a change. */
 type Notice = { readonly user: string } | 'signed-in' | 'signed-out';
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Notice>) => {
@@ -50,7 +47,6 @@ export function signedInAgain(why: 'ended' | 'too-old', aborted?: AbortSignal): 
   });
 }
 
-/** Repeats the waiting requests if there is a session again. */
 export async function resume(): Promise<void> {
   const found = await readUser();
   if (found === undefined) return;
@@ -60,7 +56,6 @@ export async function resume(): Promise<void> {
   for (const { go } of takeWaiting()) go();
 }
 
-/** Rejects the waiting requests: the user does not sign in again. */
 export function giveUp(): void {
   const why = 'Nothing was changed, because you did not sign in again.';
   const reason = new ApiProblem(401, 'insufficient_user_authentication', why);
@@ -84,7 +79,6 @@ export function signInAddress(path: string, maxAge?: number): string {
   return `${root}/console/sign-in?return=${encodeURIComponent(path)}${limit}`;
 }
 
-/** Ends the session, in all tabs. */
 export async function signOut(): Promise<void> {
   const headers = { 'flagmeter-console': '1' };
   const answer = await fetch(`${root}/console/session`, { method: 'DELETE', headers });

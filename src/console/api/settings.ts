@@ -1,6 +1,5 @@
 import type { ConsoleSettings } from '../../contract/shapes/console.ts';
 
-/** The settings that the server has written into the page. */
 export const settings: ConsoleSettings = JSON.parse(document.getElementById('settings')!.textContent!);
 
 /** The path of the base URL without a trailing slash; empty at the root of a host. */

@@ -9,18 +9,14 @@ export type Change<T> = (now: T) => Readonly<Record<string, unknown>>;
 
 /** A change of the reader that someone else's change has overtaken. */
 export interface Conflict<T> {
-  /** As this page read it. */
   readonly before: T;
   readonly theirs: T;
-  /** The fields that this page sets. */
   readonly mine: Readonly<Record<string, unknown>>;
   /** Applies the change to the current thing, or drops it. */
   readonly decide: (choice: 'mine' | 'theirs') => void;
 }
 
-/** A resource of the API that the reader can change. */
 export interface Thing<T> {
-  /** `undefined` until it has been read. */
   readonly data: T | undefined;
   readonly error: unknown;
   /** Incremented when the reader accepts someone else's change: forms use it as their key, and start over. */
@@ -35,7 +31,6 @@ export interface Thing<T> {
   change(change: Change<T>, extra?: Readonly<Record<string, unknown>>): Promise<boolean>;
 }
 
-/** A version of a resource. */
 export interface Tagged<T> {
   readonly data: T;
   readonly etag: string;

@@ -34,7 +34,6 @@ import { safeText } from '../text/safe-text.ts';
 import { type Liveness, livenessOf } from './liveness.ts';
 import { Switcher } from './switcher.tsx';
 
-/** Pages outside of environments that have a shortcut. */
 const topLevel = routes.filter(({ key, path }) => key !== undefined && !path.startsWith('/apps/'));
 
 const goTo = (title: string, key: string, run: () => void): Shortcut => ({
@@ -89,7 +88,6 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** Three bars at a flagpole, as in the icon of the page. */
 function Logo() {
   return (
     <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
@@ -104,12 +102,20 @@ function Switchers({ place, application }: { place: Place; application: Applicat
   const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
   const all = applications.value ?? [];
   if (all.length === 0) return null;
+  const pageOf = (app: string, environment: string) =>
+    withQuery(environmentAddress(app, environment, page), kept(query));
   const leading = (app: Application) => {
     const environment =
       app.environments.find(({ name }) => name === place.environment) ?? app.environments[0];
     if (environment === undefined || place.page === 'application') return applicationSettingsAddress(app.id);
-    return withQuery(environmentAddress(app.id, environment.name, page), kept(query));
+    return pageOf(app.id, environment.name);
   };
+  const { name: flag } = query;
+  // A flag has the same name in another environment.
+  const elsewhere = (app: string, environment: string) =>
+    place.page === 'flag' && flag !== undefined
+      ? flagAddress({ application: app, environment, name: flag }, query)
+      : pageOf(app, environment);
   return (
     <div class="switchers">
       <Switcher
@@ -128,27 +134,13 @@ function Switchers({ place, application }: { place: Place; application: Applicat
             choices={application.environments.map(({ name }) => ({
               key: name,
               label: name,
-              href: sameElsewhere(application.id, name, place, query),
+              href: elsewhere(application.id, name),
             }))}
           />
         </>
       )}
     </div>
   );
-}
-
-/** The same page, or the same flag, of another environment. */
-function sameElsewhere(
-  app: string,
-  environment: string,
-  place: Place,
-  query: Record<string, string>,
-): string {
-  const { name } = query;
-  if (place.page === 'flag' && name !== undefined)
-    return flagAddress({ application: app, environment, name }, query);
-  const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
-  return withQuery(environmentAddress(app, environment, page), kept(query));
 }
 
 function Tabs({ place, application }: { readonly place: Place; readonly application: Application }) {
@@ -193,7 +185,6 @@ function useDocumentTitle(place: Place, application: Application | undefined): v
   }, [named, place.page, place.environment, application?.name]);
 }
 
-/** Shows whether the figures on the page are current, and if not, since when. */
 function LiveStatus() {
   const { query } = useQuery();
   const fixed = !endsNow(readRange(query), now.peek(), useZone());
@@ -214,7 +205,6 @@ function statusText({ kind, since }: Liveness): string {
   return `${kind} since ${format.clockSeconds(since)}`;
 }
 
-/** The message of a node that cannot reach PostgreSQL. */
 function whyAway(error: unknown): string {
   return error instanceof ApiProblem && error.code === 'engine_unavailable' ? `: ${error.message}` : '';
 }
@@ -307,7 +297,6 @@ function AccountMenu() {
 /** Time in which a page reads its parameters, ms: some belong to what is shown after the first answer. */
 const settledAfterMs = 3000;
 
-/** The parameters of the address that have no effect, why, and a button that removes each. */
 function IgnoredParameters() {
   const { query } = useLocation();
   const { change } = useQuery();

@@ -1,17 +1,13 @@
-/** How current the live figures are. */
 export interface Liveness {
   readonly kind: 'live' | 'behind' | 'offline';
-  /** Time of the figures, Unix ms. */
   readonly since: number;
 }
 
-/** Maximum age of live figures, ms. */
 const behindMs = 10_000;
 
 /** @returns `undefined` if the page has no live figures */
 export function livenessOf(seen: {
   readonly polled: { readonly since: number; readonly error: unknown } | undefined;
-  /** True if the last request reached the server. */
   readonly reachable: boolean;
   /** Unix ms. */
   readonly now: number;

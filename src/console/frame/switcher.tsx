@@ -9,17 +9,13 @@ interface Choice {
 }
 
 interface SwitcherProps {
-  /** Kind of the choices: "Application". */
   readonly title: string;
-  /** Key of the current choice. */
   readonly current: string | undefined;
   readonly choices: readonly Choice[];
 }
 
-/** A longer list has a search field. */
 const maxWithoutSearch = 8;
 
-/** A button with a list of links to other applications or environments. */
 export function Switcher({ title, current, choices }: SwitcherProps) {
   const { open, box, button, toggle, close } = usePopover();
   const id = useId();

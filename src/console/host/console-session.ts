@@ -16,7 +16,6 @@ const sessionPath = '/console/session';
 const notCached = { 'cache-control': 'no-store' };
 const access = { credential: 'Console cookie', who: 'The signed-in user, from a page of the console' };
 
-/** `GET /console/session` returns the signed-in user, and `DELETE` signs them out. */
 const sessionEndpoints: readonly Endpoint<CallbackDeps>[] = [
   {
     method: 'GET',

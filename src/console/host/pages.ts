@@ -65,7 +65,6 @@ const docsHeaders = {
   'x-frame-options': 'DENY',
 };
 
-/** The docs, at `/docs`. */
 function docsEndpoints(bundle: ConsoleBundle): readonly Endpoint<ConsoleSettings>[] {
   const { pages, files } = bundle.docs;
   const single = pages.filter(({ name }) => !name.includes('/'));
@@ -101,7 +100,6 @@ export function missingPage(bundle: ConsoleBundle, settings: ConsoleSettings): H
   };
 }
 
-/** The HTML document of the console. @param page whose scripts load with the document */
 function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings, page?: string): Reply {
   const root = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
   const file = (name: string) => `${root}/console/files/${name}`;
@@ -158,13 +156,11 @@ function policy({ baseUrl, authUrl, metricsUrl }: ConsoleSettings): string {
   );
 }
 
-/** The output of `scripts/build/console.ts`. */
 export interface ConsoleBundle extends ConsoleIndex {
   /** The bytes of all files. They are read for the first request for one, because most services are never asked for any. */
   content(): Uint8Array;
 }
 
-/** The files of the console, without their bytes. */
 export interface ConsoleIndex {
   readonly script: string;
   readonly style: string;
@@ -190,7 +186,6 @@ export interface BundledFile {
   readonly brotli?: Span;
 }
 
-/** Bytes of the content of a bundle. */
 export type Span = readonly [from: number, to: number];
 
 /** The endpoints of the files of a bundle. Names change with the content, so that browsers may cache them forever. */
@@ -203,7 +198,6 @@ function consoleFiles(bundle: ConsoleBundle): readonly Endpoint<unknown>[] {
   }));
 }
 
-/** Sends a file in the coding that the client prefers. */
 function sender(
   bundle: ConsoleBundle,
   { type, gzip, brotli }: BundledFile,

@@ -34,7 +34,6 @@ export const signInEndpoint: Endpoint<ConsoleCallerDeps> = {
   },
 };
 
-/** The redirect URI of the console. */
 function callbackUrl(baseUrl: string): string {
   return `${baseUrl}/console/callback`;
 }
@@ -80,7 +79,6 @@ function begin(
   return { ...sendTo(`${issuer}/connect/authorize?${parameters}`), cookies };
 }
 
-/** Redirects a browser. */
 function sendTo(location: string): Reply {
   return {
     status: 303,
@@ -186,7 +184,6 @@ interface Attempt {
   readonly returnTo: string;
 }
 
-/** Maximum duration of an attempt, seconds. */
 const lifetime = 3600;
 
 /** Maximum number of attempts of a browser: more cookies would exceed the size of its requests. */
@@ -211,7 +208,6 @@ function stateOf(keys: MacKeys, { id, secret, returnTo }: Attempt): string {
   return `${id}.${code}.${Buffer.from(returnTo).toString('base64url')}`;
 }
 
-/** The PKCE verifier of an attempt. */
 function verifierOf({ secret }: Attempt): string {
   return hashSecret(`verifier.${secret}`);
 }
@@ -251,7 +247,6 @@ function startingCookies(
   ];
 }
 
-/** The value of `Set-Cookie` that ends an attempt. */
 function endingCookie(baseUrl: string, { id }: Attempt): string {
   return attemptCookie(baseUrl, id).removal;
 }
@@ -261,7 +256,6 @@ function attemptCookie(baseUrl: string, id: string): HostCookie {
   return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
 }
 
-/** The page for a failed sign-in, below `/console`. */
 function signInFailed(status: number, reason: string, retryAfter?: number): Reply {
   return pageReply({
     status,

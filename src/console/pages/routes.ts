@@ -8,23 +8,19 @@ export interface ConsoleRoute {
   readonly path: string;
   /** Title of the browser tab; the page of one object sets its own (`useTitle`). */
   readonly title?: string;
-  /** Second key of the shortcut: `g f`. */
   readonly key?: string;
   /** Loads the component, with `import` of a literal. `scripts/build/console.ts` reads the file from the text of this function. */
   readonly load: () => Promise<ComponentType<never>>;
 }
 
-/** A page with a tab in the navigation of an environment. */
 interface Tab extends ConsoleRoute {
   readonly page: EnvironmentPage;
   readonly title: string;
   readonly key: string;
 }
 
-/** A page of an environment, in a chunk of its own. */
 const inEnvironment = (page: EnvironmentPage) => ({ page, path: `/apps/:application/:environment/${page}` });
 
-/** The tabs of an environment, in this order. */
 export const tabs: readonly Tab[] = [
   {
     ...inEnvironment('flags'),

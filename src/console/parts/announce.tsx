@@ -7,7 +7,6 @@ export function announce(text: string): void {
   announced.value = { text, count: announced.value.count + 1 };
 }
 
-/** The page's one live region. */
 export function Announcer() {
   const { text, count } = announced.value;
   return (

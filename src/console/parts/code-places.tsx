@@ -1,7 +1,6 @@
 import type { FeatureCode } from '../../contract/shapes/code-scan.ts';
 import { format } from '../text/format.ts';
 
-/** Where the code names a flag, by repository, with the owners of each file. */
 export function CodePlaces({ code }: { readonly code: readonly FeatureCode[] }) {
   return (
     <>

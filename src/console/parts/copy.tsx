@@ -10,7 +10,6 @@ interface CopyButtonProps {
   readonly title?: string;
 }
 
-/** Copies a text, and announces it. */
 export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   const state = useSignal<'copied' | 'failed' | undefined>(undefined);
   useEffect(() => {
@@ -40,7 +39,6 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   );
 }
 
-/** @returns whether it is in the clipboard */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -36,7 +36,17 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** The state of a part of a page that opens one dialog at a time. */
+/** The only button of a dialog that shows something. */
+export function CloseButton({ onClose, primary }: { onClose: () => void; primary?: boolean }) {
+  return (
+    <p class="actions">
+      <button type="button" class={primary ? 'primary' : undefined} onClick={onClose}>
+        Close
+      </button>
+    </p>
+  );
+}
+
 interface OpenDialog {
   /** Belongs at the end of the part. */
   readonly element: ComponentChild;

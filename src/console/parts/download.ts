@@ -10,15 +10,12 @@ export function download(name: string, extension: 'csv' | 'md' | 'png', content:
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** A cell: `null` and `undefined` are empty. */
 export type CsvValue = string | number | boolean | null | undefined;
 
-/** A table as CSV (RFC 4180). */
 export function toCsv(titles: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
   return [titles, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-/** Downloads a table as a file. */
 export function downloadCsv(name: string, csv: string): void {
   // The byte order mark tells spreadsheets that it is UTF-8.
   download(name, 'csv', new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));

@@ -73,7 +73,6 @@ export function Guarded({ children }: { readonly children: ComponentChildren }) 
   );
 }
 
-/** What is being loaded: a whole page, a chart, a table, or the lines of a form. */
 type SkeletonKind = 'page' | 'chart' | 'table' | 'lines';
 
 const blocks: Readonly<Record<SkeletonKind, readonly string[]>> = {
@@ -83,7 +82,6 @@ const blocks: Readonly<Record<SkeletonKind, readonly string[]>> = {
   lines: Array<string>(4).fill('line'),
 };
 
-/** Reserves the place of something until it has been read. */
 export function Skeleton({ kind }: { readonly kind: SkeletonKind }) {
   return (
     <div class="skeleton" aria-busy="true">
@@ -99,7 +97,6 @@ export function Skeleton({ kind }: { readonly kind: SkeletonKind }) {
 
 interface NotFoundProps {
   readonly children?: ComponentChildren;
-  /** Why the API did not show it, if it was asked. */
   readonly error?: unknown;
 }
 

@@ -71,13 +71,11 @@ function urgentText(items: readonly Pick<HealthItem, 'severity'>[]): string | un
   return urgent === 0 ? undefined : `${format.full(urgent)} urgent:`;
 }
 
-/** What was checked, and when. */
 function calmText({ flags, at, lastReceivedAt }: Health, now: number): string {
   const last = lastReceivedAt === null ? '' : `, last data ${format.relative(lastReceivedAt, now)}`;
   return `No issues: keys, senders and ${plural(flags, 'flag')} checked at ${format.clockSeconds(at)}${last}`;
 }
 
-/** The subjects of a finding: `checkout, search and 3 more`. */
 function namesText({ count, subjects }: HealthItem): string | undefined {
   const names = subjects.map(({ name }) => name);
   if (names.length === 0) return undefined;

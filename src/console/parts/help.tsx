@@ -3,7 +3,6 @@ import { root } from '../api/settings.ts';
 interface HelpProps {
   /** Page of the docs, and the anchor of a section: `semantics#the-verdict`. A test checks that it exists. */
   readonly to: string;
-  /** The term that the section explains. */
   readonly children: string;
 }
 

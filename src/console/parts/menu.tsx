@@ -16,7 +16,6 @@ interface MenuProps {
   /** Label for screen readers, if the content does not suffice. */
   readonly title?: string;
   readonly items: readonly MenuItem[];
-  /** Aligns the right edges of menu and button. */
   readonly end?: boolean;
   readonly class?: string;
 }
@@ -96,7 +95,6 @@ function Item({ item, close }: { readonly item: MenuItem; readonly close: () => 
   );
 }
 
-/** Moves to the next item that begins with a letter. */
 function jump(items: readonly HTMLElement[], key: string): boolean {
   if (key.length !== 1) return false;
   const at = items.indexOf(document.activeElement as HTMLElement);

@@ -1,4 +1,3 @@
-/** The entries of one program, the latest first. */
 interface ProgramEntries<Entry> {
   readonly name: string;
   readonly lastAt: string;

@@ -1,10 +1,9 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Dialog } from './dialog.tsx';
+import { CloseButton, Dialog } from './dialog.tsx';
 
 const open = signal(false);
 
-/** The keys of a table or chart that has the focus. */
 const withFocus: readonly (readonly [keys: readonly string[], help: string])[] = [
   [['↑', '↓', 'Page Up', 'Page Down', 'Home', 'End'], 'In a table: move between rows'],
   [['Enter'], 'In a table: open the row'],
@@ -18,7 +17,6 @@ export function openShortcuts(): void {
   open.value = true;
 }
 
-/** The list of the page's shortcuts, which `?` opens. */
 export function Shortcuts() {
   useKeys([{ keys: '?', help: 'List the shortcuts', run: openShortcuts }]);
   if (!open.value) return null;
@@ -54,11 +52,7 @@ export function Shortcuts() {
           ))}
         </tbody>
       </table>
-      <p class="actions">
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </p>
+      <CloseButton onClose={close} />
     </Dialog>
   );
 }
@@ -75,7 +69,6 @@ const registered = signal<readonly (readonly Shortcut[])[]>([]);
 
 const shortcuts = computed(() => registered.value.flat());
 
-/** Registers shortcuts while a component is mounted. */
 export function useKeys(own: readonly Shortcut[]): void {
   const listed = own.map(({ keys, help }) => `${keys} ${help}`).join();
   useEffect(() => {

@@ -3,7 +3,6 @@ import { format } from '../text/format.ts';
 
 const states = { ok: 'as intended', off: 'off', unknown: 'too little data' } as const;
 
-/** The actual split of a flag against the intended one. */
 export function Split({ split }: { readonly split: FeatureSplit | undefined }) {
   if (split === undefined || Object.keys(split.intended).length === 0) return <span class="quiet">–</span>;
   return (
@@ -13,12 +12,10 @@ export function Split({ split }: { readonly split: FeatureSplit | undefined }) {
   );
 }
 
-/** The split as a word, for a cell and its CSV value. */
 export function splitWords({ state, actual }: FeatureSplit): string {
   return state === 'unknown' && actual === null ? 'no data' : states[state];
 }
 
-/** Both splits in full. */
 export function splitTitle({ intended, actual, of, text, state }: FeatureSplit): string {
   if (text !== null) return text;
   if (actual === null) return `Intended: ${sharesText(intended)}`;

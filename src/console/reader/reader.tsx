@@ -17,13 +17,11 @@ import { browserZone, formatIn } from '../text/format.ts';
 /** The applications of the reader's teams, the oldest first; `undefined` until they are known. */
 export const applications = signal<readonly Application[] | undefined>(undefined);
 
-/** Why reading them failed. */
 export const applicationsError = signal<unknown>(undefined);
 
 const path = resource('applications');
 const everyMs = 30_000;
 
-/** Keeps `applications` current. */
 export function ApplicationsReader() {
   const { items, error } = useWholeList<Application>(path, {}, everyMs);
   useEffect(() => {
@@ -33,15 +31,12 @@ export function ApplicationsReader() {
   return null;
 }
 
-/** Reads them again after a change. */
 export function refreshApplications(): void {
   forget(path);
 }
 
-/** How the signed-in user wants to see the console; `undefined` until it is known. */
 export const preferences = computed<Preferences | undefined>(() => user.value?.preferences);
 
-/** Changes some preferences. @throws as `call` */
 export async function changePreferences(patch: PreferencesPatch): Promise<void> {
   const changed = await call<Preferences>('PATCH', resource('users', 'me', 'preferences'), { body: patch });
   if (user.value !== undefined) user.value = { ...user.value, preferences: changed };
@@ -59,7 +54,6 @@ export function hasRole(least: Role): boolean {
   return held.some((role) => isAtLeast(role, least));
 }
 
-/** The team of the address: its own, or that of its application. */
 function teamOfAddress(): string | undefined {
   const path = location.pathname.slice(root.length);
   const query = Object.fromEntries(new URLSearchParams(location.search));
@@ -69,7 +63,6 @@ function teamOfAddress(): string | undefined {
   return applications.value?.find(({ id }) => id === application)?.teamId;
 }
 
-/** The time zone that the reader prefers. */
 export function preferredZone(): string {
   const zone = preferences.value?.timeZone;
   // The browser may lack a zone that the server knows.

@@ -82,7 +82,6 @@ export function SearchDialog({ onClose }: SearchDialogProps) {
 }
 
 interface SearchFieldProps {
-  /** Id of the list. */
   readonly list: string;
   /** Id of the selected result; `undefined` without results. */
   readonly active: string | undefined;

@@ -22,13 +22,11 @@ export interface Entry {
   readonly title: string;
   /** Where it belongs: the name of an application, or the page of the docs. */
   readonly detail?: string;
-  /** Further words that find it. */
   readonly words?: string;
   readonly href?: string;
   readonly run?: () => void;
 }
 
-/** Maximum number of shown entries. */
 export const mostShown = 30;
 
 const order = Object.keys(kinds);

@@ -117,7 +117,6 @@ async function copyLink(): Promise<void> {
   }
 }
 
-/** The sections of the docs. */
 const sections = signal<readonly Entry[] | undefined>(undefined);
 
 interface Title {
@@ -126,7 +125,6 @@ interface Title {
   readonly to: string;
 }
 
-/** The titles of the docs, which are read once. */
 export function docsEntries(): readonly Entry[] {
   return sections.value ?? [];
 }
@@ -189,13 +187,10 @@ function isEntry(value: unknown): value is Entry {
   );
 }
 
-/** Pause after a key, ms. */
 const typingMs = 120;
-/** Pause before an incomplete search is repeated, ms. */
 const againMs = 500;
 const mostRepeats = 20;
 
-/** What the server finds: flags, keys and users of all applications. */
 export function useFound(text: string): { readonly entries: readonly Entry[]; readonly isComplete: boolean } {
   const { path, query } = useLocation();
   const place = placeOf(path.slice(root.length), query);

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
 
-/** True if the page is laid out for paper. */
 export const printing = signal(false);
 
 /** Lays the page out for paper while it is printed: charts are redrawn, and tables have all of their rows. */

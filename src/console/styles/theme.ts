@@ -10,7 +10,6 @@ effect(() => {
   document.documentElement.dataset['theme'] = theme.value;
 });
 
-/** Changes the theme, and stores it in this browser. */
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
   try {

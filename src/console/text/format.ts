@@ -30,7 +30,6 @@ function numbersOf(locale: string | undefined) {
     return (size < 1 ? small : full).format(value);
   };
   return {
-    /** All digits: `4,123,456`. */
     full: (value: number) => full.format(value),
     /** Short: `4.1M`. */
     compact,
@@ -72,7 +71,6 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
     longDate: (at: Instant) => longDates.format(new Date(at)),
     /** The time of day in the reader's zone. */
     clock: (at: Instant) => clocks.format(new Date(at)),
-    /** The time of day with seconds. */
     clockSeconds: (at: Instant) => seconds.format(new Date(at)),
     /** From one time to another, short: `14 Nov, 09:00 – 15 Nov, 10:00`. Another year than that of `now` is named. */
     span: moments,
@@ -130,11 +128,6 @@ function durationsOf(locale: string | undefined, date: (at: Instant) => string) 
   };
 }
 
-/**
- * Formats numbers and times.
- * @param locale by default the browser's
- * @param timeZone by default the browser's
- */
 export function formatsOf(locale?: string, timeZone?: string) {
   const times = timesOf(locale, timeZone);
   return { ...numbersOf(locale), ...times, ...durationsOf(locale, times.date) };
@@ -143,7 +136,6 @@ export function formatsOf(locale?: string, timeZone?: string) {
 /** In the browser's locale, and the reader's time zone. */
 export let format = formatsOf();
 
-/** The time zone of the browser: `Europe/Berlin`. */
 export const browserZone = format.zone;
 
 /** Changes the time zone. What is on the page has to be rendered again. */

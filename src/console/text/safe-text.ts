@@ -1,7 +1,6 @@
 import { type ComponentChildren, Fragment, options, type VNode } from 'preact';
 import { replaceDirectional } from '../../contract/active-characters.ts';
 
-/** Attributes with text for people. */
 const textAttributes = ['title', 'aria-label', 'alt', 'placeholder'] as const;
 
 /**
@@ -29,7 +28,6 @@ function safe(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(safe) : children;
 }
 
-/** Replaces characters that change the direction of text. */
 export function safeText(text: string): string {
   return replaceDirectional(text, () => '\ufffd');
 }

@@ -1,6 +1,5 @@
 import type { ActivityItem } from '../../../contract/shapes/activity.ts';
 
-/** Items of one kind that follow each other on a day. */
 export type Run = readonly [ActivityItem, ...ActivityItem[]];
 
 export interface Day {

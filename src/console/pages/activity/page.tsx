@@ -100,7 +100,6 @@ function DaySection({ day: { title, runs }, place }: { readonly day: Day; readon
   );
 }
 
-/** The kinds of a filter: those of a group, or one; all if it is neither. */
 function kindsOf(what: string | undefined): readonly string[] | undefined {
   if (what === undefined || what === '') return undefined;
   if (Object.hasOwn(activityGroups, what)) return kindsIn(what as ActivityGroup);
@@ -142,7 +141,6 @@ function Export({ path }: { readonly path: string }) {
   );
 }
 
-/** An item, or several of one kind folded into one. */
 function RunOf({ run, place }: { readonly run: Run; readonly place: InEnvironment }) {
   const [item] = run;
   if (run.length === 1) return <Item item={item} place={place} />;
@@ -195,7 +193,6 @@ function Item({ item, place }: { readonly item: ActivityItem; readonly place: In
   );
 }
 
-/** The time of day, and the time since. */
 function When({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={format.time(at)} class="activity-when">
@@ -239,9 +236,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** The loaded part of the feed. */
 interface Feed {
-  /** The latest first; `undefined` before the first page. */
   readonly items: readonly ActivityItem[] | undefined;
   readonly more: boolean;
   readonly loading: boolean;
@@ -252,7 +247,6 @@ interface Feed {
 interface Loaded {
   /** By id. A later answer replaces an item, such as the end of refusals. */
   readonly items: ReadonlyMap<string, ActivityItem>;
-  /** The cursor after the last page. */
   readonly cursor: string | null;
   readonly loading: boolean;
   readonly error: unknown;

@@ -14,17 +14,16 @@ import { forget, usePoll } from '../../api/poll.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
-import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from '../../parts/resource/part.tsx';
+import { DeletionPart, NamePart, Part, ReadOnlyNote } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
-import { refreshApplications } from '../../reader/reader.tsx';
+import { hasRole, refreshApplications } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { Keys } from './keys.tsx';
 import { previewOrigin } from './origin-preview.ts';
 import { Removals } from './removals.tsx';
 
-/** The settings of an application. @param props `id` of the application */
 export function ApplicationPage({ id }: { readonly id: string }) {
   const { route } = useLocation();
   const thing = useThing<Application>(resource('applications', id));
@@ -46,7 +45,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
         <>
           <h1>{application.name}</h1>
           <ReadOnlyNote what="the settings of an application" />
-          {isAdmin() && (
+          {hasRole('Admin') && (
             <NamePart
               key={`name-${version}`}
               name={application.name}
@@ -59,7 +58,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
           <Origins application={application} thing={thing} />
           <IdentitiesToggle application={application} thing={thing} />
           <Rates key={`rates-${version}`} application={application} thing={thing} />
-          {isAdmin() && (
+          {hasRole('Admin') && (
             <DeletionPart kind="application" name={application.name} remove={remove}>
               Its keys stop working at once, and all its counts are removed. This cannot be undone.
             </DeletionPart>
@@ -70,7 +69,6 @@ export function ApplicationPage({ id }: { readonly id: string }) {
   );
 }
 
-/** Accepts or ignores identities that clients generate. */
 function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }: ApplicationProps) {
   const { refusal, run } = useAction();
   return (
@@ -79,7 +77,7 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
         <input
           type="checkbox"
           checked={on}
-          disabled={!isAdmin()}
+          disabled={!hasRole('Admin')}
           onClick={(event) => {
             event.preventDefault();
             run(
@@ -104,7 +102,6 @@ const rates = [
   { name: 'burst', setting: '--burst', label: 'Burst: packets and reports at once' },
 ] as const;
 
-/** The rate limits of an application: its own, or the defaults. */
 function Rates({ application, thing }: ApplicationProps) {
   const { data } = usePoll<TeamLimits>(resource('teams', application.teamId, 'limits'), undefined);
   const defaultOf = (setting: string) => {
@@ -117,7 +114,7 @@ function Rates({ application, thing }: ApplicationProps) {
       help="semantics#limits-and-fairness"
       note="Requests above these limits are answered 429, and senders retry later. They cannot exceed the limits of the server; a rate of 0 means the limit of the server."
     >
-      {isAdmin() ? (
+      {hasRole('Admin') ? (
         <Form
           submit="Save the rate limits"
           done="The rate limits are saved. They apply from the next packet on."
@@ -131,15 +128,10 @@ function Rates({ application, thing }: ApplicationProps) {
               name={name}
               label={label}
               hint={`If empty: ${defaultOf(setting)}`}
-              control={(properties) => (
-                <input
-                  {...properties}
-                  type="number"
-                  min="0"
-                  step="any"
-                  defaultValue={String(application[name] ?? '')}
-                />
-              )}
+              type="number"
+              min="0"
+              step="any"
+              value={String(application[name] ?? '')}
             />
           ))}
         </Form>
@@ -158,13 +150,11 @@ function numberIn(text: FormDataEntryValue | null): number | null {
   return text === '' ? null : Number(text);
 }
 
-/** The properties of a section of an application's settings. */
 interface ApplicationProps {
   readonly application: Application;
   readonly thing: Thing<Application>;
 }
 
-/** The environments of an application, and the progress of removals. */
 function Environments({ application: { id, environments }, thing }: ApplicationProps) {
   const path = resource('applications', id, 'environments');
   const reload = () => {
@@ -197,7 +187,7 @@ function Environments({ application: { id, environments }, thing }: ApplicationP
         })}
       />
       <Removals of={id} />
-      {isAdmin() && (
+      {hasRole('Admin') && (
         <Form
           submit="Add the environment"
           done="The environment is added"
@@ -220,7 +210,6 @@ function Environments({ application: { id, environments }, thing }: ApplicationP
   );
 }
 
-/** The origins of pages that may send packets. */
 function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProps) {
   const typed = useSignal('');
   const change = (make: (now: readonly string[]) => readonly string[]) =>
@@ -249,7 +238,7 @@ function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProp
           children: <p>{allowedOrigins.length === 1 ? lastRemoved : removed}</p>,
         })}
       />
-      {isAdmin() && (
+      {hasRole('Admin') && (
         <Form
           submit="Add the origin"
           done="The origin is added. It applies from the next packet on."

@@ -4,7 +4,6 @@ import type { Shown } from '../../parts/form/create.tsx';
 
 export type KeyType = ApplicationKey['type'];
 
-/** The types of keys with their purposes. */
 export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = [
   ['Frontend', 'For web pages. It is public; packets must come from an allowed origin.'],
   ['Mobile', 'For apps. It is public; packets need no origin.'],

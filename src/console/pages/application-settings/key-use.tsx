@@ -24,7 +24,6 @@ export function Refusals({ of: key }: { readonly of: ApplicationKey }) {
   );
 }
 
-/** The last use of a key and its refusals, and whether something still sends with it. */
 export function LastUse({ of: key }: { readonly of: ApplicationKey }) {
   const { name, lastUsedAt, refused } = key;
   if (lastUsedAt === null && refused.count === 0) return <p>Nothing was ever sent with {name}.</p>;

@@ -10,11 +10,12 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { type CreateButtonProps, Secret } from '../../parts/form/create.tsx';
 import { Choices, Field, Form } from '../../parts/form/form.tsx';
-import { isAdmin, Part } from '../../parts/resource/part.tsx';
+import { Part } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { Ago } from '../../parts/table/columns.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
-import { ListTable, type ListTableProps } from '../../parts/table/table.tsx';
+import { ListTable, type ListTableProps } from '../../parts/table/list-table.tsx';
+import { hasRole } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
 import { createKey, type KeyType, keyTypes, shownKey } from './key-types.ts';
 import { LastUse, Refusals } from './key-use.tsx';
@@ -169,7 +170,6 @@ interface WarnedProps {
   readonly onRotate: () => void;
 }
 
-/** The warnings of a key, with their remedy. */
 function Warned({ warned: key, onRotate }: WarnedProps) {
   return key.warnings.map(({ code, message, at }) => (
     <div key={code} class="settings-leak" role="note">
@@ -178,7 +178,7 @@ function Warned({ warned: key, onRotate }: WarnedProps) {
         {code === 'leaked' ? 'has leaked' : 'can be guessed'}
       </h3>
       {code === 'leaked' ? <Leak of={key} at={at} /> : <p>{message}.</p>}
-      {isAdmin() && canRotate(key) && (
+      {hasRole('Admin') && canRotate(key) && (
         <button type="button" class="danger" onClick={onRotate}>
           Replace the key {key.name} …
         </button>

@@ -12,7 +12,6 @@ type OriginPreview =
 
 const ownMachine = /^(https?):\/\/(localhost|127\.0\.0\.1|\[::1\]):\*$/i;
 
-/** @param text the typed entry */
 export function previewOrigin(text: string): OriginPreview {
   const entry = text.trim().replace(/\/$/, '');
   if (entry === 'null') {
@@ -76,7 +75,6 @@ function ofOwnMachine(scheme: string, machine: string): OriginPreview {
   };
 }
 
-/** True if a host is a name rather than an address. */
 function isName(host: string): boolean {
   return !/^[\d.]+(:|$)|^[[.]/.test(host);
 }

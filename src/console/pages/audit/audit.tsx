@@ -9,19 +9,17 @@ import { useList } from '../../api/list.ts';
 import { useAction } from '../../parts/action.tsx';
 import { downloadCsv, toCsv } from '../../parts/download.ts';
 import { Filter } from '../../parts/form/filters.tsx';
-import { isAdmin } from '../../parts/resource/part.tsx';
 import { Time } from '../../parts/table/columns.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
-import { ListTable } from '../../parts/table/table.tsx';
-import { applications } from '../../reader/reader.tsx';
+import { ListTable } from '../../parts/table/list-table.tsx';
+import { applications, hasRole } from '../../reader/reader.tsx';
 import { actionText, changeText, dayBounds } from './audit-words.ts';
 
-/** `/audit`: the audit log. */
 export function Audit() {
   return (
     <>
       <h1>Audit log</h1>
-      {isAdmin() ? (
+      {hasRole('Admin') ? (
         <Entries />
       ) : (
         <p class="callout callout-note">
@@ -61,7 +59,6 @@ const columns = columnsOf<AuditEntry>(auditColumns, {
   changes: ({ changes = [] }) => changes.map(changeText).join('; '),
 });
 
-/** The target, with the application that it belongs to. */
 function Target({ of: { target, applicationId } }: { readonly of: AuditEntry }) {
   const application = applications.value?.find(({ id }) => id === applicationId);
   if (application === undefined || target.type === 'application') return <>{target.name}</>;
@@ -72,10 +69,8 @@ function Target({ of: { target, applicationId } }: { readonly of: AuditEntry }) 
   );
 }
 
-/** Maximum number of pages of an export. */
 const mostPages = 100;
 
-/** Saves all entries that match the filters. */
 function Export({ filters }: { readonly filters: Query }) {
   const { busy, refusal, run } = useAction();
   async function save() {

@@ -17,7 +17,6 @@ import { states } from '../overview/states.ts';
 
 const everyMs = 30_000;
 
-/** The flags that can go, in all environments of the application. */
 export function CleanupPage({ application, environment }: InEnvironment) {
   const path = resource('applications', application, 'cleanup');
   const { data, error } = usePoll<Cleanup>(path, everyMs);
@@ -88,7 +87,6 @@ function List({ path, data, place }: PartProps & { readonly path: string }) {
 interface ToolsProps {
   readonly path: string;
   readonly data: Cleanup;
-  /** The flags of the text: the selected ones, or all. */
   readonly shown: readonly CleanupItem[];
   readonly isPart: boolean;
   readonly onAll: (all: boolean) => void;
@@ -150,7 +148,6 @@ function csvOf(items: readonly CleanupItem[]): string {
   );
 }
 
-/** The flags that cannot go yet, and why. */
 function Blocked({ data: { blocked, blockedTotal }, place }: PartProps) {
   const { query } = useQuery();
   if (blocked.length === 0) return null;
@@ -196,7 +193,6 @@ interface ItemProps {
   readonly onChoose: (chosen: boolean) => void;
 }
 
-/** A flag that can go: why, whose it is, where the code names it, and the text of a pull request. */
 function Item({ item, place, chosen, onChoose }: ItemProps) {
   const { query } = useQuery();
   const { feature, reasons, owners, ownersFrom, code, nextText, pullRequest, declared } = item;
@@ -255,7 +251,6 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
   );
 }
 
-/** Reason to remove a flag, such as `Unused since 14 Oct`. */
 function whyGoes({ variant, since }: CleanupItem): string {
   const from = since === null ? '' : ` since ${format.time(since)}`;
   return variant === null ? `Unused${from}` : `Only ${variant}${from}`;

@@ -19,7 +19,6 @@ import { format } from '../../text/format.ts';
 
 const everyMs = 30_000;
 
-/** `/apps/:application/:environment/experiment?id=…` */
 export function ExperimentPage({ application: app, environment: env }: InEnvironment) {
   const { query } = useQuery();
   const id = query['id'];
@@ -55,7 +54,6 @@ interface ResultProps {
   readonly result: ExperimentResult | undefined;
 }
 
-/** The frozen verdict, or how far it is. */
 function Outcome({ app, experiment, result }: ResultProps) {
   const { state, progress, verdict, stopped } = experiment;
   if (state === 'planned') return <p class="callout">Planned: {progress.text}.</p>;
@@ -80,7 +78,6 @@ function Outcome({ app, experiment, result }: ResultProps) {
   );
 }
 
-/** The days after which a difference is detectable. */
 function RunningPower({ app, experiment }: Pick<ResultProps, 'app' | 'experiment'>) {
   const { feature, environment, metric, base } = experiment;
   const path = resource('applications', app, 'features', feature, 'power');
@@ -102,7 +99,6 @@ interface FiguresProps {
   readonly result: ExperimentResult;
 }
 
-/** The intervals, guardrails and days. */
 function Figures({ experiment, result }: FiguresProps) {
   const { metric, base, variants, guardrails, from, to, days, method, split } = result;
   return (
@@ -238,7 +234,6 @@ interface ChangesProps {
   readonly list: string;
 }
 
-/** Stops a running experiment, or deletes any. */
 function Changes({ path, experiment, list }: ChangesProps) {
   async function stop(data: FormData) {
     await call('PATCH', path, { body: { stop: String(data.get('stop')) } });
@@ -287,7 +282,6 @@ function isShare(metric: string): boolean {
   return metric === 'used' || metric === 'viewed';
 }
 
-/** A value of a metric per check. */
 function valueText(metric: string, value: number | null): string {
   if (value === null) return '–';
   return isShare(metric) ? shares.format(value) : plain.format(value);

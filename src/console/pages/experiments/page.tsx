@@ -94,7 +94,6 @@ function Experiments({ app, env, rows, caption }: ExperimentsProps) {
   return <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} stacked />;
 }
 
-/** The address of the page of an experiment. */
 export function experimentAddress(app: string, env: string, id: string): string {
   return withQuery(environmentAddress(app, env, 'experiment'), { id });
 }

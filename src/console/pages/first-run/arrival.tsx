@@ -61,10 +61,7 @@ function Waiting({ source, left }: { readonly source: Source; readonly left: num
   );
 }
 
-interface TroubleProps {
-  readonly app: string;
-  readonly env: string;
-  readonly source: Source;
+interface TroubleProps extends ArrivalProps {
   readonly seen: Extract<Watched, { kind: 'trouble' }>;
   readonly again: () => void;
 }
@@ -96,7 +93,6 @@ function Trouble({ app, env, source, seen: { refused, unattributed, late }, agai
   );
 }
 
-/** A refusal, and the known facts about its sender. */
 interface Refusal {
   readonly code: string;
   readonly count: number;
@@ -122,9 +118,7 @@ function ofUnattributed(refusal: UnattributedRefusal): Refusal {
   return { code, count, at, facts };
 }
 
-interface RefusedProps {
-  readonly app: string;
-  readonly source: Source;
+interface RefusedProps extends Pick<ArrivalProps, 'app' | 'source'> {
   readonly refusal: Refusal;
 }
 
@@ -152,7 +146,6 @@ function Refused({ app, source, refusal: { code, count, at, facts } }: RefusedPr
   );
 }
 
-/** Reasons why a message never reaches the server. */
 function Hints({ hints }: { readonly hints: readonly string[] }) {
   const secure = location.protocol === 'https:' && settings.metricsUrl.startsWith('http:');
   return (
@@ -170,14 +163,10 @@ function Hints({ hints }: { readonly hints: readonly string[] }) {
   );
 }
 
-interface ArrivedProps {
-  readonly app: string;
-  readonly env: string;
-  readonly source: Source;
+interface ArrivedProps extends ArrivalProps {
   readonly seen: Extract<Watched, { kind: 'arrived' }>;
 }
 
-/** The first messages of a source: their sender, and the flags in them. */
 function Arrived({ app, env, source, seen: { count, last, isAlone } }: ArrivedProps) {
   return (
     <div class="stack panel panel-good connect-result">
@@ -200,9 +189,7 @@ function Arrived({ app, env, source, seen: { count, last, isAlone } }: ArrivedPr
   );
 }
 
-interface CountedProps {
-  readonly app: string;
-  readonly env: string;
+interface CountedProps extends Pick<ArrivalProps, 'app' | 'env'> {
   readonly arrivedAt: string;
   /** True if all counts of the environment come from this source. */
   readonly isAlone: boolean;

@@ -11,7 +11,6 @@ interface ChooseSourceProps {
   readonly chosen?: Source | undefined;
 }
 
-/** What an application may already use. Each leads to its steps. */
 export function ChooseSource({ app, env, chosen }: ChooseSourceProps) {
   const kept = keptChoice({ application: app, environment: env });
   return (
@@ -41,7 +40,6 @@ interface ChooseTargetProps {
   readonly onChoose: (id: string) => void;
 }
 
-/** The proxies, programs or languages of a source. */
 export function ChooseTarget({ source: { choice, targets }, chosen, onChoose }: ChooseTargetProps) {
   return (
     <fieldset class="actions connect-targets">
@@ -63,12 +61,10 @@ interface Choice {
 }
 
 const storageKey = 'flagmeter-connect';
-/** Maximum number of environments with a stored choice. */
 const most = 20;
 
 type Stored = readonly (readonly [place: string, choice: Choice])[];
 
-/** The last choice for an environment in this browser. */
 function keptChoice(place: InEnvironment): Choice | undefined {
   return new Map(readStored()).get(nameOf(place));
 }

@@ -12,8 +12,8 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Pending } from '../../parts/failure.tsx';
 import { OptionList } from '../../parts/form/filters.tsx';
 import { Choices, Field, Form } from '../../parts/form/form.tsx';
-import { isAdmin } from '../../parts/resource/part.tsx';
 import { Ago } from '../../parts/table/columns.tsx';
+import { hasRole } from '../../reader/reader.tsx';
 import { createKey, type KeyType, keyTypes } from '../application-settings/key-types.ts';
 import { RefusedTokens, useUnattributed } from '../ingest/senders.tsx';
 import { Arrival } from './arrival.tsx';
@@ -21,7 +21,6 @@ import { ChooseSource, ChooseTarget, useKeptChoice } from './choose.tsx';
 import { type Source, sources } from './sources.ts';
 import type { Block, Lines, Target } from './target.ts';
 
-/** How to send to an environment, until the first message arrives and for further senders. */
 export function ConnectPage(props: InEnvironment) {
   // Another environment starts over: messages of this one must not appear there.
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
@@ -63,7 +62,6 @@ interface StepsProps {
   readonly source: Source;
 }
 
-/** The steps to a sender: a key of the type that it needs or an adopted token, and its lines. */
 function Steps({ application, env, keys, source }: StepsProps) {
   const { query, change } = useQuery();
   const { targets } = source;
@@ -167,7 +165,6 @@ interface LinesViewProps {
   readonly incomplete: boolean;
 }
 
-/** The lines of a target, to copy. */
 function LinesView({ lines: { intro, blocks }, incomplete }: LinesViewProps) {
   return (
     <>
@@ -201,12 +198,10 @@ function BlockView({ name, how, code }: Block) {
   );
 }
 
-/** A listed or a new key. */
 type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;
 
 interface NewKeyProps {
   readonly app: string;
-  /** Types of keys to choose from. */
   readonly types: readonly KeyType[];
   readonly onCreated: (key: KeyShown) => void;
   readonly onCancel?: () => void;
@@ -218,7 +213,8 @@ const senders = { Frontend: 'A web page', Mobile: 'An app', Backend: 'A server' 
 function NewKey({ app, types, onCreated, onCancel }: NewKeyProps) {
   const [only, ...others] = types;
   const isGiven = others.length === 0;
-  if (!isAdmin()) return <p>The application has no such key yet. An Admin of the team can create one.</p>;
+  if (!hasRole('Admin'))
+    return <p>The application has no such key yet. An Admin of the team can create one.</p>;
   async function create(data: FormData) {
     const made = await createKey(app, isGiven ? only! : (data.get('type') as KeyType), '');
     forget(resource('applications', app, 'keys'));
@@ -255,7 +251,6 @@ interface ChooseKeyProps {
   readonly onNew: () => void;
 }
 
-/** Shows the key of the sender, and offers the others. */
 function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
   return (
     <div class="connect-keys">
@@ -276,7 +271,7 @@ function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
           <CopyButton text={chosen.key} title="Copy the key" />
         </>
       )}
-      {isAdmin() && (
+      {hasRole('Admin') && (
         <button type="button" onClick={onNew}>
           Another key
         </button>
@@ -298,12 +293,11 @@ interface TokensProps {
   readonly keys: readonly ApplicationKey[];
 }
 
-/** Adopts tokens of Unleash for an environment. */
 function Tokens({ app, env, keys }: TokensProps) {
   const adopted = keys.filter(({ environment }) => environment === env);
   const asking = useSignal(false);
   const refused = useUnattributed()?.tokens ?? [];
-  if (!isAdmin() && adopted.length === 0)
+  if (!hasRole('Admin') && adopted.length === 0)
     return <p>An Admin of the team adopts the tokens that the services send.</p>;
   return (
     <>
@@ -327,7 +321,7 @@ function Tokens({ app, env, keys }: TokensProps) {
       {adopted.length === 0 || asking.value ? (
         <Adopt app={app} env={env} onAdopted={() => (asking.value = false)} />
       ) : (
-        isAdmin() && (
+        hasRole('Admin') && (
           <p>
             <button type="button" onClick={() => (asking.value = true)}>
               Another token

@@ -6,12 +6,11 @@
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../../address/address.ts';
 import { Form } from '../../parts/form/form.tsx';
-import { isAdmin } from '../../parts/resource/part.tsx';
+import { hasRole } from '../../reader/reader.tsx';
 import { ApplicationFields, applicationCodes, createApplication } from '../settings/applications.tsx';
 
-/** The page `/` without applications. */
 export function FirstRun() {
-  if (!isAdmin())
+  if (!hasRole('Admin'))
     return (
       <section class="stack first-run">
         <h1>There is no application yet</h1>

@@ -1,13 +1,11 @@
 import { type Lines, type Subject, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
 
-/** The flag that every snippet reports. */
 const exampleFlag = 'checkout';
 const counts = { [exampleFlag]: { on: [1, 1, 1] } };
 
 const ofPacket = 'one check, one use and one view';
 const ofReport = 'one check and one use';
 
-/** Senders without an SDK, for each language. */
 export const ownTargets: readonly Target[] = [
   {
     id: 'curl',

@@ -10,12 +10,10 @@ import { proxyRule } from './proxy-rule.ts';
 import { ownTargets } from './snippets.ts';
 import { type Block, type Subject, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
 
-/** What an application already uses. */
 export interface Source {
   readonly id: string;
   readonly label: string;
   readonly hint: string;
-  /** What its targets are. */
   readonly choice: string;
   readonly targets: readonly Target[];
   /** True if its senders have tokens of Unleash instead of keys. */
@@ -30,14 +28,12 @@ export interface Source {
   readonly advice: Readonly<Record<string, Note>>;
   /** Reasons why nothing of it reaches the server. */
   readonly hints: readonly string[];
-  /** What it never reports. */
   readonly omits?: string;
 }
 
 const intro =
   'Each evaluation counts as a check of the variant that it returned. It works with every provider, and no call that evaluates a flag changes.';
 
-/** The package for OpenFeature's JavaScript SDKs. */
 const openFeatureTargets: readonly Target[] = [
   target('server', 'Server', 'Backend', (subject) => [
     {
@@ -220,7 +216,6 @@ const unleashTargets: readonly Target[] = [
   ),
 ];
 
-/** Address of the server in the examples. */
 const exampleUrl = 'http://127.0.0.1:8080';
 
 function proxy(id: string, label: string, example: string, effect: string, how: string): Target {
@@ -251,7 +246,6 @@ const unknownKey: Note = {
 const blocked =
   "In a browser, an ad blocker or the page's Content-Security-Policy may block the request. The developer tools show it.";
 
-/** The kinds of senders to choose from. */
 export const sources: readonly Source[] = [
   {
     id: 'unleash',

@@ -5,9 +5,7 @@
 
 import type { KeyType } from '../application-settings/key-types.ts';
 
-/** The values in the lines. */
 export interface Subject {
-  /** Public URL of the metrics host. */
   readonly metricsUrl: string;
   readonly environment: string;
   readonly key: string;
@@ -15,7 +13,6 @@ export interface Subject {
   readonly allowedOrigins: readonly string[];
 }
 
-/** A way to send, with the lines that a reader copies. */
 export interface Target {
   readonly id: string;
   readonly label: string;
@@ -26,7 +23,6 @@ export interface Target {
 
 /** The lines of a target, with the real URL, environment and key. */
 export interface Lines {
-  /** What they do. */
   readonly intro: string;
   readonly blocks: readonly Block[];
 }
@@ -34,7 +30,6 @@ export interface Lines {
 export interface Block {
   /** "sender for curl" */
   readonly name: string;
-  /** Where to put it. */
   readonly how: string;
   readonly code: string;
 }

@@ -4,18 +4,15 @@ import type { Source } from './sources.ts';
 /** The state while the page waits for the first message. Times are the server's, Unix ms. */
 export interface Waiting {
   readonly source: Pick<Source, 'sent' | 'patienceMs'>;
-  /** When the reader started to wait. */
   readonly since: number;
   readonly now: number;
   /** The ledger of the environment, with requests that named none. */
   readonly ledger: IngestReport | undefined;
-  /** Refusals without an application; only Admins can read them. */
   readonly unattributed: readonly UnattributedRefusal[];
 }
 
 export type Watched =
   | { readonly kind: 'waiting'; readonly leftMs: number }
-  /** A message was accepted. */
   | {
       readonly kind: 'arrived';
       readonly count: number;
@@ -28,13 +25,11 @@ export type Watched =
       readonly kind: 'trouble';
       readonly refused: readonly LedgerEntry[];
       readonly unattributed: readonly UnattributedRefusal[];
-      /** True if `patienceMs` is over. */
       readonly late: boolean;
     };
 
 const maxShown = 5;
 
-/** Decides what to show to a reader who waits for the first message of a source. */
 export function watch({ source, since, now, ledger, unattributed }: Waiting): Watched {
   const entries = ledger?.entries ?? [];
   const isOwn = ({ route, sender }: LedgerEntry) => source.sent(route, sender.userAgent);

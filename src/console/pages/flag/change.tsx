@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
+import type { InEnvironment } from '../../address/place.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { type Tagged, useChange } from '../../api/thing.ts';
@@ -8,10 +9,7 @@ import { useAction } from '../../parts/action.tsx';
 import { Form, type FormProps } from '../../parts/form/form.tsx';
 import { ConflictDialog } from '../../parts/resource/thing.tsx';
 
-/** The flag of the page. */
-export interface FlagPlace {
-  readonly application: string;
-  readonly environment: string;
+export interface FlagPlace extends InEnvironment {
   readonly name: string;
 }
 
@@ -21,7 +19,6 @@ export function flagPath({ application, name }: FlagPlace, ...rest: readonly str
   return resource('applications', application, 'features', name, ...rest);
 }
 
-/** Reads everything again that a change of a flag affects. */
 export function reread({ application }: FlagPlace): void {
   forget(resource('applications', application, 'features'));
   forget(resource('applications', application, 'overview'));
@@ -43,10 +40,8 @@ const settings: Readonly<Record<keyof FeaturePatch, true>> = {
 const settingsOf = (flag: FeatureDetail) =>
   Object.fromEntries(Object.entries(flag).filter(([field]) => Object.hasOwn(settings, field)));
 
-/** A section that changes the declaration of a flag. */
 export interface FlagProps {
   readonly place: FlagPlace;
-  /** The version on the page. */
   readonly flag: Tagged<FeatureDetail>;
 }
 
@@ -92,7 +87,6 @@ export function FlagForm({ place, flag, patch, ...form }: FlagFormProps) {
   );
 }
 
-/** Declares a flag. */
 export function DeclareButton({ place }: { readonly place: FlagPlace }) {
   const { busy, refusal, run } = useAction();
   async function declare() {

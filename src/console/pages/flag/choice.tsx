@@ -3,13 +3,11 @@ import { useId } from 'preact/hooks';
 export interface ChoiceProps<Value extends string> {
   readonly label: string;
   readonly values: readonly Value[];
-  /** Labels of the values, if different. */
   readonly names?: Readonly<Record<Value, string>>;
   readonly value: Value;
   readonly onChange: (value: Value) => void;
 }
 
-/** A choice of a few values, all of them visible. */
 export function Choice<Value extends string>({ label, values, names, value, onChange }: ChoiceProps<Value>) {
   const name = useId();
   return (

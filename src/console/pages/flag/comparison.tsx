@@ -21,7 +21,6 @@ const names = { used: 'Used', viewed: 'Viewed' };
 /** Complete days change only if a late report arrives. */
 const everyMs = 60_000;
 
-/** The differences between variants, and how much of them may be chance. */
 export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
   const { query, change } = useQuery();
   const { bounds, live } = useRange();

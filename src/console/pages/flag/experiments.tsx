@@ -21,7 +21,6 @@ interface SectionProps {
   readonly detail: FeatureDetail;
 }
 
-/** The experiments of the flag in the environment. */
 export function ExperimentsSection({ place, detail }: SectionProps) {
   const { application, environment, name } = place;
   const path = resource('applications', application, 'experiments');
@@ -59,7 +58,6 @@ const directions = [
 
 const usualDays = 14;
 
-/** The form that plans an experiment, with the time that the traffic allows. */
 function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClose: () => void }) {
   const { application, environment, name } = place;
   const seen = detail.environments.find((each) => each.environment === environment)?.variants ?? [];
@@ -102,7 +100,6 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
   );
 }
 
-/** The plan in the fields of the form. */
 function planIn({ environment, name: feature }: FlagPlace, data: FormData): object {
   const text = (field: string) => String(data.get(field) ?? '').trim();
   const guardrail = {
@@ -131,7 +128,6 @@ interface FieldsProps {
   readonly onMetric: (metric: string) => void;
 }
 
-/** The short fields of a plan, in two columns. */
 function PlanFields({ variants, metrics, onMetric }: FieldsProps) {
   const start = Math.ceil(currentTime() / dayMs) * dayMs;
   return (
@@ -155,7 +151,6 @@ function PlanFields({ variants, metrics, onMetric }: FieldsProps) {
   );
 }
 
-/** A UTC day of a date field as a time. */
 function dayOf(date: string): string {
   return `${date}T00:00:00Z`;
 }

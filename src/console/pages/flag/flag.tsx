@@ -29,7 +29,6 @@ import { splitVariants, typedSplit } from './traffic.ts';
 import { TrafficSection } from './traffic-section.tsx';
 import { VerdictSection } from './verdict.tsx';
 
-/** `/apps/:application/:environment/flag?name=…` */
 export function Flag({ application, environment }: { application?: string; environment?: string }) {
   const { query } = useQuery();
   const name = query['name'] ?? '';
@@ -191,7 +190,6 @@ function NoteForm({ place }: { readonly place: FlagPlace }) {
   );
 }
 
-/** The team's description of the flag, and its intended split. */
 function SettingsForm({ place, flag }: FlagProps) {
   const { data: detail } = flag;
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
@@ -214,9 +212,9 @@ function SettingsForm({ place, flag }: FlagProps) {
         <Field
           name="description"
           label="Description"
-          control={(properties) => (
-            <textarea {...properties} rows={3} maxLength={1000} defaultValue={detail.description ?? ''} />
-          )}
+          rows={3}
+          maxLength={1000}
+          value={detail.description ?? ''}
         />
         {variants.length > 0 && (
           <Field
@@ -239,7 +237,6 @@ interface WeightsProps {
   readonly split: Readonly<Record<string, number>> | null;
 }
 
-/** The weights of the variants, as fields of the same name. */
 function Weights({ properties: { id, ...properties }, variants, split }: WeightsProps) {
   return (
     <div class="flag-weights">

@@ -10,7 +10,6 @@ import { Field } from '../../parts/form/form.tsx';
 import { applications, hasRole } from '../../reader/reader.tsx';
 import { FlagForm, type FlagProps } from './change.tsx';
 
-/** Who owns the flag, its tags, and where the code names it. */
 export function OwnersSection({ place, flag }: FlagProps) {
   const { owners, ownersFrom, tags, code } = flag.data;
   return (
@@ -63,17 +62,17 @@ function OwnersForm({ place, flag }: FlagProps) {
         name="owners"
         label="Owners"
         hint="Members, teams or other texts such as @shop/checkout, separated by commas. Empty: those of CODEOWNERS."
-        control={(properties) => (
-          <input {...properties} maxLength={900} defaultValue={ownersText(declared)} autoComplete="off" />
-        )}
+        value={ownersText(declared)}
+        maxLength={900}
+        autocomplete="off"
       />
       <Field
         name="tags"
         label="Tags"
         hint="Separated by commas."
-        control={(properties) => (
-          <input {...properties} maxLength={900} defaultValue={tags.join(', ')} autoComplete="off" />
-        )}
+        value={tags.join(', ')}
+        maxLength={900}
+        autocomplete="off"
       />
     </FlagForm>
   );
@@ -82,7 +81,6 @@ function OwnersForm({ place, flag }: FlagProps) {
 /** A possible owner; `email` is another name of a user. */
 export type Candidate = Owner & { readonly email?: string };
 
-/** The members and teams that can own a flag of an application. */
 function usePeople(application: string): readonly Candidate[] {
   const team = applications.value?.find(({ id }) => id === application)?.teamId ?? '';
   const members = useWholeList<Member>(resource('teams', team, 'members'), {});

@@ -15,7 +15,6 @@ import { FlagForm, type FlagPlace, type FlagProps } from './change.tsx';
 import { useSplit } from './split.tsx';
 import { plannedShare, plannedShares, shareIn, shownVariant, splitVariants } from './traffic.ts';
 
-/** The rollout plan of the flag, and its actual share of the checks. */
 export function RolloutSection({ place, flag }: FlagProps) {
   const { rollout } = flag.data;
   const open = useSignal(false);

@@ -18,7 +18,6 @@ export function useChecksOnly(place: FlagPlace): readonly string[] {
   return checksOnlyOf(data?.items.filter(({ environment }) => environment === place.environment) ?? []);
 }
 
-/** The senders that still request the flag. */
 export function Senders({ place }: { readonly place: FlagPlace }) {
   const { data, error } = usePoll<FeatureSenders>(flagPath(place, 'senders'), everyMs);
   const sources = checksOnlyOf(data?.items.filter(isChecksOnly) ?? []);
@@ -42,7 +41,6 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
   );
 }
 
-/** A column for the program, its latest request and route, and for each environment. */
 function programColumns(senders: FeatureSenders['items']): Column<SenderProgram>[] {
   const environments = [...new Set(senders.map(({ environment }) => environment))].sort();
   return [
@@ -68,10 +66,8 @@ function thereText(there: ProgramThere | undefined): string {
   return there === undefined ? '' : `${there.versions.join(', ')} ${there.lastAt}`.trim();
 }
 
-/** Number of versions that are listed; the tooltip has all. */
 const maxVersions = 3;
 
-/** The versions of a program in an environment, and its latest request there. */
 function There({ there }: { readonly there: ProgramThere | undefined }) {
   if (there === undefined) return <span class="quiet">–</span>;
   const { versions, lastAt } = there;
@@ -96,7 +92,6 @@ interface SeenProps {
   readonly detail: FeatureDetail;
 }
 
-/** When the flag was last seen, by environment. */
 export function Seen({ place, detail }: SeenProps) {
   const { query } = useQuery();
   const columns: readonly Column<FeatureDetail['environments'][number]>[] = [

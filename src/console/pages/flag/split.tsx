@@ -14,7 +14,6 @@ export function useSplit(place: FlagPlace): FeatureSplit | undefined {
   return data !== undefined && Object.keys(data.intended).length > 0 ? data : undefined;
 }
 
-/** The state of the split beside the name of the flag. */
 export function SplitChip({ place }: { readonly place: FlagPlace }) {
   const split = useSplit(place);
   if (split === undefined) return null;
@@ -31,7 +30,6 @@ function upperFirst(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** The split as a reason of the verdict. */
 export function SplitReason({ place }: { readonly place: FlagPlace }) {
   const split = useSplit(place);
   if (split === undefined || split.state === 'unknown') return null;

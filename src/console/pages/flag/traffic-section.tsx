@@ -30,7 +30,6 @@ const dayMs = 86_400_000;
 /** Usage is computed for each reader, so it is read less often than the overview. */
 const liveMs = 5000;
 
-/** The checks, uses and views of the flag, by variant. */
 export function TrafficSection({ place }: { readonly place: FlagPlace }) {
   const { application, environment, name } = place;
   const { query, change } = useQuery();
@@ -100,7 +99,6 @@ interface FunnelProps {
   readonly checksOnly: readonly string[];
 }
 
-/** The share of the checks of each variant that led to a use and to a view. */
 function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
   const tones = tonesOf(usage);
   const step = (key: 'used' | 'viewed', title: string): Column<Variant> => {
@@ -165,7 +163,6 @@ function isUnknown(
   return checksOnly.length > 0 && (usage?.[key] ?? 0) === 0;
 }
 
-/** A count with its share as a number and as a bar. */
 function Step({ part, of }: { readonly part: number; readonly of: number }) {
   const share = of === 0 ? 0 : Math.min(1, part / of);
   return (

@@ -12,7 +12,6 @@ import {
 } from '../../parts/chart/series.ts';
 import { byProgram } from '../../parts/programs.ts';
 
-/** The figures that the chart can show. */
 export const measures = ['checks', 'used', 'viewed'] as const;
 export type Measure = (typeof measures)[number];
 
@@ -24,7 +23,6 @@ export function variantsOf(usage: FeatureUsage | undefined): FeatureUsage['varia
   return (usage?.variants ?? []).toSorted((a, b) => (a.variant < b.variant ? -1 : 1));
 }
 
-/** The tones of the variants with most checks. */
 export function tonesOf(usage: FeatureUsage | undefined): ReadonlyMap<string, Tone> {
   const most = (usage?.variants ?? []).toSorted((a, b) => b.checks - a.checks).slice(0, maxSeries);
   const own = new Set(most.map(({ variant }) => variant));
@@ -32,7 +30,6 @@ export function tonesOf(usage: FeatureUsage | undefined): ReadonlyMap<string, To
   return new Map(named.map(({ variant }, index) => [variant, toneOf(index)]));
 }
 
-/** A series for each variant with a tone, and one for the others. */
 export function seriesOf(usage: FeatureUsage | undefined, buckets: Buckets, measure: Measure): ChartSeries[] {
   const tones = tonesOf(usage);
   const series: ChartSeries[] = [];
@@ -100,7 +97,6 @@ export function plannedShares(steps: readonly RolloutStep[], variant: string, bu
   });
 }
 
-/** The share of a variant from a step on, in percent. */
 export function plannedShare({ split }: RolloutStep, variant: string): number {
   return 100 * shareOf(split, variant);
 }
@@ -125,24 +121,19 @@ function shareOf(split: Readonly<Record<string, number>>, variant: string): numb
   return Object.hasOwn(split, variant) ? split[variant]! / all : 0;
 }
 
-/** A program that sends, with all of its versions. */
 export interface SenderProgram {
   readonly name: string;
-  /** The latest request in any environment. */
   readonly lastAt: string;
   readonly routes: readonly string[];
-  /** By environment. */
   readonly environments: ReadonlyMap<string, ProgramThere>;
 }
 
-/** A program in one environment. */
 export interface ProgramThere {
   readonly lastAt: string;
   /** The one with the latest request first. A sender without a version has none. */
   readonly versions: readonly string[];
 }
 
-/** Groups senders by program. */
 export function programsOf(senders: readonly Sender[]): SenderProgram[] {
   return byProgram(senders, ({ name }) => name).map(({ name, lastAt, entries }) => ({
     name,

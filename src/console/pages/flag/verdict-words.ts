@@ -2,7 +2,6 @@ import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
 import type { VerdictKind } from '../../../contract/verdicts.ts';
 
-/** Formats of times and lists. */
 export interface Wording {
   time(at: string): string;
   list(items: readonly string[]): string;
@@ -22,7 +21,6 @@ const beginnings: Readonly<Record<VerdictKind, string>> = {
 
 type Tone = 'good' | 'warn' | 'bad' | 'quiet';
 
-/** The tone of each verdict on a declared flag. */
 const tones: Readonly<Record<VerdictKind, Tone>> = {
   safe_to_remove: 'warn',
   not_seen: 'quiet',
@@ -83,7 +81,6 @@ function ruleOf({ kind, reasons, staleAfterDays }: Headed): string {
   return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';
 }
 
-/** The kinds whose start is shown. */
 const dated: ReadonlySet<VerdictKind> = new Set([
   'safe_to_remove',
   'not_seen',
@@ -92,10 +89,8 @@ const dated: ReadonlySet<VerdictKind> = new Set([
   'new',
 ]);
 
-/** The kinds whose environments are shown. */
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
 
-/** A reason, with its time in the reader's locale. */
 export function reasonText(
   { text, at }: Pick<Verdict['reasons'][number], 'text' | 'at'>,
   { time }: Wording,

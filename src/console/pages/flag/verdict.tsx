@@ -14,7 +14,6 @@ import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict
 
 const everyMs = 10_000;
 
-/** The verdict on the flag, its reasons, and the next steps. */
 export function VerdictSection({ place, flag }: FlagProps) {
   const { data: detail } = flag;
   const { data, error } = usePoll<Verdict>(flagPath(place, 'verdict'), everyMs);
@@ -73,7 +72,6 @@ const changes: Readonly<Record<Change, readonly [label: string, patch: () => Fea
   'end snooze': ['End the snooze', () => ({ snoozedUntil: null }), 'The flag is no longer snoozed'],
 };
 
-/** The next steps, the suggested ones first. */
 function Actions({ place, flag, suggested }: ActionsProps) {
   const { data: detail } = flag;
   const { busy, refusal, run } = useAction();

@@ -22,7 +22,6 @@ import { FirstRun } from '../first-run/first-run.tsx';
 
 const everyMs = 5000;
 
-/** What `/` shows: how to begin, or all applications. */
 export function Home() {
   const all = applications.value ?? [];
   return all.length === 0 ? <FirstRun /> : <AllApplications />;
@@ -58,10 +57,8 @@ function AllApplications() {
   );
 }
 
-/** Findings that are shown without "Show all". */
 const few = 6;
 
-/** Findings of all applications, the most urgent first. */
 function Attention({ home }: { readonly home: HomeReport }) {
   const isWhole = useSignal(false);
   const { items, itemsLeftOut, complete, at } = home;
@@ -123,7 +120,6 @@ function Item({ item }: { readonly item: HomeItem }) {
   );
 }
 
-/** A row for each application. Environments and figures lead to their pages. */
 function Applications({ applications }: { readonly applications: readonly HomeApplication[] }) {
   const { query, change } = useQuery();
   return (

@@ -9,7 +9,6 @@ import { reasonOf } from '../application-settings/key-use.tsx';
 
 const everyMs = 10_000;
 
-/** The keys of an application, and then the latest revoked ones. */
 export function useKeys(app: string): readonly ApplicationKey[] {
   const path = resource('applications', app, 'keys');
   const read = (query: object) =>
@@ -18,7 +17,6 @@ export function useKeys(app: string): readonly ApplicationKey[] {
   return [...read({}), ...read({ revoked: true })];
 }
 
-/** Last use and refusals of each key. */
 export function Keys({ app, keys }: { readonly app: string; readonly keys: readonly ApplicationKey[] }) {
   const name: Column<ApplicationKey> = {
     key: 'name',

@@ -138,7 +138,6 @@ interface ReasonsProps {
   readonly entries: readonly LedgerEntry[];
 }
 
-/** Why something was refused, or not counted as sent, and the remedy. */
 function Reasons({ app, entries }: ReasonsProps) {
   const reasons = reasonsOf(entries);
   return (
@@ -198,7 +197,6 @@ interface ExampleProps {
   readonly reason: LedgerReason;
 }
 
-/** Details of the last one, to find the sender. */
 function Example({ app, reason: { outcome, last, senders, example } }: ExampleProps) {
   const { keyId, keyName, keyPrefix, keyType } = example ?? {};
   const facts: [name: string, value: ComponentChildren][] = [
@@ -234,7 +232,6 @@ function Example({ app, reason: { outcome, last, senders, example } }: ExamplePr
 
 const everyMs = 2000;
 
-/** The current state of the server, and its last ten minutes. */
 function Now() {
   const { data, error } = usePoll<ServiceStatus>(resource('status'), everyMs);
   if (data === undefined) return error === undefined ? <Skeleton kind="chart" /> : <Reason error={error} />;
@@ -271,7 +268,6 @@ function Now() {
   );
 }
 
-/** The period of the chart: less than ten minutes after a start of the server. */
 function sinceWords({ start, width, accepted }: ServiceStatus['recent']): string {
   const seconds = width * accepted.length;
   return seconds >= 600 ? 'last 10 minutes' : `since the server started at ${format.clockSeconds(start)}`;
@@ -316,7 +312,6 @@ function Figure({ name, tone, children }: FigureProps) {
   );
 }
 
-/** The nodes that share a PostgreSQL database. */
 function Nodes({ cluster }: { readonly cluster: Cluster }) {
   const { nodes, refusedRows, completeThrough } = cluster;
   return (

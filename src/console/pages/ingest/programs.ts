@@ -25,11 +25,9 @@ interface SendingVersion {
   readonly label: string;
   readonly lastAt: string;
   readonly counts: Counts;
-  /** The `User-Agent` headers. */
   readonly userAgents: readonly string[];
 }
 
-/** Groups ledger entries by program, and those of a program by version. */
 export function programsIn(entries: readonly LedgerEntry[]): SendingProgram[] {
   return byProgram(entries, nameOf).map(({ name, lastAt, entries: own }) => ({
     name,

@@ -11,7 +11,6 @@ export interface LedgerReason {
   readonly status: number;
   readonly count: number;
   readonly lastAt: string;
-  /** Most frequent first. */
   readonly senders: readonly { readonly name: string; readonly count: number }[];
   readonly example: LedgerEntry['example'];
   readonly last: LedgerEntry;

@@ -23,7 +23,6 @@ interface SendersProps {
   readonly env: string;
 }
 
-/** The senders and the outcomes of their messages. The address has the reader's filters. */
 export function Senders({ entries, leftOut, env }: SendersProps) {
   const { query, change } = useQuery();
   const { outcome, reason, sender, sort = '' } = query;
@@ -61,7 +60,6 @@ export function Senders({ entries, leftOut, env }: SendersProps) {
 const titles = { accepted: 'Accepted', refused: 'Refused', noted: 'Noted' };
 const tones = { accepted: undefined, refused: 'bad', noted: 'warn' };
 
-/** A column for the program, its type, each outcome, the reasons and the latest message. */
 function programColumns(shown: readonly LedgerEntry['outcome'][]): Column<SendingProgram>[] {
   return [
     {
@@ -94,7 +92,6 @@ function Count({ counts, of }: { readonly counts: Counts; readonly of: LedgerEnt
   return <span class={tones[of]}>{format.full(counts[of])}</span>;
 }
 
-/** A program, and on request the counts of each version. */
 function Versions({ of: { name, versions } }: { readonly of: SendingProgram }) {
   const [only] = versions;
   if (versions.length === 1)
@@ -169,7 +166,6 @@ export function useUnattributed(pause = everyMs): UnattributedReport | undefined
   return usePoll<UnattributedReport>(path, pause).data;
 }
 
-/** Tokens of Unleash that no application has adopted. */
 export function RefusedTokens({ tokens }: { readonly tokens: readonly RefusedToken[] }) {
   if (tokens.length === 0) return null;
   return (
@@ -200,11 +196,9 @@ const tokenColumns: readonly Column<RefusedToken>[] = [
 
 interface UnattributedProps {
   readonly app: string;
-  /** The keys that are shown by name. */
   readonly keys: readonly ApplicationKey[];
 }
 
-/** Refusals of requests with an unknown key or an unreadable body. */
 export function Unattributed({ app, keys }: UnattributedProps) {
   const { items = [], tokens = [] } = useUnattributed() ?? {};
   if (items.length + tokens.length === 0) return null;

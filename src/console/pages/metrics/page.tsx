@@ -193,7 +193,6 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
   return hasRole('User') ? [...columns, actions] : columns;
 }
 
-/** The sum of a counter in the range, or the last value of a gauge, which has no sum. */
 function Value({ row }: { readonly row: MetricRow }) {
   const value = figureOf(row);
   const last = latest(row.series);
@@ -230,7 +229,6 @@ interface DeclareProps {
   readonly onClose: () => void;
 }
 
-/** Declares the kind and the unit of a metric. */
 function Declare({ app, metric, onClose }: DeclareProps) {
   async function send(data: FormData) {
     const name = metric?.name ?? String(data.get('name'));
@@ -299,7 +297,6 @@ interface DetailProps {
   readonly onClose: () => void;
 }
 
-/** A metric over time, by variant if it belongs to a feature. */
 function Detail({ place, row, buckets, onClose }: DetailProps) {
   const { zoom, bounds } = useRange();
   const { name, feature, kind, unit, series } = row;

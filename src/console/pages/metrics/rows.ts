@@ -13,12 +13,10 @@ export interface MetricRow {
   readonly series: readonly MetricMeasurements[];
 }
 
-/** What identifies a row. */
 export function rowKey({ name, feature }: Pick<MetricRow, 'name' | 'feature'>): string {
   return JSON.stringify(feature === undefined ? [name] : [name, feature]);
 }
 
-/** A row for each declared or measured metric, by name. */
 export function metricRows(
   declared: readonly Metric[],
   measured: readonly MetricMeasurements[],
@@ -53,7 +51,6 @@ export function figureOf({ kind, series }: MetricRow): number | undefined {
   return latest(series)?.last;
 }
 
-/** The variant with the latest measurement. */
 export function latest(series: readonly MetricMeasurements[]): MetricMeasurements | undefined {
   return series.reduce<MetricMeasurements | undefined>(
     (a, b) => (a === undefined || b.lastAt > a.lastAt ? b : a),

@@ -1,7 +1,6 @@
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { type Filter, filterRows } from './rows.ts';
 
-/** A flag in several environments. */
 export interface FlagAcross {
   readonly feature: string;
   readonly by: ReadonlyMap<string, OverviewFeature>;

@@ -2,7 +2,6 @@ import type { FeaturePatch } from '../../../contract/shapes/feature.ts';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import type { GivenOwner } from '../../../contract/shapes/owner.ts';
 
-/** What can be done with several flags at once. */
 export interface BulkAction {
   readonly label: string;
   /** What is done, after the number of flags: `archived`. */
@@ -61,7 +60,6 @@ export function ownerAction(owner: GivenOwner, name: string): BulkAction {
   };
 }
 
-/** One request of an action on several flags. */
 export interface BulkStep {
   readonly name: string;
   readonly patch: FeaturePatch;

@@ -28,7 +28,6 @@ import {
 
 interface BulkProps {
   readonly app: string;
-  /** The selected flags. */
   readonly rows: readonly OverviewFeature[];
   readonly onClear: () => void;
 }
@@ -37,7 +36,6 @@ interface BulkProps {
 const isAddressable = ({ feature }: OverviewFeature) =>
   feature !== '.' && feature !== '..' && feature !== surplusName;
 
-/** What can be done with the selected flags. */
 export function Bulk({ app, rows, onClear }: BulkProps) {
   const { state, start, stop } = useBulk(app);
   const actions = useMemo(() => bulkActions(currentTime()), [rows.length]);
@@ -76,9 +74,7 @@ export function Bulk({ app, rows, onClear }: BulkProps) {
 interface BulkState {
   readonly action: BulkAction;
   readonly progress: BulkProgress;
-  /** Present at the end. */
   readonly result?: BulkProgress;
-  /** The action that restores the changed flags, and these flags. */
   readonly undo?: readonly [BulkAction, readonly OverviewFeature[]];
 }
 
@@ -174,7 +170,6 @@ function Progress({ state: { action, progress, undo }, running, onStop, onUndo }
   );
 }
 
-/** Maximum number of failures that are listed. */
 const maxFailures = 10;
 
 interface BulkDialogProps {
@@ -196,7 +191,6 @@ function TagDialog({ onChoose, onClose }: BulkDialogProps) {
   );
 }
 
-/** Form for the owner of the selected flags: the reader, a team of the reader, or a text. */
 function OwnerDialog({ onChoose, onClose }: BulkDialogProps) {
   const { items: teams = [] } = useWholeList<Team>(resource('teams'), {});
   const { id, name } = user.value!;

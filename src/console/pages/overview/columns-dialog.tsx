@@ -6,12 +6,10 @@ import { changePreferences } from '../../reader/reader.tsx';
 interface ColumnsDialogProps {
   /** All columns that can be selected, in their default order. */
   readonly columns: readonly { readonly key: string; readonly title: string }[];
-  /** The keys of the shown ones, in their order. */
   readonly shown: readonly string[];
   readonly onClose: () => void;
 }
 
-/** Selects and orders the columns of the flags. */
 export function ColumnsDialog({ columns, shown, onClose }: ColumnsDialogProps) {
   const rest = columns.map(({ key }) => key).filter((key) => !shown.includes(key));
   const order = useSignal([...shown, ...rest]);

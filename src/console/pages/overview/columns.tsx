@@ -20,7 +20,6 @@ interface ColumnOptions {
   readonly usersOf: ReadonlySignal<ReadonlyMap<string, { readonly users: number }>>;
 }
 
-/** The columns of the flags. */
 export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Column<OverviewFeature>[] {
   const lineOf = ({ spark }: OverviewFeature) => trendLine(spark, overview);
   const { environment } = overview;
@@ -68,7 +67,6 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
   ];
 }
 
-/** Users, variants, times and states. */
 function stateColumns({
   overview,
   usersOf,
@@ -168,7 +166,6 @@ interface ChangedProps {
   readonly overview: Overview;
 }
 
-/** The change of the checks from the previous range. */
 function Changed({ compared, overview }: ChangedProps) {
   if (compared === undefined || overview.before === null) return <span class="quiet">–</span>;
   const [checks, before] = compared;

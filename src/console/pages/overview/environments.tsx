@@ -17,7 +17,6 @@ import { acrossEnvironments, type FlagAcross } from './across.ts';
 import { type Filter, variantsText } from './rows.ts';
 
 interface EnvironmentsProps extends InEnvironment {
-  /** All environments of the application. */
   readonly environments: readonly string[];
   readonly range: ChosenRange;
   readonly filter: Filter;
@@ -27,7 +26,6 @@ interface EnvironmentsProps extends InEnvironment {
 const maxEnvironments = 6;
 const everyMs = 30_000;
 
-/** The flags of several environments side by side. */
 export function Environments({ application, environment, environments, range, filter }: EnvironmentsProps) {
   const { query, change } = useQuery();
   const read = useSignal<ReadonlyMap<string, Overview>>(new Map());
@@ -126,7 +124,6 @@ interface ReaderProps extends InEnvironment {
   readonly onRead: (overview: Overview) => void;
 }
 
-/** Reads the overview of one environment. */
 function Reader({ application, environment, range, onRead }: ReaderProps) {
   const query = { environment, ...overviewQuery(range.range, range.bounds, range.comparison) };
   const path = withQuery(resource('applications', application, 'overview'), query);

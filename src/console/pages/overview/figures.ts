@@ -2,7 +2,6 @@ import type { Overview } from '../../../contract/shapes/overview.ts';
 import { type Buckets, bucketAt, type ChartSeries, toneOf } from '../../parts/chart/series.ts';
 import { format } from '../../text/format.ts';
 
-/** The figures that the chart can show. Each has a tile. */
 export const figures = ['checks', 'used', 'viewed', 'users', 'refused'] as const;
 export type Figure = (typeof figures)[number];
 
@@ -21,7 +20,6 @@ function isWholeDays({ from, to }: Pick<Overview, 'from' | 'to'>): boolean {
   return Date.parse(to) - Date.parse(from) >= oneDayMs;
 }
 
-/** The head of the column of users. */
 export function usersHead(overview: Overview): string {
   return isWholeDays(overview) ? names.users : usersLabel(overview);
 }
@@ -48,15 +46,12 @@ export function isUnknown({ checksOnly, totals }: Overview, figure: Figure): boo
   return (figure === 'used' || figure === 'viewed') && checksOnly.length > 0 && totals[figure] === 0;
 }
 
-/** A figure of the range, and its comparison with the range before. */
 interface Compared {
   readonly value: number;
-  /** The figure of the compared part of the range. */
   readonly against: number | undefined;
   readonly before: number | undefined;
 }
 
-/** A figure of the range, and the same figure before. */
 export function compared(overview: Overview, figure: Figure): Compared {
   const { totals, before, users, usersBefore } = overview;
   if (figure === 'users')

@@ -23,7 +23,6 @@ interface FlagsTableProps {
   readonly filter: Filter;
 }
 
-/** The default order: most checks first. */
 const usualSort = '-checks';
 
 const keyOf = ({ feature }: OverviewFeature) => feature;
@@ -36,7 +35,6 @@ function shownColumns(
   return ['flag', ...keys].flatMap((key) => all.find((column) => column.key === key) ?? []);
 }
 
-/** Every flag of the environment. */
 export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
   const { query, change } = useQuery();
   const sort = query['sort'] ?? usualSort;
@@ -106,7 +104,6 @@ interface SelectedProps extends Pick<FlagsTableProps, 'app'> {
   readonly selection: Selection<OverviewFeature>;
 }
 
-/** What can be done with the selected flags, loaded with the first selection. */
 function Selected({ app, rows, selection: { keys, clear } }: SelectedProps) {
   const loaded = useLoaded(loadBulk, keys.size > 0);
   if (loaded === undefined) return null;
@@ -122,7 +119,6 @@ interface AcrossProps extends Omit<FlagsTableProps, 'overview'> {
   readonly environments: readonly string[];
 }
 
-/** The flags of all environments side by side. */
 function Across({ app, ...props }: AcrossProps) {
   const loaded = useLoaded(loadEnvironments, true);
   if (loaded === undefined) return <Skeleton kind="table" />;
@@ -171,7 +167,6 @@ function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
   return loaded?.part;
 }
 
-/** Maximum number of flags in a request. */
 const atOnce = 60;
 /** Pause between two counts: counting users is expensive. */
 const againMs = 30_000;
@@ -180,11 +175,9 @@ const restMs = 120;
 
 interface Counted {
   readonly users: number;
-  /** Start of the counted range. */
   readonly from: number;
 }
 
-/** Users by flag, counted on demand. */
 interface FlagUsers {
   /** Lacks flags that are not counted yet. */
   readonly known: ReadonlySignal<ReadonlyMap<string, Counted>>;

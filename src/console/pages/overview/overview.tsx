@@ -173,13 +173,11 @@ function NothingSeen({ app, environment }: { readonly app: string; readonly envi
 
 interface TilesProps {
   readonly overview: OverviewReport;
-  /** What the figures are compared with, in words. */
   readonly against: string;
   readonly shown: Figure;
   readonly onShow: (figure: Figure) => void;
 }
 
-/** The totals of the range. Each selects the figure of the chart. */
 function Tiles({ overview, against, shown, onShow }: TilesProps) {
   return (
     <fieldset class="overview-tiles">
@@ -206,7 +204,6 @@ interface FigureProps {
   readonly words: string;
 }
 
-/** The total of a figure, and its change from the same time span before. */
 function Total({ overview, figure, words }: FigureProps) {
   const { value, against, before } = compared(overview, figure);
   if (isUnknown(overview, figure))
@@ -256,7 +253,6 @@ function Against({ overview, figure, words }: FigureProps) {
   );
 }
 
-/** The compared time spans. */
 function spansText({ before, usersBefore }: OverviewReport, figure: Figure): string {
   if (figure === 'users' && usersBefore !== null) {
     const { against } = usersBefore;

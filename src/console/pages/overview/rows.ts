@@ -2,7 +2,6 @@ import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { isMine, type Me } from '../../../contract/shapes/owned.ts';
 import { isIn, type State } from './states.ts';
 
-/** The flags to show. */
 export interface Filter {
   readonly search: string;
   readonly state: State | undefined;
@@ -48,7 +47,6 @@ function testOf({ key, text }: Word, me: Me | undefined): Test {
   return ({ owners }) => text === '' || owners.some(({ name }) => name.toLowerCase().includes(text));
 }
 
-/** A filter as a word of the search. */
 export function searchWord(key: 'owner' | 'tag', value: string): string {
   return `${key}:${/\s/.test(value) ? `"${value.replaceAll('"', '')}"` : value}`;
 }

@@ -3,7 +3,6 @@ import { nearest } from '../../../contract/nearest.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { silenceOf } from '../../../contract/verdicts.ts';
 
-/** The states that flags can be filtered by. */
 export const states = {
   safe_to_remove: 'safe to remove',
   one_variant: 'one variant only',
@@ -42,7 +41,6 @@ function isUndeclared({ feature, declared }: OverviewFeature): boolean {
   return !declared && feature !== surplusName; // A feature named `__other__` cannot be declared.
 }
 
-/** The number of flags in each state. */
 export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<State, number> {
   const all = Object.keys(states) as State[];
   return new Map(all.map((state) => [state, features.filter((feature) => isIn(feature, state)).length]));
@@ -54,7 +52,6 @@ export function markOf(row: OverviewFeature): State {
   return isUndeclared(row) ? 'undeclared' : row.verdict;
 }
 
-/** What a reader should know about the state of a flag. */
 export function hintOf(row: OverviewFeature, { staleAfterDays }: Pick<Overview, 'staleAfterDays'>): string {
   const hints = [
     isDone(row) ? `Archived. Its verdict: ${states[row.verdict]}` : undefined,

@@ -7,7 +7,7 @@ import { messageOf } from '../../api/problem.ts';
 import { announce } from '../../parts/announce.tsx';
 import type { ChosenRange } from '../../parts/choices/range.tsx';
 import { copyText } from '../../parts/copy.tsx';
-import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { CloseButton, Dialog, useDialog } from '../../parts/dialog.tsx';
 import { downloadCsv } from '../../parts/download.ts';
 import { OptionList } from '../../parts/form/filters.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -22,17 +22,14 @@ interface ToolbarProps {
   readonly filter: Filter;
   readonly features: readonly OverviewFeature[];
   readonly found: readonly OverviewFeature[];
-  /** All columns, and those that are shown. */
   readonly all: readonly Column<OverviewFeature>[];
   readonly columns: readonly Column<OverviewFeature>[];
   readonly sort: Sort;
   readonly range: ChosenRange;
   readonly csv: string;
-  /** Resolves when all figures of the rows are known. */
   readonly complete: () => Promise<void>;
 }
 
-/** Search, filter, download and link of the table. */
 export function Toolbar(props: ToolbarProps) {
   const { filter, features, found, all, columns, sort, range, csv, complete } = props;
   const { query, change } = useQuery();
@@ -206,7 +203,6 @@ function CopyLink({ range, bounds }: ChosenRange) {
   );
 }
 
-/** For browsers without access to the clipboard. */
 function LinkDialog({ link, onClose }: { readonly link: string; readonly onClose: () => void }) {
   return (
     <Dialog title="Copy this link" onClose={onClose}>
@@ -217,11 +213,7 @@ function LinkDialog({ link, onClose }: { readonly link: string; readonly onClose
         value={link}
         onFocus={({ currentTarget }) => currentTarget.select()}
       />
-      <p class="actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </p>
+      <CloseButton onClose={onClose} />
     </Dialog>
   );
 }

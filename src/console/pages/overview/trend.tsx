@@ -4,12 +4,9 @@ import { Sparkline } from '../../parts/chart/sparkline.tsx';
 import { format } from '../../text/format.ts';
 import { trendOf } from './figures.ts';
 
-/** The line of a sparkline. */
 interface TrendLine {
   readonly values: readonly number[];
-  /** True if the last value is incomplete. */
   readonly unfinished: boolean;
-  /** What is drawn. */
   readonly text: string;
 }
 

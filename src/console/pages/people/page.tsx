@@ -16,7 +16,6 @@ import { type Column, Table } from '../../parts/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { askedPerson } from './asked-person.ts';
 
-/** Shows a person in all environments of the application. */
 export function PeoplePage({ application: app, environment: env }: InEnvironment) {
   const found = useSignal<Kept | undefined>(undefined);
   async function read(identity: string): Promise<void> {
@@ -41,9 +40,9 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
             name="identity"
             label="Identity"
             required
-            control={(properties) => (
-              <input {...properties} maxLength={256} spellcheck={false} autocomplete="off" />
-            )}
+            maxLength={256}
+            spellcheck={false}
+            autocomplete="off"
           />
         </Form>
       </div>
@@ -84,7 +83,6 @@ interface ExposuresProps {
   readonly first: string;
 }
 
-/** A table for each environment with records. */
 function Exposures({ kept: { identity, readable, environments }, first }: ExposuresProps) {
   const filled = environments.filter(({ exposures }) => exposures.length > 0);
   const ordered = [...filled].sort((a, b) => Number(b.name === first) - Number(a.name === first));

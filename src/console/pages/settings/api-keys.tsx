@@ -173,7 +173,9 @@ function ApiKeyFields({ applications }: ApiKeyFieldsProps) {
           name="publicKeys"
           label="Public key as JWK"
           hint="RSA, EC on P-256 or Ed25519. The program keeps the private key."
-          control={(properties) => <textarea {...properties} rows={5} required spellcheck={false} />}
+          rows={5}
+          required
+          spellcheck={false}
         />
       )}
       {credential.value === 'trust' && <TrustFields />}
@@ -203,7 +205,6 @@ function TrustFields() {
   );
 }
 
-/** The body of a request, from the fields of the form. */
 function apiKeyFields(data: FormData): object {
   const text = (name: string) => String(data.get(name) ?? '');
   const applications = data.getAll('applications');
@@ -231,7 +232,6 @@ function keysIn(text: string): unknown {
   }
 }
 
-/** The sign-in clients of a team. */
 export function Clients({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'clients');
   return (
@@ -287,9 +287,9 @@ const signInFields = (
       name="redirectUris"
       label="Redirect URIs, one a line"
       hint="Addresses that members return to. They must match exactly."
-      control={(properties) => (
-        <textarea {...properties} rows={3} required placeholder="https://app.example/callback" />
-      )}
+      rows={3}
+      required
+      placeholder="https://app.example/callback"
     />
   </>
 );

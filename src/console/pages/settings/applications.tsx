@@ -8,13 +8,12 @@ import { useList } from '../../api/list.ts';
 import { user } from '../../api/session.ts';
 import { CreateButton } from '../../parts/form/create.tsx';
 import { Field, linesOf } from '../../parts/form/form.tsx';
-import { isAdmin, ReadOnlyNote, TeamField } from '../../parts/resource/part.tsx';
+import { ReadOnlyNote, TeamField } from '../../parts/resource/part.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
-import { ListTable } from '../../parts/table/table.tsx';
-import { refreshApplications } from '../../reader/reader.tsx';
+import { ListTable } from '../../parts/table/list-table.tsx';
+import { hasRole, refreshApplications } from '../../reader/reader.tsx';
 import { Removals } from '../application-settings/removals.tsx';
 
-/** The applications of the reader's teams. */
 export function Applications() {
   const list = useList<Application>(resource('applications'));
   const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
@@ -36,7 +35,7 @@ export function Applications() {
         })}
       />
       <Removals />
-      {isAdmin() && <NewApplication />}
+      {hasRole('Admin') && <NewApplication />}
     </>
   );
 }
@@ -59,7 +58,6 @@ function NewApplication() {
   );
 }
 
-/** Fields by refusal code. */
 export const applicationCodes = { plan_limit: 'name', not_found: 'teamId', not_in_team: 'teamId' };
 
 export function ApplicationFields() {
@@ -78,16 +76,14 @@ export function ApplicationFields() {
         name="environments"
         label="Environments, one a line"
         hint="Packets contain one of these names. Upper and lower case differ. You can add more later."
-        control={(properties) => (
-          <textarea {...properties} rows={4} defaultValue={'Production\nStaging\nDevelopment'} />
-        )}
+        rows={4}
+        value={'Production\nStaging\nDevelopment'}
       />
       <TeamField teams={teams} value={user.value?.primaryTeam} />
     </>
   );
 }
 
-/** Creates an application from the data of `ApplicationFields`. */
 export async function createApplication(data: FormData): Promise<Application> {
   const { name, teamId } = Object.fromEntries(data);
   const environments = linesOf(data, 'environments');

@@ -6,7 +6,7 @@ import type { Team } from '../../../contract/shapes/team.ts';
 import { call, resource } from '../../api/client.ts';
 import { type List, useList } from '../../api/list.ts';
 import { useAction } from '../../parts/action.tsx';
-import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { CloseButton, Dialog, useDialog } from '../../parts/dialog.tsx';
 import { withChosen } from '../../parts/form/filters.tsx';
 import { Choices, Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Rows, rowsOf } from '../../parts/form/rows.tsx';
@@ -14,7 +14,6 @@ import { Part } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
 
-/** The identity providers of the installation. */
 export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
   const dialog = useDialog();
   const close = () => {
@@ -135,7 +134,6 @@ function ProviderDialog({ provider, onClose }: ProviderDialogProps) {
   );
 }
 
-/** The addresses to register at a provider, and what its discovery document says. */
 function Check({ provider }: { readonly provider: IdentityProvider }) {
   const { id, name, redirectUri, postLogoutRedirectUri, backchannelLogoutUri } = provider;
   const shown = useSignal<ProviderCheck | undefined>(undefined);
@@ -174,11 +172,7 @@ function Check({ provider }: { readonly provider: IdentityProvider }) {
               </div>
             ))}
           </dl>
-          <p class="actions">
-            <button type="button" onClick={() => (isOpen.value = false)}>
-              Close
-            </button>
-          </p>
+          <CloseButton onClose={() => (isOpen.value = false)} />
         </Dialog>
       )}
     </>
@@ -194,7 +188,6 @@ function resultOf(check: ProviderCheck | undefined): string {
   return `The provider answers, and has ${check.keys} ${check.keys === 1 ? 'key' : 'keys'}. ${logout}`;
 }
 
-/** Fields by refusal code. */
 const providerCodes = { invalid_name: 'name' };
 
 /** The fields of a provider. @param props `of`: the provider; without it a new one */
@@ -262,7 +255,6 @@ const flags = [
 
 type Flag = (typeof flags)[number][0];
 
-/** The teams that the users of a provider are in. */
 function Memberships({ of: provider }: { readonly of: IdentityProvider | undefined }) {
   const { items } = useList<Team>(resource('teams'), { limit: 200 });
   if (items === undefined) return null;

@@ -5,8 +5,8 @@
 import { useLocation } from 'preact-iso';
 import { address, useQuery } from '../../address/address.ts';
 import { NotFound } from '../../parts/failure.tsx';
-import { isAdmin } from '../../parts/resource/part.tsx';
 import { useTitle } from '../../parts/title.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { ApplicationPage } from '../application-settings/application-page.tsx';
 import { Applications } from './applications.tsx';
 import { SignIn } from './sign-in.tsx';
@@ -25,10 +25,9 @@ const pages = [
 
 /** The API decides; the navigation omits what it would refuse. */
 function isOffered({ name }: (typeof pages)[number]): boolean {
-  return name !== 'sign-in' || isAdmin();
+  return name !== 'sign-in' || hasRole('Admin');
 }
 
-/** `/settings`, `/settings/:page`. */
 export function Settings({ page = 'you' }: { readonly page?: string }) {
   const { path } = useLocation();
   const shown = { application: 'applications', webhook: 'team' }[page] ?? page;

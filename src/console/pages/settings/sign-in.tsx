@@ -12,7 +12,6 @@ import { Part } from '../../parts/resource/part.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
 import { Providers } from './providers.tsx';
 
-/** How the users of the installation sign in. The API shows it to its administrators. */
 export function SignIn() {
   const thing = useThing<SignInPolicy>(resource('sign-in-policy'));
   const list = useList<IdentityProvider>(resource('identity-providers'), { limit: 200 });
@@ -55,7 +54,6 @@ interface PolicyProps {
   readonly save: (secondFactor: string) => Promise<unknown>;
 }
 
-/** Who needs a second factor, in the installation or in a team. */
 export function SecondFactorPolicy({ value, save }: PolicyProps) {
   return (
     <Part
@@ -92,7 +90,6 @@ interface PasswordPolicyProps {
   readonly save: (patch: Partial<SignInPolicy>) => Promise<unknown>;
 }
 
-/** Who may sign in with a password, and who must sign in with a provider. */
 function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
   // The first team is the oldest, whose Admins run the installation.
   const [first] = useList<Team>(resource('teams'), { limit: 1 }).items ?? [];

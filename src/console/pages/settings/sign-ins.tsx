@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { maxPasskeys, relyingPartyId } from '../../../contract/passkeys.ts';
 import { factorsOf } from '../../../contract/resources/columns.ts';
-import type { LinkedIdentities } from '../../../contract/shapes/identity-provider.ts';
+import type { LinkedIdentities, LinkedIdentity } from '../../../contract/shapes/identity-provider.ts';
 import type { Passkey } from '../../../contract/shapes/passkey.ts';
 import type { SignInSessions } from '../../../contract/shapes/session.ts';
 import type { Totp } from '../../../contract/shapes/totp.ts';
@@ -14,7 +14,7 @@ import { Reason } from '../../parts/failure.tsx';
 import { ConfirmButton } from '../../parts/form/confirm.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
 import { Part } from '../../parts/resource/part.tsx';
-import { Ago, Time } from '../../parts/table/columns.tsx';
+import { Ago, actionsColumn, Time } from '../../parts/table/columns.tsx';
 import { Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
 
@@ -24,7 +24,6 @@ interface SecondFactorProps {
   readonly own?: boolean;
 }
 
-/** The authenticator app of a user. */
 export function SecondFactor({ id, own = false }: SecondFactorProps) {
   const path = resource('users', id, 'totp');
   const { data, error } = usePoll<Totp>(path, 15_000);
@@ -161,12 +160,7 @@ function PasskeyTable({ items, path }: { readonly items: readonly Passkey[]; rea
           title: 'Last used',
           cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="Never" />,
         },
-        {
-          key: 'do',
-          title: 'Actions',
-          class: 'settings-do',
-          cell: (passkey) => <Actions passkey={passkey} path={path} />,
-        },
+        actionsColumn<Passkey>((passkey) => <Actions passkey={passkey} path={path} />),
       ]}
     />
   );
@@ -250,25 +244,20 @@ export function Identities({ id, own = false }: IdentitiesProps) {
               title: 'Last used',
               cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
             },
-            {
-              key: 'do',
-              title: 'Actions',
-              class: 'settings-do',
-              cell: (linked) => (
-                <ConfirmButton
-                  label="Unlink"
-                  title={`Unlink the account at ${linked.provider}`}
-                  action="Unlink the account"
-                  done={`The account at ${linked.provider} is unlinked`}
-                  onConfirm={async () => {
-                    await call('DELETE', `${path}/${linked.id}`);
-                    forget(path);
-                  }}
-                >
-                  <p>It can no longer be used for signing in. Existing sessions continue.</p>
-                </ConfirmButton>
-              ),
-            },
+            actionsColumn<LinkedIdentity>((linked) => (
+              <ConfirmButton
+                label="Unlink"
+                title={`Unlink the account at ${linked.provider}`}
+                action="Unlink the account"
+                done={`The account at ${linked.provider} is unlinked`}
+                onConfirm={async () => {
+                  await call('DELETE', `${path}/${linked.id}`);
+                  forget(path);
+                }}
+              >
+                <p>It can no longer be used for signing in. Existing sessions continue.</p>
+              </ConfirmButton>
+            )),
           ]}
         />
       )}
@@ -283,7 +272,6 @@ export function Identities({ id, own = false }: IdentitiesProps) {
   );
 }
 
-/** The sign-ins of a user, and their sessions. */
 export function Sessions({ id, note }: { readonly id: string; readonly note: string }) {
   const path = resource('users', id, 'sessions');
   const { data, error } = usePoll<{ items: readonly SignInSessions[] }>(path, 15_000);
@@ -324,12 +312,9 @@ export function Sessions({ id, note }: { readonly id: string; readonly note: str
             title: 'Last used',
             cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
           },
-          {
-            key: 'do',
-            title: 'Actions',
-            class: 'settings-do',
-            cell: (each) => !each.current && <EndSessions label="End" path={path} of={[each]} />,
-          },
+          actionsColumn<SignInSessions>(
+            (each) => !each.current && <EndSessions label="End" path={path} of={[each]} />,
+          ),
         ]}
       />
       {others.length > 0 && <EndSessions label="End all other sessions" path={path} of={others} danger />}

@@ -11,9 +11,10 @@ import { Reason } from '../../parts/failure.tsx';
 import { CreateButton } from '../../parts/form/create.tsx';
 import { OptionList } from '../../parts/form/filters.tsx';
 import { Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from '../../parts/resource/part.tsx';
+import { DeletionPart, NamePart, Part, ReadOnlyNote } from '../../parts/resource/part.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
 import { Table } from '../../parts/table/table.tsx';
+import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { ApiKeys, Clients } from './api-keys.tsx';
 import { SecondFactorPolicy } from './sign-in.tsx';
@@ -61,7 +62,7 @@ const tabs: readonly { readonly tab?: TeamTab; readonly title: string; readonly 
 
 const parameters = { tab: oneOf(tabs.flatMap(({ tab }) => tab ?? [])) };
 
-const offeredTabs = () => tabs.filter(({ forAdmins }) => isAdmin() || !forAdmins);
+const offeredTabs = () => tabs.filter(({ forAdmins }) => hasRole('Admin') || !forAdmins);
 
 /** The tab of the address; the members if there is no such tab. */
 function useTab(): TeamTab | undefined {
@@ -116,7 +117,6 @@ function TabContent({ team, thing, remove }: TabContentProps) {
   );
 }
 
-/** The other teams of the reader, and a new one. */
 function Choice({ current }: { readonly current: ShownTeam }) {
   const teams = useList<ShownTeam>(resource('teams'), { limit: 200 }).items ?? [];
   const { change } = useQuery();
@@ -131,7 +131,7 @@ function Choice({ current }: { readonly current: ShownTeam }) {
           <OptionList options={teams.map(({ id, name }) => [id, name])} />
         </select>
       )}
-      {isAdmin() && (
+      {hasRole('Admin') && (
         <CreateButton
           label="Create a team"
           codes={{ plan_limit: 'name', conflict: 'name' }}
@@ -183,7 +183,7 @@ function Limits({ team, change }: LimitsProps) {
           { key: 'most', title: 'Most in', cell: ({ application }) => application },
         ]}
       />
-      {isAdmin() && <Plan key={data.plan} limits={data} change={change} />}
+      {hasRole('Admin') && <Plan key={data.plan} limits={data} change={change} />}
       <h3>Limits of the service</h3>
       <p class="quiet">
         The operator sets them when the service starts. An application can have a lower rate in its settings.

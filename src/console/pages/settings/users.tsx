@@ -15,14 +15,14 @@ import { Reason } from '../../parts/failure.tsx';
 import { CreateButton, Secret, type Shown } from '../../parts/form/create.tsx';
 import { OptionList } from '../../parts/form/filters.tsx';
 import { Choices, changedFields, Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from '../../parts/resource/part.tsx';
+import { Part, ReadOnlyNote, RoleField, TeamField } from '../../parts/resource/part.tsx';
 import { type Removal, ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { ConflictDialog } from '../../parts/resource/thing.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { Identities, LostFactors, SecondFactor, Sessions } from './sign-ins.tsx';
 
-/** All users of the reader's teams. */
 export function Users() {
   const list = useList<User>(resource('users'));
   const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
@@ -43,7 +43,7 @@ export function Users() {
         })}
         teamsOf={(user) => user.teams.map(nameOf).join(', ')}
       />
-      {isAdmin() && <NewUser label="Invite a user" teams={teams} onDone={list.reload} />}
+      {hasRole('Admin') && <NewUser label="Invite a user" teams={teams} onDone={list.reload} />}
     </>
   );
 }
@@ -74,7 +74,7 @@ export function Members({ team }: { readonly team: Team }) {
           ),
         })}
       />
-      {isAdmin() && (
+      {hasRole('Admin') && (
         <>
           <AddMember team={team} members={list.items ?? []} onAdded={list.reload} />
           <NewUser label="Invite a user to this team" teams={[team]} onDone={list.reload} />
@@ -90,10 +90,9 @@ interface MemberRoleProps {
   readonly onChanged: () => Promise<void>;
 }
 
-/** The role of a member, which an Admin can change. */
 function MemberRole({ team, member: { id, name, role }, onChanged }: MemberRoleProps) {
   const { busy, refusal, run } = useAction();
-  if (!isAdmin() || id === user.value?.id) return <>{role}</>;
+  if (!hasRole('Admin') || id === user.value?.id) return <>{role}</>;
   async function change(select: HTMLSelectElement) {
     const { value: wanted } = select;
     try {
@@ -155,7 +154,6 @@ interface UserTableProps {
   readonly caption: string;
   readonly list: List<User>;
   readonly remove: (user: User) => Removal;
-  /** Shows the role; by default its name. */
   readonly roleOf?: (user: User) => ComponentChildren;
   /** Names of the user's teams; no column without it. */
   readonly teamsOf?: (user: User) => string;
@@ -215,10 +213,8 @@ function UserTable({ caption, list, remove, roleOf, teamsOf }: UserTableProps) {
   );
 }
 
-/** What the link of a user would be. */
 const linkWord = ({ invitation }: User) => (invitation?.purpose === 'invitation' ? 'New link' : 'Reset link');
 
-/** How a user signs in. */
 function SignIns({ user: { id, name }, onClose }: { readonly user: User; readonly onClose: () => void }) {
   return (
     <Dialog title={`Sign-ins of ${name}`} onClose={onClose}>
@@ -261,12 +257,10 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
 
 interface NewUserProps {
   readonly label: string;
-  /** The possible teams; the first is preselected. */
   readonly teams: readonly Team[];
   readonly onDone: () => void;
 }
 
-/** Invites a user, and shows the link. */
 function NewUser({ label, teams, onDone }: NewUserProps) {
   return (
     <CreateButton
@@ -294,7 +288,6 @@ function NewUser({ label, teams, onDone }: NewUserProps) {
   );
 }
 
-/** A link for a user, to be copied. */
 function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnce): Shown {
   const what = purpose === 'invitation' ? 'the invitation' : 'a reset link';
   return {

@@ -17,13 +17,14 @@ import { forget, usePoll } from '../../api/poll.ts';
 import { isHidden } from '../../api/problem.ts';
 import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { CloseButton, Dialog, useDialog } from '../../parts/dialog.tsx';
 import { NotFound, Reason } from '../../parts/failure.tsx';
 import { ConfirmButton } from '../../parts/form/confirm.tsx';
 import { Secret, type Shown } from '../../parts/form/create.tsx';
 import { Choices, Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Part } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
+import { actionsColumn } from '../../parts/table/columns.tsx';
 import { columnsOf } from '../../parts/table/declared-columns.ts';
 import { Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
@@ -59,7 +60,6 @@ export function Webhooks({ team }: { readonly team: string }) {
   );
 }
 
-/** The state of a webhook, with the time of its first failure. */
 function webhookState(webhook: Webhook): string {
   const state = stateOfWebhook(webhook);
   const { failingSince } = webhook;
@@ -77,7 +77,6 @@ function shownSecret({ name, secret }: WebhookShownOnce): Shown | undefined {
   };
 }
 
-/** Fields by refusal code. */
 const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
 
 /** The fields of a webhook. @param props `of`: the webhook; without it a new one */
@@ -267,7 +266,6 @@ function Actions({ webhook: { name, enabled, teamId, format }, path, change }: A
 }
 
 interface DeliveriesProps {
-  /** The path of the webhook. */
   readonly path: string;
   readonly canSend: boolean;
 }
@@ -355,30 +353,24 @@ function DeliveryTable({ items, busy, show, repeat }: DeliveryTableProps) {
           nextAttemptAt: false,
           latest: lastAttempt,
         }),
-        { key: 'do', title: 'Actions', class: 'settings-do', cell: actions },
+        actionsColumn(actions),
       ]}
     />
   );
 }
 
 interface DeliveryDialogProps {
-  /** The path of the delivery. */
   readonly path: string;
   readonly onClose: () => void;
 }
 
-/** Request to a receiver, and its response. */
 function DeliveryDialog({ path, onClose }: DeliveryDialogProps) {
   const { data, error } = usePoll<DeliveryDetail>(path, 1000);
   return (
     <Dialog title={data === undefined ? 'Delivery' : `Delivery of ${data.type}`} onClose={onClose}>
       <Reason error={data === undefined ? error : undefined} />
       {data !== undefined && <DeliveryParts delivery={data} />}
-      <p class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          Close
-        </button>
-      </p>
+      <CloseButton primary onClose={onClose} />
     </Dialog>
   );
 }
@@ -410,7 +402,6 @@ function Text({ label, text }: { readonly label: string; readonly text: string }
   );
 }
 
-/** The state of a delivery, with the time of the next attempt. */
 function deliveryState({ state, nextAttemptAt }: Delivery): string {
   if (state !== 'waiting' || nextAttemptAt === null) return state;
   return `waiting, next ${format.relative(nextAttemptAt, now.value)}`;

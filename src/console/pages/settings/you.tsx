@@ -8,11 +8,11 @@ import { user } from '../../api/session.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
 import { ZonePreference } from '../../parts/choices/range-dialogs.tsx';
 import { changedFields, Field, Form } from '../../parts/form/form.tsx';
-import { isAdmin, Part, TeamField } from '../../parts/resource/part.tsx';
+import { Part, TeamField } from '../../parts/resource/part.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
+import { hasRole } from '../../reader/reader.tsx';
 import { Identities, Passkeys, SecondFactor, Sessions } from './sign-ins.tsx';
 
-/** The reader's own account. */
 export function You() {
   const { id } = user.value!;
   const thing = useThing<User>(resource('users', id));
@@ -75,7 +75,7 @@ function Profile({ you, thing }: YouProps) {
 }
 
 function EmailAddress({ you, thing }: YouProps) {
-  if (!isAdmin())
+  if (!hasRole('Admin'))
     return (
       <Part title="E-mail address">
         <p class="callout callout-note">

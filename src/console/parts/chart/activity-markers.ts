@@ -20,7 +20,6 @@ const ofEnvironment: readonly ActivityKind[] = [
 ];
 const ofFlags: readonly ActivityKind[] = ['experiment_changed', 'rollout_step', 'note'];
 
-/** Maximum number of markers of a chart: the latest ones. */
 const most = 60;
 const everyMs = 30_000;
 

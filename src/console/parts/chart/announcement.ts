@@ -30,7 +30,6 @@ export function bucketText(of: Described, index: number): BucketText {
   };
 }
 
-/** A sentence about one bucket, or about a selected range. */
 export function spoken(of: Described, first: number, last: number): string {
   if (first === last) {
     const { when, values, markers } = bucketText(of, first);
@@ -57,9 +56,7 @@ export function figuresCsv({
 }
 
 export interface ChartTimes {
-  /** A bucket in full. */
   bucket(start: number): string;
-  /** Consecutive buckets. */
   span(start: number, end: number): string;
   /** A label of the time axis. @param increment distance to the next label, seconds */
   tick(time: number, increment: number): string;
@@ -95,7 +92,6 @@ export function chartTimes(width: number, zone?: string, locale?: string): Chart
   };
 }
 
-/** Distances of labels, seconds. */
 const distances = [
   ...[1, 2, 5, 10, 15, 30],
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),

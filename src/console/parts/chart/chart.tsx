@@ -6,7 +6,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { messageOf } from '../../api/problem.ts';
-import { format, format as formats } from '../../text/format.ts';
+import { format as formats } from '../../text/format.ts';
 import { announce } from '../announce.tsx';
 import { downloadCsv } from '../download.ts';
 import { Menu } from '../menu.tsx';
@@ -28,7 +28,6 @@ import {
   type ChartKind,
   type ChartSeries,
   dashes,
-  drawingOf,
   type Marker,
   nowhere,
   selected,
@@ -107,13 +106,11 @@ function Folded({ title, of }: { readonly title: string; readonly of: Described 
 
 interface SaveMenuProps {
   readonly title: string;
-  /** Name of the files. */
   readonly name: string;
   readonly of: Described;
   readonly kind: ChartKind;
 }
 
-/** Saves a chart as a table or as an image. */
 function SaveMenu({ title, name, of, kind }: SaveMenuProps) {
   async function savePng(drawn: Exclude<ChartKind, 'table'>) {
     try {
@@ -132,7 +129,6 @@ function SaveMenu({ title, name, of, kind }: SaveMenuProps) {
   return <Menu label="Download" title={`Download: ${title}`} items={[csv, ...png]} end />;
 }
 
-/** The label of each line. */
 function Legend({ series, unfinished }: { series: readonly ChartSeries[]; unfinished: boolean }) {
   return (
     <ul class="plain-list chart-legend">
@@ -147,7 +143,6 @@ function Legend({ series, unfinished }: { series: readonly ChartSeries[]; unfini
   );
 }
 
-/** A piece of a series' line. */
 export function Swatch({ tone }: { readonly tone: Tone }) {
   return (
     <svg class={`chart-swatch tone-${tone}`} width="26" height="8" aria-hidden="true">
@@ -159,13 +154,10 @@ export function Swatch({ tone }: { readonly tone: Tone }) {
 interface TooltipProps {
   readonly of: Described;
   readonly index: number;
-  /** Position of the bucket, px. */
   readonly left: number;
-  /** Width of the chart, px. */
   readonly width: number;
 }
 
-/** The figures of a bucket, next to it. */
 function Tooltip({ of, index, left, width }: TooltipProps) {
   const { when, values, markers } = bucketText(of, index);
   const place = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` };
@@ -191,7 +183,6 @@ function Tooltip({ of, index, left, width }: TooltipProps) {
   );
 }
 
-/** The figures of a chart as a table, latest first. */
 function Figures({ caption, of }: { readonly caption: string; readonly of: Described }) {
   const rows = useMemo(
     () => Array.from({ length: of.buckets.count }, (_, index) => bucketText(of, index)).reverse(),
@@ -240,7 +231,6 @@ interface PlottedProps {
   readonly onZoom: ((from: number, to: number) => void) | undefined;
 }
 
-/** The drawn part of a chart, with its cursor. */
 function Plotted(props: PlottedProps) {
   const { title, of, onZoom } = props;
   const cursor = useSignal<ChartCursor>(nowhere);
@@ -318,39 +308,26 @@ interface Handlers {
   readonly zoom: (first: number, last: number) => void;
 }
 
-/** Creates the plot, and updates it when figures change. */
 function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | undefined>(undefined);
   const latest = useRef(handlers);
   latest.current = handlers;
   const { buckets, series, markers, unfinishedFrom, times } = of;
-  const drawing = () => drawingOf(buckets, series, kind, unfinishedFrom);
   const tones = series.map(({ tone }) => tone);
 
   useEffect(() => {
-    const made = new Plot(
-      element.current!,
-      {
-        kind,
-        tones,
-        steps: series.map(({ steps = false }) => steps),
-        height,
-        times,
-        width: buckets.width,
-        format: format.tick,
-        onPoint: (index) => latest.current.point(index),
-        onDrag: (first, last) => latest.current.zoom(first, last),
-      },
-      { buckets, markers, drawing: drawing() },
-    );
+    const made = new Plot(element.current!, of, {
+      kind,
+      height,
+      onPoint: (index) => latest.current.point(index),
+      onDrag: (first, last) => latest.current.zoom(first, last),
+    });
     plot.current = made;
     return () => made.destroy();
   }, [kind, tones.join(), times, height]);
 
-  useEffect(() => {
-    plot.current?.show({ buckets, markers, drawing: drawing() });
-  }, [buckets, markers, series, kind, unfinishedFrom]);
+  useEffect(() => plot.current?.show(of), [buckets, markers, series, kind, unfinishedFrom]);
 
   return { element, plot };
 }

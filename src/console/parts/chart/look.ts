@@ -1,4 +1,5 @@
 import uPlot from 'uplot';
+import { format } from '../../text/format.ts';
 import { type ChartTimes, tickDistances } from './announcement.ts';
 import { type Drawing, dashes, type PlotContent, type Tone, ticksOf, tones } from './series.ts';
 
@@ -12,7 +13,6 @@ export interface Palette {
   readonly raised: string;
 }
 
-/** Reads the colours of the theme of an element. */
 export function paletteOf(element: HTMLElement): Palette {
   const probe = document.createElement('i');
   element.append(probe);
@@ -64,16 +64,10 @@ function faded(colour: string): string {
   return colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.28)');
 }
 
-export interface AxisOptions {
-  readonly times: ChartTimes;
-  readonly format: (value: number) => string;
-  /** Width of a bucket, seconds. */
-  readonly width: number;
-}
-
-/** The time axis and the axis of the figures. */
+/** The axes of times and of figures. @param width of a bucket, seconds */
 export function axes(
-  { times, format, width }: AxisOptions,
+  times: ChartTimes,
+  width: number,
   palette: () => Palette,
   drawing: () => Drawing,
 ): uPlot.Axis[] {
@@ -96,7 +90,7 @@ export function axes(
       ...common,
       size: 52,
       splits: () => ticksOf(drawing()),
-      values: (_, splits) => splits.map(format),
+      values: (_, splits) => splits.map(format.tick),
     },
   ];
 }

@@ -25,7 +25,6 @@ export function markersOf(
 /** Markers closer than this are drawn as one, px. */
 const closePx = 14;
 
-/** Markers that are drawn together, with the position of the first. */
 interface Cluster {
   readonly x: number;
   count: number;
@@ -79,7 +78,6 @@ function markersWithin(buckets: Buckets, markers: readonly Marker[]): readonly M
   return markers.filter(({ at }) => bucketAt(buckets, at) !== undefined);
 }
 
-/** The next bucket with a marker after one, or the first. */
 export function nextMarked(
   buckets: Buckets,
   markers: readonly Marker[],
@@ -89,7 +87,6 @@ export function nextMarked(
   return marked.find((index) => index > (from ?? -1)) ?? marked[0];
 }
 
-/** Events that the description of a chart names. */
 const described = 10;
 
 /** The markers of a chart as text, for its description. */
@@ -101,7 +98,6 @@ export function markersText(buckets: Buckets, markers: readonly Marker[]): strin
   return `M moves to the next event. ${plural(within.length, 'event')}: ${named.join('; ')}${rest}.`;
 }
 
-/** The events that a chart marks, with links. */
 export function MarkerList({ buckets, markers }: { buckets: Buckets; markers: readonly Marker[] }) {
   const within = markersWithin(buckets, markers);
   if (within.length === 0) return null;

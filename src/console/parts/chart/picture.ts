@@ -3,11 +3,10 @@ import { download } from '../download.ts';
 import type { Described } from './announcement.ts';
 import { type Palette, paletteOf } from './look.ts';
 import { Plot } from './plot.ts';
-import { type ChartKind, dashes, drawingOf, startOf } from './series.ts';
+import { type ChartKind, dashes, startOf } from './series.ts';
 
 interface Picture {
   readonly title: string;
-  /** Name of the file. */
   readonly name: string;
   readonly of: Described;
   readonly kind: Exclude<ChartKind, 'table'>;
@@ -47,7 +46,7 @@ async function drawPicture(picture: Picture): Promise<HTMLCanvasElement> {
   const host = document.createElement('div');
   host.className = 'chart-picture';
   document.body.append(host);
-  const plot = plotOf(picture, host);
+  const plot = new Plot(host, picture.of, { kind: picture.kind, height: plotHeight });
   try {
     for (let turn = 0; turn < drawnWithin; turn += 1) await undefined;
     return compose(picture, host.querySelector('canvas')!, paletteOf(host));
@@ -55,25 +54,6 @@ async function drawPicture(picture: Picture): Promise<HTMLCanvasElement> {
     plot.destroy();
     host.remove();
   }
-}
-
-function plotOf({ of, kind }: Picture, host: HTMLElement): Plot {
-  const { buckets, series, markers, unfinishedFrom, times } = of;
-  return new Plot(
-    host,
-    {
-      kind,
-      tones: series.map(({ tone }) => tone),
-      steps: series.map(({ steps = false }) => steps),
-      height: plotHeight,
-      times,
-      width: buckets.width,
-      format: format.tick,
-      onPoint: () => undefined,
-      onDrag: () => undefined,
-    },
-    { buckets, markers, drawing: drawingOf(buckets, series, kind, unfinishedFrom) },
-  );
 }
 
 function compose({ title, of }: Picture, plot: HTMLCanvasElement, palette: Palette): HTMLCanvasElement {
@@ -115,7 +95,6 @@ function compose({ title, of }: Picture, plot: HTMLCanvasElement, palette: Palet
 
 const swatch = 26;
 
-/** Where each label of the legend begins, in rows. */
 function legendRows(
   series: Described['series'],
   context: CanvasRenderingContext2D,

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
+import type { Described } from './announcement.ts';
 import {
-  type AxisOptions,
   axes,
   bands,
   drawTail,
@@ -15,27 +15,20 @@ import {
   bucketsWithin,
   type ChartKind,
   type Drawing,
+  drawingOf,
   type PlotContent,
   sameDrawing,
-  type Tone,
   ticksOf,
 } from './series.ts';
 
-/** The parts of a chart that new figures do not change. */
-interface PlotOptions extends AxisOptions {
+interface PlotOptions {
   readonly kind: ChartKind;
-  readonly tones: readonly Tone[];
-  /** True for each series with steps. */
-  readonly steps: readonly boolean[];
-  /** px. */
   readonly height: number;
-  /** Receives the bucket under the pointer. */
-  readonly onPoint: (index: number | undefined) => void;
+  readonly onPoint?: (index: number | undefined) => void;
   /** Receives a range that was selected by dragging. */
-  readonly onDrag: (first: number, last: number) => void;
+  readonly onDrag?: (first: number, last: number) => void;
 }
 
-/** A drawn chart of the width of its element. */
 export class Plot {
   readonly #element: HTMLElement;
   readonly #options: PlotOptions;
@@ -45,12 +38,12 @@ export class Plot {
   #content: PlotContent;
   #palette: Palette;
 
-  constructor(element: HTMLElement, options: PlotOptions, content: PlotContent) {
+  constructor(element: HTMLElement, of: Described, options: PlotOptions) {
     this.#element = element;
     this.#options = options;
-    this.#content = content;
+    this.#content = contentOf(of, options.kind);
     this.#palette = paletteOf(element);
-    this.#chart = new uPlot(this.#describe(), dataOf(content.drawing), element);
+    this.#chart = new uPlot(this.#describe(of), dataOf(this.#content.drawing), element);
     this.#listen();
     this.#size = new ResizeObserver(() => this.#fit());
     this.#size.observe(element);
@@ -65,14 +58,13 @@ export class Plot {
     return this.#chart.width;
   }
 
-  /** Distance of a bucket from the left edge, px. */
   leftOf(index: number): number {
     return this.#xOf(index) + this.#chart.over.offsetLeft;
   }
 
-  /** Draws again if something has changed. */
-  show(next: PlotContent): void {
+  show(of: Described): void {
     const last = this.#content;
+    const next = contentOf(of, this.#options.kind);
     this.#content = next;
     if (!sameDrawing(last.drawing, next.drawing)) this.#chart.setData(dataOf(next.drawing));
     else if (last.markers !== next.markers) this.#chart.redraw(false);
@@ -93,8 +85,9 @@ export class Plot {
     this.#chart.destroy();
   }
 
-  #describe(): uPlot.Options {
-    const { height, times, kind, tones, steps } = this.#options;
+  #describe({ buckets, series, times }: Described): uPlot.Options {
+    const { height, kind } = this.#options;
+    const tones = series.map(({ tone }) => tone);
     const palette = () => this.#palette;
     const isStacked = kind === 'stacked';
     return {
@@ -107,12 +100,12 @@ export class Plot {
         x: { range: () => xRange(this.#content) },
         y: { range: () => [0, ticksOf(this.#content.drawing).at(-1)!] },
       },
-      axes: axes(this.#options, palette, () => this.#content.drawing),
+      axes: axes(times, buckets.width, palette, () => this.#content.drawing),
       series: [
         {},
-        ...tones.map((tone, index) => ({
+        ...series.map(({ tone, steps }, index) => ({
           ...line(tone, isStacked && index === 0, palette),
-          ...(steps[index] && { paths: stepped }),
+          ...(steps && { paths: stepped }),
         })),
       ],
       bands: isStacked ? bands(tones, palette) : [],
@@ -131,9 +124,9 @@ export class Plot {
     // The chart may have moved: uPlot determines its position only after scrolling.
     over.addEventListener('mouseenter', () => this.#chart.syncRect());
     over.addEventListener('mousemove', ({ clientX }) => {
-      this.#options.onPoint(this.#chart.posToIdx(clientX - over.getBoundingClientRect().left));
+      this.#options.onPoint?.(this.#chart.posToIdx(clientX - over.getBoundingClientRect().left));
     });
-    over.addEventListener('mouseleave', () => this.#options.onPoint(undefined));
+    over.addEventListener('mouseleave', () => this.#options.onPoint?.(undefined));
   }
 
   #dragged(u: uPlot): void {
@@ -141,7 +134,7 @@ export class Plot {
     const from = u.posToVal(left, 'x');
     const to = u.posToVal(left + width, 'x');
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.#options.onDrag(...bucketsWithin(this.#content.buckets, from, to));
+    this.#options.onDrag?.(...bucketsWithin(this.#content.buckets, from, to));
   }
 
   #fit(): void {
@@ -153,6 +146,10 @@ export class Plot {
   #xOf(index: number): number {
     return this.#chart.valToPos(this.#content.drawing.xs[index] ?? 0, 'x');
   }
+}
+
+function contentOf({ buckets, series, markers, unfinishedFrom }: Described, kind: ChartKind): PlotContent {
+  return { buckets, markers, drawing: drawingOf(buckets, series, kind, unfinishedFrom) };
 }
 
 const stepped = uPlot.paths.stepped!({ align: 1 });

@@ -17,7 +17,6 @@ export interface Buckets {
 export const tones = [1, 2, 3, 4, 5, 6, 'other', 'past'] as const;
 export type Tone = (typeof tones)[number];
 
-/** One figure for each bucket. */
 export interface ChartSeries {
   readonly label: string;
   readonly values: readonly number[];
@@ -28,12 +27,10 @@ export interface ChartSeries {
   readonly steps?: boolean;
 }
 
-/** An event that the chart marks. */
 export interface Marker {
   /** Unix seconds. */
   readonly at: number;
   readonly label: string;
-  /** The page about it. */
   readonly href?: string;
 }
 
@@ -85,7 +82,6 @@ export function bucketAt(buckets: Buckets, time: number): number | undefined {
   return index >= 0 && index < buckets.count ? index : undefined;
 }
 
-/** Labels shown of the markers in a bucket. */
 const maxLabels = 6;
 
 export function markersIn(buckets: Buckets, markers: readonly Marker[], index: number): string[] {
@@ -94,14 +90,11 @@ export function markersIn(buckets: Buckets, markers: readonly Marker[], index: n
   return [...labels.slice(0, maxLabels - 1), `${labels.length - maxLabels + 1} more events`];
 }
 
-/** A chart as numbers. */
 export interface Drawing {
-  /** Start of each bucket, Unix seconds. */
   readonly xs: number[];
   /** Height of each series in each bucket, on top of the series below it if stacked. */
   readonly heights: number[][];
   readonly max: number;
-  /** Number of complete buckets. */
   readonly finished: number;
 }
 
@@ -139,12 +132,10 @@ function stacked(own: readonly number[][], series: readonly ChartSeries[]): numb
   });
 }
 
-/** True if two drawings look the same. */
 export function sameDrawing(one: Drawing, other: Drawing): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Maximum number of lines above 0 on the axis of the figures. */
 const maxTicks = 5;
 
 /**
@@ -162,7 +153,6 @@ export function ticksOf({ max, heights }: Pick<Drawing, 'max' | 'heights'>): num
   return Array.from({ length: count + 1 }, (_, index) => Number((index * distance).toPrecision(12)));
 }
 
-/** The position of a reader in a chart, as indexes of buckets. */
 export interface ChartCursor {
   readonly at: number | undefined;
   /** The other end of a range that is being selected. */
@@ -209,7 +199,6 @@ export function spanOf(buckets: Buckets, first: number, last: number): readonly 
   return [startOf(buckets, first) * 1000, startOf(buckets, last + 1) * 1000];
 }
 
-/** The first and the last bucket of a time span, Unix seconds. */
 export function bucketsWithin(buckets: Buckets, from: number, to: number): readonly [number, number] {
   const index = (time: number) => clampTo(buckets.count, indexAt(buckets, time));
   return [index(from), index(to)];

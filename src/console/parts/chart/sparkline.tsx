@@ -1,6 +1,5 @@
 /** Paths of a sparkline in the viewBox `0 0 100 24`. */
 interface Spark {
-  /** The complete buckets. */
   readonly path: string;
   /** From the last complete bucket to the incomplete one; empty if all are complete. */
   readonly soFar: string;

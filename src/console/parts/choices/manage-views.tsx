@@ -4,14 +4,13 @@ import { useWholeList } from '../../api/list.ts';
 import { forget } from '../../api/poll.ts';
 import { changePreferences, hasRole, preferences } from '../../reader/reader.tsx';
 import { useAction } from '../action.tsx';
-import { Dialog } from '../dialog.tsx';
+import { CloseButton, Dialog } from '../dialog.tsx';
 import { Choices, Field, Form } from '../form/form.tsx';
 import { type Column, Table } from '../table/table.tsx';
 
 interface ViewsProps {
   readonly application: string;
   readonly page: ViewPage;
-  /** The present choices of the page. */
   readonly query: string;
   readonly onClose: () => void;
 }
@@ -23,7 +22,6 @@ const visibilities = [
   ['shared', 'Shared', 'Everyone who can see the application sees it.'],
 ] as const;
 
-/** Saves the present choices of a page under a name. */
 export function SaveView({ application, page, query, onClose }: ViewsProps) {
   async function save(data: FormData) {
     const shared = data.get('shared') === 'shared';
@@ -64,7 +62,6 @@ async function setFavourite(id: string, on: boolean): Promise<void> {
   await changePreferences({ favourites: on ? [...others, id] : others });
 }
 
-/** Renames, updates, shares and deletes the views of a page. */
 export function ManageViews({ application, page, query, onClose }: ViewsProps) {
   const { items = [] } = useWholeList<SavedView>(viewsPath(application), {});
   const action = useAction();
@@ -79,11 +76,7 @@ export function ManageViews({ application, page, query, onClose }: ViewsProps) {
         columns={columnsOf(viewsPath(application), query, action)}
       />
       {action.refusal}
-      <p class="actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </p>
+      <CloseButton onClose={onClose} />
     </Dialog>
   );
 }
@@ -124,7 +117,6 @@ function Favourite({ view: { id, name }, action: { run } }: CellProps) {
 }
 
 interface ChangeProps extends CellProps {
-  /** The path of the views. */
   readonly path: string;
 }
 

@@ -41,7 +41,6 @@ export function CustomRange({ bounds, onChoose, onClose }: RangeDialogProps) {
   );
 }
 
-/** Chooses a day of the calendar, or several. */
 export function ChosenDays({ bounds, onChoose, onClose }: RangeDialogProps) {
   async function submit(data: FormData) {
     const first = Date.parse(String(data.get('first'))) / 86_400_000;
@@ -69,7 +68,6 @@ export function ChosenDays({ bounds, onChoose, onClose }: RangeDialogProps) {
   );
 }
 
-/** Chooses the time zone of the page, or of all pages. */
 export function ZoneDialog({ onClose }: { readonly onClose: () => void }) {
   const { change } = useQuery();
   async function submit(data: FormData) {
@@ -110,7 +108,6 @@ function checkedZone(value: unknown): string | null {
   return zone;
 }
 
-/** A time zone, with the browser's list to search in. */
 function ZoneField({ value }: { readonly value: string }) {
   const list = useId();
   const control = (properties: ControlProperties) => (

@@ -25,7 +25,6 @@ import { useDialog } from '../dialog.tsx';
 import { Menu } from '../menu.tsx';
 import { ChosenDays, CustomRange, ZoneDialog } from './range-dialogs.tsx';
 
-/** The range in the address of a page. */
 export interface ChosenRange {
   readonly range: Range;
   /** Its whole buckets now: the same object until they change. */
@@ -40,10 +39,8 @@ export interface ChosenRange {
   unzoom(): void;
 }
 
-/** Pause between two polls, ms. */
 const pollMs = 2000;
 
-/** Reads and changes the range in the address. */
 export function useRange(): ChosenRange {
   const { query, change } = useQuery();
   useParameters(rangeParameters);
@@ -135,7 +132,6 @@ function DaysInUtc({ bounds: { zone, from, to } }: { readonly bounds: Bounds }) 
   return <span class="quiet">Days are UTC days: {why}</span>;
 }
 
-/** Chooses what the figures are compared with. */
 function ComparisonMenu() {
   const { change } = useQuery();
   const { comparison } = useRange();

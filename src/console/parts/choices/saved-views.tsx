@@ -71,7 +71,6 @@ export function SavedViews({ application, environment, page }: SavedViewsProps) 
   );
 }
 
-/** The parameters of a query in one order. */
 function canonical(query: string): string {
   const parameters = new URLSearchParams(query);
   parameters.sort();

@@ -56,7 +56,6 @@ export interface ConfirmButtonProps extends Omit<ConfirmProps, 'onClose'> {
   readonly danger?: boolean;
 }
 
-/** A button that asks before it acts. */
 export function ConfirmButton({ label, danger, ...confirm }: ConfirmButtonProps) {
   const open = useSignal(false);
   return (

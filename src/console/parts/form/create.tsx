@@ -10,12 +10,10 @@ export interface CreateButtonProps extends Pick<FormProps, 'codes'> {
   readonly primary?: boolean;
   /** Sends the request. Its result is shown for copying. */
   readonly create: (data: FormData) => Promise<Shown | undefined>;
-  /** Called after the reader has closed the result. */
   readonly onDone?: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A button with a form that creates something. */
 export function CreateButton({ label, primary, create, onDone, codes, children }: CreateButtonProps) {
   const open = useSignal(false);
   const created = useSignal<Shown | undefined>(undefined);
@@ -53,13 +51,10 @@ export function CreateButton({ label, primary, create, onDone, codes, children }
   );
 }
 
-/** Values of a new resource, for copying. */
 export interface Shown {
   readonly title: string;
   readonly values: readonly (readonly [label: string, text: string])[];
-  /** True if they are never shown again. */
   readonly once: boolean;
-  /** True if they are for someone else. */
   readonly toSend?: boolean;
   readonly note?: ComponentChildren;
 }

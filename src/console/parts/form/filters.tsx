@@ -6,7 +6,6 @@ import { useQuery } from '../../address/address.ts';
 export type Options = readonly (readonly [value: string, label?: string])[];
 
 interface FilterProps {
-  /** Name of the parameter in the address. */
   readonly name: string;
   readonly label: string;
   /** The values of a `select`; without them an input. */
@@ -14,7 +13,6 @@ interface FilterProps {
   readonly type?: HTMLInputTypeAttribute;
 }
 
-/** A labelled control for a parameter of the address. */
 export function Filter({ name, label, options, type = 'search' }: FilterProps) {
   const { query, change } = useQuery();
   const id = useId();

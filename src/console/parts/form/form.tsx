@@ -6,7 +6,6 @@ import { announce } from '../announce.tsx';
 import { fieldOf } from './field-problem.ts';
 import { OptionList, type Options } from './filters.tsx';
 
-/** Why a request was refused, and the field that caused it. */
 interface Refusal {
   readonly field: string | undefined;
   readonly message: string;
@@ -22,14 +21,12 @@ export interface FormProps {
   readonly done: string;
   /** Fields by refusal code, if the code does not name the field: `{ conflict: 'name' }`. */
   readonly codes?: Readonly<Record<string, string>>;
-  /** Clears the fields after a success. */
   readonly reset?: boolean;
   readonly danger?: boolean;
   readonly onCancel?: () => void;
   readonly children?: ComponentChildren;
 }
 
-/** A form that sends one request. */
 export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const sending = useSignal(false);
@@ -99,6 +96,11 @@ interface FieldProps {
   readonly placeholder?: string;
   readonly autocomplete?: string;
   readonly maxLength?: number;
+  readonly min?: string;
+  readonly step?: string;
+  readonly spellcheck?: boolean;
+  /** Number of lines of a text area. */
+  readonly rows?: number;
   readonly autoFocus?: boolean;
   readonly onInput?: (event: InputEvent & { readonly currentTarget: HTMLInputElement }) => void;
 }
@@ -113,7 +115,19 @@ export interface ControlProperties {
 
 /** A labelled control with a hint and the reason why the API refused its value. */
 export function Field(props: FieldProps) {
-  const { name, label, hint, control, type = 'text', value, required, autoFocus, ...more } = props;
+  const {
+    name,
+    label,
+    hint,
+    control,
+    type = 'text',
+    value,
+    required,
+    autoFocus,
+    rows,
+    onInput,
+    ...more
+  } = props;
   const { id, described, refused, notes } = useNotes(name, hint);
   const properties: ControlProperties = {
     id,
@@ -127,10 +141,13 @@ export function Field(props: FieldProps) {
       <label for={id}>{label}</label>
       {control ? (
         control(properties)
+      ) : rows !== undefined ? (
+        <textarea {...properties} {...more} rows={rows} defaultValue={value ?? ''} />
       ) : (
         <input
           {...properties}
           {...more}
+          {...(onInput && { onInput })}
           type={type as 'text'}
           // biome-ignore lint/a11y/noAutofocus: the first field of a dialog that the reader has opened
           autoFocus={autoFocus ?? false}
@@ -190,7 +207,6 @@ export interface FieldGroupProps extends Pick<FieldProps, 'name' | 'hint'> {
   readonly children: ComponentChildren;
 }
 
-/** Labelled controls for one field of the API. */
 export function FieldGroup({ name, legend, hint, class: className, children }: FieldGroupProps) {
   const { described, notes } = useNotes(name, hint);
   return (
@@ -211,11 +227,9 @@ interface ChoicesProps extends Omit<FieldGroupProps, 'children' | 'class'> {
   readonly type: 'radio' | 'checkbox';
   readonly choices: readonly (readonly [value: string, label: string, hint: string])[];
   readonly checked: (value: string, index: number) => boolean;
-  /** Shows each choice in a frame of its own. */
   readonly framed?: boolean;
 }
 
-/** A group of radio buttons or checkboxes, each with a hint. */
 export function Choices({ type, choices, checked, framed, ...group }: ChoicesProps) {
   return (
     <FieldGroup class={framed ? 'choices choices-framed' : 'choices'} {...group}>
@@ -232,7 +246,6 @@ export function Choices({ type, choices, checked, framed, ...group }: ChoicesPro
   );
 }
 
-/** The non-empty lines of a field. */
 export function linesOf(data: FormData, name: string): readonly string[] {
   const lines = String(data.get(name) ?? '').split('\n');
   return lines.map((line) => line.trim()).filter((line) => line !== '');

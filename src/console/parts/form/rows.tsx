@@ -5,7 +5,6 @@ import { FieldGroup, type FieldGroupProps } from './form.tsx';
 
 type Row = Readonly<Record<string, string>>;
 
-/** A field that each row has. */
 interface RowColumn {
   readonly name: string;
   readonly label: string;
@@ -21,7 +20,6 @@ interface RowsProps extends Omit<FieldGroupProps, 'children' | 'class'> {
   readonly columns: readonly RowColumn[];
 }
 
-/** Rows of fields that the reader adds and removes. */
 export function Rows({ name, noun, rows, columns, ...group }: RowsProps) {
   const shown = useSignal(rows.map((row, key) => ({ key, row })));
   const added = useRef(rows.length);

@@ -6,11 +6,6 @@ import { ConfirmButton } from '../form/confirm.tsx';
 import { Field, Form, SelectField } from '../form/form.tsx';
 import { Help } from '../help.tsx';
 
-/** True if the reader may change settings. */
-export function isAdmin(): boolean {
-  return hasRole('Admin');
-}
-
 /** Explains to readers without a role why nothing can be changed. */
 export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string; readonly least?: Role }) {
   if (hasRole(least)) return null;
@@ -32,7 +27,6 @@ interface PartProps {
   readonly children: ComponentChildren;
 }
 
-/** A section of a settings page. */
 export function Part({ title, help, note, line, children }: PartProps) {
   return (
     <section class={line ? 'settings-part form-line' : 'settings-part'}>
@@ -49,7 +43,6 @@ interface NamePartProps {
   readonly save: (name: string) => Promise<unknown>;
 }
 
-/** Changes the name of a resource. */
 export function NamePart({ name, hint, save }: NamePartProps) {
   return (
     <Part title="Name" line>
@@ -72,7 +65,6 @@ interface DeletionPartProps {
   readonly children: string;
 }
 
-/** Deletes a resource, after its name has been typed. */
 export function DeletionPart({ kind, name, remove, children }: DeletionPartProps) {
   return (
     <Part title={`Delete the ${kind}`}>
@@ -91,7 +83,6 @@ export function DeletionPart({ kind, name, remove, children }: DeletionPartProps
   );
 }
 
-/** The choice of a role. */
 export function RoleField({ value, label = 'Role' }: { readonly value?: Role; readonly label?: string }) {
   return (
     <SelectField

@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact';
+import { hasRole } from '../../reader/reader.tsx';
 import { ConfirmButton, type ConfirmButtonProps } from '../form/confirm.tsx';
 import { CreateButton, type CreateButtonProps } from '../form/create.tsx';
-import { type Column, ListTable, type ListTableProps } from '../table/table.tsx';
-import { isAdmin } from './part.tsx';
+import { actionsColumn } from '../table/columns.tsx';
+import { ListTable, type ListTableProps } from '../table/list-table.tsx';
 
-/** The confirmation and the request that remove a row. */
 export type Removal = Omit<ConfirmButtonProps, 'onClose' | 'label'> & { readonly label?: string };
 
-/** A table of a resource, with the actions of an Admin. */
 interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
   /** Buttons of a row before the one that removes it. */
   readonly actions?: (row: Row) => ComponentChildren;
@@ -39,16 +38,15 @@ export function ResourceTable<Row>(props: ResourceTableProps<Row>) {
       )
     );
   };
-  const buttons: Column<Row> = { key: 'do', title: 'Actions', class: 'settings-do', cell };
   return (
     <>
       <ListTable
         stacked
         empty="None yet."
-        columns={isAdmin() && remove ? [...columns, buttons] : columns}
+        columns={hasRole('Admin') && remove ? [...columns, actionsColumn(cell)] : columns}
         {...table}
       />
-      {isAdmin() && create && <CreateButton {...create} onDone={reload} />}
+      {hasRole('Admin') && create && <CreateButton {...create} onDone={reload} />}
     </>
   );
 }

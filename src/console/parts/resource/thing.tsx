@@ -28,7 +28,6 @@ export function OfThing<T extends object>({ thing, children }: OfThingProps<T>) 
   );
 }
 
-/** Asks which change to keep after a conflict. */
 export function ConflictDialog<T extends object>({ conflict }: { conflict: Conflict<T> | undefined }) {
   if (conflict === undefined) return null;
   const { before, theirs, mine, decide } = conflict;

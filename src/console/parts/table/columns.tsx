@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { checksOnlyText } from '../../../contract/checks-only.ts';
 import { programText } from '../../../contract/programs.ts';
 import { now } from '../../api/clock.ts';
@@ -48,7 +49,11 @@ export function NotReported({ sources }: { readonly sources: readonly string[] }
   );
 }
 
-/** A column of a field with points in time. */
+/** The column of the buttons of a row. */
+export function actionsColumn<Row>(cell: (row: Row) => ComponentChildren): Column<Row> {
+  return { key: 'do', title: 'Actions', class: 'settings-do', cell };
+}
+
 export function timeColumn<Name extends string>(
   name: Name,
   title: string,
@@ -57,7 +62,6 @@ export function timeColumn<Name extends string>(
   return { key, title, value: (row) => row[name], cell: (row) => <Time at={row[name]} /> };
 }
 
-/** A column of a field with points in time, as the time since. */
 export function agoColumn<Name extends string>(
   name: Name,
   title: string,
@@ -66,7 +70,6 @@ export function agoColumn<Name extends string>(
   return { key, title, value: (row) => row[name], cell: (row) => <Ago at={row[name]} /> };
 }
 
-/** A column of a field with counts. */
 export function countColumn<Name extends string>(
   name: Name,
   title: string,

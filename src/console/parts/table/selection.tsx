@@ -2,10 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { Column } from './table.tsx';
 
-/** The rows that the reader has selected. */
 export interface Selection<Row> {
   readonly keys: ReadonlySet<string>;
-  /** A column of checkboxes. */
   readonly column: Column<Row>;
   clear(): void;
 }

@@ -1,8 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { List } from '../../api/list.ts';
 import { type CsvValue, downloadCsv, toCsv } from '../download.ts';
-import { Reason, Skeleton } from '../failure.tsx';
 import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } from './sort.ts';
 
 export interface Column<Row> {
@@ -10,11 +8,9 @@ export interface Column<Row> {
   readonly title: string;
   /** Sort key and CSV value. A column without it cannot be sorted. */
   readonly value?: (row: Row) => SortValue;
-  /** CSV value, if different. */
   readonly csv?: (row: Row) => CsvValue;
   /** Content of the head in a `VirtualTable`; by default the title. */
   readonly head?: ComponentChildren;
-  /** Content of the cell; by default the value. */
   readonly cell?: (row: Row) => ComponentChildren;
   /** True if it holds numbers, which are right-aligned. */
   readonly number?: boolean;
@@ -23,7 +19,7 @@ export interface Column<Row> {
   readonly width?: string;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   /** Visible only with `showCaption`, otherwise for screen readers. */
   readonly caption: string;
   readonly showCaption?: boolean;
@@ -105,7 +101,6 @@ function SortHead<Row>({ column, sort, onSort }: HeadProps<Row>) {
   );
 }
 
-/** A column head that sorts the table. */
 export function SortButton<Row>({ column, sort, onSort }: HeadProps<Row>) {
   const { key, title, number } = column;
   const order = sortKey(sort) === key ? (descending(sort) ? '↓' : '↑') : '';
@@ -132,7 +127,6 @@ interface CsvButtonProps<Row> {
   readonly rows: readonly Row[];
 }
 
-/** Downloads all rows of a table. */
 export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
   return (
     <button type="button" class="csv" onClick={() => downloadCsv(name, csvOf(columns, rows))}>
@@ -153,35 +147,4 @@ export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
 function classOf<Row>({ number, class: own }: Column<Row>): string | undefined {
   const names = [number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
   return names === '' ? undefined : names;
-}
-
-export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
-  /** A list that is part of another resource has only its items. */
-  readonly list: Pick<List<Row>, 'items' | 'reload'> & Partial<List<Row>>;
-}
-
-/** A table of a list in pages: the loaded items, and a button for more. */
-export function ListTable<Row>({ list, ...table }: ListTableProps<Row>) {
-  const { items, more, loading, error } = list;
-  if (items === undefined) {
-    return error === undefined ? (
-      <Skeleton kind="table" />
-    ) : (
-      <Reason error={error} onRetry={() => void list.reload()} />
-    );
-  }
-  return (
-    <>
-      <Table {...table} rows={items} />
-      <Reason error={error} />
-      {more && (
-        <p class="actions">
-          <button type="button" disabled={loading} onClick={() => void list.next?.()}>
-            {loading ? 'Loading …' : 'Show more'}
-          </button>
-          <span class="quiet">{items.length} shown</span>
-        </p>
-      )}
-    </>
-  );
 }

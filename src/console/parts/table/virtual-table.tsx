@@ -9,12 +9,10 @@ interface VirtualTableProps<Row> {
   readonly caption: string;
   /** The first one with a value names the row, and its cell has the link that opens it. */
   readonly columns: readonly Column<Row>[];
-  /** In display order. */
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
-  /** Receives the visible rows when they change. */
   readonly onView?: (rows: readonly Row[]) => void;
   /** The keys of the selected rows, if the first column has checkboxes. */
   readonly selected?: ReadonlySet<string> | undefined;
@@ -144,14 +142,12 @@ function nameCutCells(body: HTMLElement | null): void {
   }
 }
 
-/** The tracks of the CSS grid. */
 function tracksOf<Row>(columns: readonly Column<Row>[]): string {
   return columns.map(({ width = 'minmax(5rem, 1fr)' }) => width).join(' ');
 }
 
 type Body = { readonly current: HTMLDivElement | null };
 
-/** The visible rows while the page is scrolled and resized. */
 function useView(body: Body, count: number): { view: View; rowHeight: number } {
   const rowHeight = useSignal(40);
   const view = useSignal<View>({ first: 0, end: 0 });
@@ -237,7 +233,6 @@ function cellClass<Row>({ key, number, class: own }: Column<Row>): string {
   return ['vcell', `vcell-${key}`, number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
 }
 
-/** Controls in a row that have a purpose of their own. */
 const controls = 'a, button, input, select, label, summary';
 
 /** Opens the link of a row after a click anywhere in it, in a new tab with Ctrl or the middle button, as the link itself does. */

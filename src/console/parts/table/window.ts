@@ -1,7 +1,5 @@
-/** The rows of a long table to render. */
 export interface View {
   readonly first: number;
-  /** Index after the last one. */
   readonly end: number;
 }
 

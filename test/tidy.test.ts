@@ -169,7 +169,7 @@ const most: Readonly<Record<string, number>> = {
   cli: 5902,
   commands: 2403,
   console: 19263,
-  contract: 7986,
+  contract: 7915,
   demo: 1454,
   grpc: 1892,
   http: 5074,

@@ -17,12 +17,16 @@ import { silenceOf, silenceOnly, type VerdictKind, verdictKinds, verdictWord } f
 import * as columns from './columns.ts';
 import type { Resource } from './resource.ts';
 
-const apps: Resource = {
+type Declared = Omit<Resource, 'many' | 'key'> & Partial<Pick<Resource, 'many' | 'key'>>;
+
+function resource(declared: Declared): Resource {
+  return { many: `${declared.one}s`, key: 'id', ...declared };
+}
+
+const apps = resource({
   name: 'apps',
   one: 'application',
-  many: 'applications',
   collection: 'applications',
-  key: 'id',
   alias: 'name',
   single: true,
   columns: columns.applicationColumns,
@@ -33,17 +37,15 @@ const apps: Resource = {
   },
   update: { fields: applicationOptions.update },
   remove: { loses: 'Its keys and all its counts are deleted too' },
-};
+});
 
 const shownOnce = { field: 'key', where: { type: 'Backend' } };
 
-const keys: Resource = {
+const keys = resource({
   name: 'keys',
   one: 'application key',
-  many: 'application keys',
   within: 'app',
   collection: 'keys',
-  key: 'id',
   alias: 'name',
   columns: columns.applicationKeyColumns,
   create: {
@@ -66,27 +68,24 @@ const keys: Resource = {
     },
   ],
   remove: { loses: 'Packets and reports with it are refused from then on' },
-};
+});
 
-const envs: Resource = {
+const envs = resource({
   name: 'envs',
   one: 'environment',
-  many: 'environments',
   within: 'app',
   collection: 'environments',
   key: 'name',
   columns: columns.environmentColumns,
   create: { operand: { name: 'NAME', description: 'Environment name' }, fields: [] },
   remove: { loses: 'All its counts are deleted too' },
-};
+});
 
-const views: Resource = {
+const views = resource({
   name: 'views',
   one: 'saved view',
-  many: 'saved views',
   within: 'app',
   collection: 'views',
-  key: 'id',
   alias: 'name',
   columns: columns.viewColumns,
   create: {
@@ -95,7 +94,7 @@ const views: Resource = {
   },
   update: { fields: viewOptions.update },
   remove: {},
-};
+});
 
 function onlyIf(what: string, more?: Partial<Field>): Field {
   return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
@@ -120,10 +119,9 @@ const onlyStale = onlyIf('stale', {
     value === 'true' ? `${silenceOnly}; --verdict safe-to-remove rules that out` : undefined,
 });
 
-const features: Resource = {
+const features = resource({
   name: 'features',
   one: 'feature',
-  many: 'features',
   within: 'app',
   collection: 'features',
   key: 'name',
@@ -146,15 +144,13 @@ const features: Resource = {
   },
   update: { fields: featureOptions.update },
   remove: {},
-};
+});
 
-const activity: Resource = {
+const activity = resource({
   name: 'activity',
   one: 'change',
-  many: 'changes',
   within: 'app',
   collection: 'activity',
-  key: 'id',
   inRows: true,
   filters: [
     flag('environment NAME', 'Changes in this environment, and in all of them'),
@@ -168,12 +164,11 @@ const activity: Resource = {
     ...rangeFlags('7 days before the end'),
   ],
   columns: columns.activityColumns,
-};
+});
 
-const metrics: Resource = {
+const metrics = resource({
   name: 'metrics',
   one: 'metric',
-  many: 'metrics',
   within: 'app',
   collection: 'metrics',
   key: 'name',
@@ -190,14 +185,12 @@ const metrics: Resource = {
     fields: metricOptions.update,
   },
   remove: {},
-};
+});
 
-const teams: Resource = {
+const teams = resource({
   name: 'teams',
   one: 'team',
-  many: 'teams',
   collection: 'teams',
-  key: 'id',
   alias: 'name',
   single: true,
   columns: columns.teamColumns,
@@ -207,15 +200,13 @@ const teams: Resource = {
   },
   update: { fields: teamOptions.update },
   remove: { loses: 'Its API keys and sign-in clients are deleted too' },
-};
+});
 
-const members: Resource = {
+const members = resource({
   name: 'members',
   one: 'member',
-  many: 'members',
   within: 'team',
   collection: 'members',
-  key: 'id',
   alias: 'email',
   single: true,
   columns: columns.memberColumns,
@@ -230,14 +221,12 @@ const members: Resource = {
     fields: memberOptions,
   },
   remove: { word: 'remove', loses: 'A user in no other team is deleted' },
-};
+});
 
-const users: Resource = {
+const users = resource({
   name: 'users',
   one: 'user',
-  many: 'users',
   collection: 'users',
-  key: 'id',
   alias: 'email',
   single: true,
   columns: columns.userColumns,
@@ -263,12 +252,11 @@ const users: Resource = {
     },
   ],
   remove: { loses: 'All sessions and tokens of the user are revoked' },
-};
+});
 
-const apiKeys: Resource = {
+const apiKeys = resource({
   name: 'api-keys',
   one: 'API key',
-  many: 'API keys',
   within: 'team',
   collection: 'api-keys',
   key: 'clientId',
@@ -289,12 +277,11 @@ const apiKeys: Resource = {
     },
   ],
   remove: { loses: 'Its tokens are refused from then on' },
-};
+});
 
-const clients: Resource = {
+const clients = resource({
   name: 'clients',
   one: 'sign-in client',
-  many: 'sign-in clients',
   within: 'team',
   collection: 'clients',
   key: 'clientId',
@@ -306,14 +293,13 @@ const clients: Resource = {
     secret: { field: 'clientSecret' },
   },
   remove: { loses: 'Users who signed in to it are signed out' },
-};
+});
 
-const audit: Resource = {
+const audit = resource({
   name: 'audit',
   one: 'entry of the audit log',
   many: 'entries of the audit log',
   collection: 'audit',
-  key: 'id',
   defaultLimit: 100,
   filters: [
     flag('action ACTION', 'Action, such as application.created, or a prefix of actions: application'),
@@ -322,24 +308,22 @@ const audit: Resource = {
     ...rangeFlags('the first entry'),
   ],
   columns: columns.auditColumns,
-};
+});
 
-const deletions: Resource = {
+const deletions = resource({
   name: 'deletions',
   one: 'deletion',
   many: 'pending deletions',
   collection: 'deletions',
   key: 'requestedAt',
   columns: columns.deletionColumns,
-};
+});
 
-const experiments: Resource = {
+const experiments = resource({
   name: 'experiments',
   one: 'experiment',
-  many: 'experiments',
   within: 'app',
   collection: 'experiments',
-  key: 'id',
   alias: 'name',
   single: true,
   columns: columns.experimentColumns,
@@ -354,17 +338,15 @@ const experiments: Resource = {
   },
   update: { fields: experimentOptions.update },
   remove: { loses: 'Its result is deleted too' },
-};
+});
 
 const delivery = flag('delivery ID', 'Id of the delivery, from webhooks deliveries', { required: true });
 
-const webhooks: Resource = {
+const webhooks = resource({
   name: 'webhooks',
   one: 'webhook',
-  many: 'webhooks',
   within: 'team',
   collection: 'webhooks',
-  key: 'id',
   alias: 'name',
   single: true,
   columns: columns.webhookColumns,
@@ -409,14 +391,12 @@ const webhooks: Resource = {
     },
   ],
   remove: { loses: 'Pending deliveries are dropped' },
-};
+});
 
-const identityProviders: Resource = {
+const identityProviders = resource({
   name: 'providers',
   one: 'identity provider',
-  many: 'identity providers',
   collection: 'identity-providers',
-  key: 'id',
   alias: 'name',
   single: true,
   columns: columns.identityProviderColumns,
@@ -427,7 +407,7 @@ const identityProviders: Resource = {
   update: { fields: identityProviderOptions.update },
   remove: { loses: 'Users can no longer sign in with it' },
   actions: [{ word: 'test', summary: 'Test the connection to an identity provider', path: ['test'] }],
-};
+});
 
 /** The resources, by their word in the client. */
 export const resources = {

@@ -21,8 +21,8 @@ export const ActivityItem = shape(
     feature: orNull(text('Name of the feature; `null` if it concerns none.')),
     subject: orNull(text('Name of the key, sender, variant or metric that it concerns.')),
     text: text('What happened, without the name of the feature.'),
-    by: Type.Unsafe<{ type: (typeof actorTypes)[number]; name: string | null } | null>({
-      ...Type.Object({
+    by: orNull(
+      Type.Object({
         type: oneOf(actorTypes, 'Kind of the author.'),
         name: orNull(
           text(
@@ -30,9 +30,8 @@ export const ActivityItem = shape(
           ),
         ),
       }),
-      type: ['object', 'null'],
-      description: 'Who made the change; `null` for a change in the data.',
-    }),
+      'Who made the change; `null` for a change in the data.',
+    ),
     changes: listOf(ChangedField, 'The changed settings, or the shares of variants.'),
     until: orNull(time('The end of a period, such as of refusals; `null` if it lasts, or has no length.')),
   },

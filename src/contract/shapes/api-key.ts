@@ -7,6 +7,7 @@ import {
   listOf,
   name,
   oneOf,
+  optional,
   orNull,
   type Stored,
   shape,
@@ -102,33 +103,18 @@ const bound = Type.Unsafe<readonly string[] | null>({
     'Ids of the applications that it is bound to, at most 100; `null`, the default, for the whole team. A bound API key reaches nothing else.',
 });
 
+const settings = { role, scopes, applications: bound, expiresAt, publicKeys, trust };
+
 export const NewApiKey = bodyShape(
   'NewApiKey',
-  {
-    name: name(),
-    role: Type.Optional(role),
-    scopes: Type.Optional(scopes),
-    applications: Type.Optional(bound),
-    expiresAt: Type.Optional(expiresAt),
-    publicKeys: Type.Optional(publicKeys),
-    trust: Type.Optional(trust),
-  },
+  { name: name(), ...optional(settings) },
   { name: 'Dashboard', scopes: ['read'] },
 );
 
-export const ApiKeyPatch = bodyShape(
-  'ApiKeyPatch',
-  {
-    name: Type.Optional(name()),
-    role: Type.Optional(role),
-    scopes: Type.Optional(scopes),
-    applications: Type.Optional(bound),
-    expiresAt: Type.Optional(expiresAt),
-    publicKeys: Type.Optional(publicKeys),
-    trust: Type.Optional(trust),
-  },
-  { name: 'Nightly build', expiresAt: null },
-);
+export const ApiKeyPatch = bodyShape('ApiKeyPatch', optional({ name: name(), ...settings }), {
+  name: 'Nightly build',
+  expiresAt: null,
+});
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
 const settingOptions = {

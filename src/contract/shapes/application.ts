@@ -6,6 +6,7 @@ import {
   flag,
   listOf,
   name,
+  optional,
   orNull,
   type Stored,
   shape,
@@ -46,7 +47,7 @@ const settings = {
   }),
 };
 
-const optionalSettings = Type.Partial(Type.Object(settings)).properties;
+const optionalSettings = optional(settings);
 
 export const Application = shape(
   'Application',

@@ -1,17 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { FeatureCode } from './code-scan.ts';
-import {
-  count,
-  type Documented,
-  exampleTime,
-  flag,
-  listOf,
-  oneOf,
-  orNull,
-  shape,
-  text,
-  time,
-} from './fields.ts';
+import { count, exampleOf, exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 import { exampleOwned, owned } from './owner.ts';
 import { Reason, verdictKind } from './verdict.ts';
 
@@ -73,11 +62,7 @@ export const Cleanup = shape(
     total: count('Number of all features that can go.'),
     blocked: listOf(Blocked, `Features without a sign of need that cannot go yet, at most ${maxCleanup}.`),
     blockedTotal: count('Number of all features that cannot go yet.'),
-    pullRequest: orNull(
-      Type.Object(PullRequest.properties, {
-        description: 'One text for all listed features; `null` without any.',
-      }),
-    ),
+    pullRequest: orNull(PullRequest, 'One text for all listed features; `null` without any.'),
   },
   {
     at: exampleTime,
@@ -95,7 +80,7 @@ export const Cleanup = shape(
         owners: [...exampleOwned.owners],
         tags: [...exampleOwned.tags],
         reasons: [{ ...exampleReason, names: [] }],
-        code: [(FeatureCode as Documented).example as FeatureCode],
+        code: [exampleOf(FeatureCode)],
         pullRequest: examplePullRequest,
       },
     ],

@@ -1,16 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { count, flag, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
+import { count, day, flag, interval, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
 
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const probability = share;
-const day = (description: string) => Type.String({ format: 'date', description });
-
-/** Two numbers, the lower first. */
-const interval = (description: string) =>
-  Type.Unsafe<[low: number, high: number]>({
-    ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
-    description,
-  });
 
 const byVariant = (values: TSchema, description: string) =>
   Type.Unsafe<Readonly<Record<string, number>>>({
@@ -41,9 +33,8 @@ const ComparedVariant = Type.Object({
     ),
   ),
   difference: orNull(
-    Type.Object(Difference.properties, {
-      description: 'Difference from the base; `null` for the base itself, or if there is too little data.',
-    }),
+    Difference,
+    'Difference from the base; `null` for the base itself, or if there is too little data.',
   ),
 });
 export type ComparedVariant = Static<typeof ComparedVariant>;
@@ -81,14 +72,12 @@ export const Comparison = shape(
     ),
     why: text('The outcome in a sentence, with the size of the difference or the missing data.'),
     sampleRatio: orNull(
-      Type.Object(SampleRatio.properties, {
-        description: 'Check of the split; `null` if no split is declared, or there are too few users.',
-      }),
+      SampleRatio,
+      'Check of the split; `null` if no split is declared, or there are too few users.',
     ),
     severalVariants: orNull(
-      Type.Object(SeveralVariants.properties, {
-        description: 'Users who were given several variants; `null` without users, or with a single variant.',
-      }),
+      SeveralVariants,
+      'Users who were given several variants; `null` without users, or with a single variant.',
     ),
   },
   {

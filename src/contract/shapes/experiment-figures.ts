@@ -1,13 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { count, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
-
-const day = (description: string) => Type.String({ format: 'date', description });
-
-const interval = (description: string) =>
-  Type.Unsafe<[low: number, high: number]>({
-    ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
-    description,
-  });
+import { count, day, exampleOf, interval, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
 
 const Difference = Type.Object({
   estimate: number('How much higher the value per check is than that of the base.'),
@@ -22,9 +14,8 @@ const MeasuredVariant = Type.Object({
   checks: count('Number of checks.'),
   value: orNull(number('Value of the metric per check; `null` without checks.')),
   difference: orNull(
-    Type.Object(Difference.properties, {
-      description: 'Difference from the base; `null` for the base itself, or if there is too little data.',
-    }),
+    Difference,
+    'Difference from the base; `null` for the base itself, or if there is too little data.',
   ),
 });
 export type MeasuredVariant = Static<typeof MeasuredVariant>;
@@ -104,5 +95,4 @@ export const ExperimentFigures = shape(
   },
 );
 export type ExperimentFigures = Static<typeof ExperimentFigures>;
-export const exampleFigures = (ExperimentFigures as unknown as { readonly example: ExperimentFigures })
-  .example;
+export const exampleFigures = exampleOf(ExperimentFigures);

@@ -9,6 +9,7 @@ import {
   listOf,
   name,
   oneOf,
+  optional,
   orNull,
   printable,
   type Stored,
@@ -112,7 +113,7 @@ export type NewExperiment = Static<typeof NewExperiment>;
 export const ExperimentPatch = bodyShape(
   'ExperimentPatch',
   {
-    ...Type.Partial(Type.Object(plan)).properties,
+    ...optional(plan),
     stop: Type.Optional(line(500, 'Stops a running experiment, for this reason.')),
   },
   { name: 'One page for everyone' },

@@ -2,11 +2,12 @@ import Type, { type Static } from 'typebox';
 import { FeatureCode } from './code-scan.ts';
 import {
   bodyShape,
-  type Documented,
+  exampleOf,
   exampleTime,
   flag,
   listOf,
   name,
+  optional,
   orNull,
   printable,
   type Stored,
@@ -201,7 +202,7 @@ export const FeatureDetail = shape(
   },
   {
     ...example,
-    code: [(FeatureCode as Documented).example as FeatureCode],
+    code: [exampleOf(FeatureCode)],
     notes: [exampleNote],
     environments: [
       {
@@ -225,12 +226,7 @@ export const NewFeature = bodyShape(
 export const FeaturePatch = bodyShape(
   'FeaturePatch',
   {
-    description: Type.Optional(description),
-    archived: Type.Optional(archived),
-    permanent: Type.Optional(permanent),
-    snoozedUntil: Type.Optional(snoozedUntil),
-    split: Type.Optional(split),
-    rollout: Type.Optional(rollout),
+    ...optional({ description, archived, permanent, snoozedUntil, split, rollout }),
     ...givenOwned,
   },
   { archived: true },

@@ -27,11 +27,30 @@ export function oneOf<const Texts extends readonly string[]>(texts: Texts, descr
   return Type.Unsafe<Texts[number]>({ type: 'string', enum: texts, description });
 }
 
-/** The same field, or `null`. */
-export function orNull<Schema extends TSchema>(schema: Schema) {
+/** The same field, or `null`. @param description by default that of the field */
+export function orNull<Schema extends TSchema>(schema: Schema, description?: string) {
   const { type } = schema as { type?: string };
-  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
+  const more = description === undefined ? {} : { description };
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'], ...more });
 }
+
+/** A UTC day. */
+export const day = (description: string) => Type.String({ format: 'date', description });
+
+/** Two numbers, the lower first. */
+export const interval = (description: string) =>
+  Type.Unsafe<[low: number, high: number]>({
+    ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
+    description,
+  });
+
+/** The fields of a change, which may all be missing. */
+export const optional = <Properties extends TProperties>(properties: Properties) =>
+  Type.Partial(Type.Object(properties)).properties;
+
+/** The example of a shape. */
+export const exampleOf = <Schema extends TSchema>(schema: Schema) =>
+  (schema as Documented).example as Static<Schema>;
 
 /** A name that `isName` accepts. */
 export function name(description?: string) {

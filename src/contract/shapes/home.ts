@@ -19,11 +19,10 @@ const application = { id: exampleIds.application, name: 'shop' };
 
 const HomeItem = Type.Object({
   ...itemFields,
-  application: Type.Unsafe<{ id: string; name: string } | null>({
-    ...Type.Object({ id: text('Its id.'), name: text('Its name.') }),
-    type: ['object', 'null'],
-    description: 'The application; `null` if it concerns a team.',
-  }),
+  application: orNull(
+    Type.Object({ id: text('Its id.'), name: text('Its name.') }),
+    'The application; `null` if it concerns a team.',
+  ),
 });
 export type HomeItem = Static<typeof HomeItem>;
 

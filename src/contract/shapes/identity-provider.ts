@@ -2,11 +2,13 @@ import Type, { type Static } from 'typebox';
 import {
   bodyShape,
   exampleIds,
+  exampleOf,
   exampleTime,
   flag,
   listOf,
   name,
   oneOf,
+  optional,
   orNull,
   shape,
   text,
@@ -101,21 +103,10 @@ export const IdentityProvider = shape('IdentityProvider', fields, example);
 export type IdentityProvider = Static<typeof IdentityProvider>;
 
 const { name: aName, issuer, clientId, ...others } = settings;
-const optional = {
-  clientSecret: Type.Optional(clientSecret),
-  scopes: Type.Optional(others.scopes),
-  linkByEmail: Type.Optional(others.linkByEmail),
-  createUsers: Type.Optional(others.createUsers),
-  defaultTeam: Type.Optional(others.defaultTeam),
-  defaultRole: Type.Optional(others.defaultRole),
-  claimRules: Type.Optional(others.claimRules),
-  trustsSecondFactor: Type.Optional(others.trustsSecondFactor),
-  enabled: Type.Optional(others.enabled),
-};
 
 export const NewIdentityProvider = bodyShape(
   'NewIdentityProvider',
-  { name: aName, issuer, clientId, ...optional },
+  { name: aName, issuer, clientId, ...optional({ clientSecret, ...others }) },
   {
     name: 'Example Login',
     issuer: 'https://login.example.com',
@@ -127,12 +118,7 @@ export type NewIdentityProvider = Static<typeof NewIdentityProvider>;
 
 export const IdentityProviderPatch = bodyShape(
   'IdentityProviderPatch',
-  {
-    name: Type.Optional(aName),
-    issuer: Type.Optional(issuer),
-    clientId: Type.Optional(clientId),
-    ...optional,
-  },
+  optional({ name: aName, issuer, clientId, clientSecret, ...others }),
   { enabled: false },
 );
 export type IdentityProviderPatch = Static<typeof IdentityProviderPatch>;
@@ -227,7 +213,7 @@ export const LinkedIdentities = Type.Object(
     linkable: flag('Whether the user can link another account, at `/connect/identities` of the auth host.'),
   },
   {
-    example: { items: [(LinkedIdentity as unknown as { example: LinkedIdentity }).example], linkable: false },
+    example: { items: [exampleOf(LinkedIdentity)], linkable: false },
   },
 );
 export type LinkedIdentities = Static<typeof LinkedIdentities>;

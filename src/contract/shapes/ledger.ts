@@ -27,11 +27,7 @@ const LedgerEntry = Type.Object({
   code: orNull(text('Code of the refusal or note, as in `docs/errors.md`.')),
   count: count('Number of occurrences.'),
   lastAt: time('Time of the last occurrence.'),
-  example: Type.Unsafe<Static<typeof Example> | null>({
-    ...Example,
-    type: ['object', 'null'],
-    description: 'Details of the last occurrence, to identify the sender.',
-  }),
+  example: orNull(Example, 'Details of the last occurrence, to identify the sender.'),
 });
 export type LedgerEntry = Static<typeof LedgerEntry>;
 

@@ -156,20 +156,16 @@ export const Overview = shape(
     staleAfterDays,
     totals: Type.Object(totals),
     before: orNull(
-      Type.Object(Before.properties, {
-        description:
-          'The range to compare with; `null` if it begins before the retained data, or with `compare=none`.',
-      }),
+      Before,
+      'The range to compare with; `null` if it begins before the retained data, or with `compare=none`.',
     ),
     users: Type.Object(Users.properties, {
       description:
         'Distinct users in the whole UTC days that the range touches. With `timeZone`, a range that begins with a day has the UTC days of the same dates.',
     }),
     usersBefore: orNull(
-      Type.Object(UsersBefore.properties, {
-        description:
-          'Users in the preceding days; `null` if these precede the retained data, or no day of the range is over.',
-      }),
+      UsersBefore,
+      'Users in the preceding days; `null` if these precede the retained data, or no day of the range is over.',
     ),
     ...grid,
     width,

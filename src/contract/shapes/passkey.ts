@@ -1,5 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleTime, flag, listOf, name, orNull, shape, text, time } from './fields.ts';
+import {
+  bodyShape,
+  exampleOf,
+  exampleTime,
+  flag,
+  listOf,
+  name,
+  orNull,
+  shape,
+  text,
+  time,
+} from './fields.ts';
 
 export const Passkey = shape(
   'Passkey',
@@ -22,7 +33,7 @@ export type Passkey = Static<typeof Passkey>;
 
 export const PasskeyList = Type.Object(
   { items: listOf(Passkey, 'The passkeys, the oldest first.') },
-  { example: { items: [(Passkey as unknown as { example: Passkey }).example] } },
+  { example: { items: [exampleOf(Passkey)] } },
 );
 
 export const PasskeyPatch = bodyShape('PasskeyPatch', { name: name() }, { name: 'Laptop' });

@@ -17,11 +17,10 @@ const SearchResult = shape(
     type: oneOf(['feature', 'key', 'user'], 'Kind of the result.'),
     name: text('Its name.'),
     detail: orNull(text('First characters of a key, or e-mail address of a user.')),
-    application: Type.Unsafe<{ id: string; name: string } | null>({
-      ...Type.Object({ id: text('Its id.'), name: text('Its name.') }),
-      type: ['object', 'null'],
-      description: 'The application of a feature or key.',
-    }),
+    application: orNull(
+      Type.Object({ id: text('Its id.'), name: text('Its name.') }),
+      'The application of a feature or key.',
+    ),
     link: text('Path and query of its page in the console, below the base URL.'),
   },
   exampleResult,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { factors } from '../factors.ts';
-import { exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { exampleOf, exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const exampleSession = 'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2';
 const exampleSignIn = '5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5';
@@ -52,5 +52,5 @@ export type SignInSessions = Static<typeof SignInSessions>;
 
 export const SessionList = Type.Object(
   { items: listOf(SignInSessions) },
-  { example: { items: [(SignInSessions as unknown as { example: SignInSessions }).example] } },
+  { example: { items: [exampleOf(SignInSessions)] } },
 );

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleIds, listOf, shape, text } from './fields.ts';
+import { bodyShape, exampleIds, listOf, optional, shape, text } from './fields.ts';
 
 export const secondFactor = Type.Union(
   [Type.Literal('optional'), Type.Literal('admins'), Type.Literal('all')],
@@ -42,14 +42,5 @@ const example = {
 export const SignInPolicy = shape('SignInPolicy', fields, example);
 export type SignInPolicy = Static<typeof SignInPolicy>;
 
-export const SignInPolicyPatch = bodyShape(
-  'SignInPolicyPatch',
-  {
-    secondFactor: Type.Optional(fields.secondFactor),
-    passwords: Type.Optional(fields.passwords),
-    breakGlass: Type.Optional(fields.breakGlass),
-    domains: Type.Optional(fields.domains),
-  },
-  { secondFactor: 'admins' },
-);
+export const SignInPolicyPatch = bodyShape('SignInPolicyPatch', optional(fields), { secondFactor: 'admins' });
 export type SignInPolicyPatch = Static<typeof SignInPolicyPatch>;

@@ -1,5 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleTime, flag, name as nameOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import {
+  bodyShape,
+  exampleTime,
+  flag,
+  name as nameOf,
+  oneOf,
+  optional,
+  orNull,
+  shape,
+  text,
+  time,
+} from './fields.ts';
 import { fieldsOf, newName, flag as option } from './option.ts';
 
 /** The pages of an environment whose choices can be saved. */
@@ -60,11 +71,10 @@ export const NewView = bodyShape(
 );
 export type NewView = Static<typeof NewView>;
 
-export const ViewPatch = bodyShape(
-  'ViewPatch',
-  { name: Type.Optional(name), query: Type.Optional(query), shared: Type.Optional(shared) },
-  { name: 'New flags', query: 'state=new' },
-);
+export const ViewPatch = bodyShape('ViewPatch', optional({ name, query, shared }), {
+  name: 'New flags',
+  query: 'state=new',
+});
 export type ViewPatch = Static<typeof ViewPatch>;
 
 const queryOption = option('query QUERY', 'Choices on the page: state=new&sort=-checks');

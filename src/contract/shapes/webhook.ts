@@ -10,6 +10,7 @@ import {
   listOf,
   name,
   oneOf,
+  optional,
   orNull,
   shape,
   text,
@@ -124,13 +125,7 @@ export const NewWebhook = bodyShape(
 
 export const WebhookPatch = bodyShape(
   'WebhookPatch',
-  {
-    name: Type.Optional(aName),
-    url: Type.Optional(url),
-    events: Type.Optional(someEvents),
-    enabled: Type.Optional(enabled),
-    ...ofFormats,
-  },
+  { ...optional({ name: aName, url, events: someEvents, enabled }), ...ofFormats },
   { enabled: false },
 );
 

@@ -7,7 +7,6 @@ const anyDirectional = new RegExp(`[${directional}]`, 'gu');
 /** Characters that a terminal or a page would act on: control characters, line separators, and directional characters. */
 const anyActive = new RegExp(`[\\p{Cc}\\u2028\\u2029${directional}]`, 'gu');
 
-/** Whether a text can change the direction of the text around it. */
 export function changesDirection(text: string): boolean {
   return oneDirectional.test(text);
 }

@@ -116,7 +116,6 @@ export type ActivityKind = keyof typeof activityKinds;
 
 export const activityKindNames = Object.keys(activityKinds) as ActivityKind[];
 
-/** The kinds of a group. */
 export function kindsIn(group: ActivityGroup): readonly ActivityKind[] {
   return activityKindNames.filter((kind) => activityKinds[kind].group === group);
 }

@@ -32,7 +32,6 @@ interface AuditedActions {
   engine: 'changes-lost';
 }
 
-/** The names of these things in lists. */
 export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
   application: 'Applications',
   environment: 'Environments',
@@ -71,7 +70,6 @@ export type AuditAction = {
   [Thing in keyof AuditedActions]: `${Thing}.${AuditedActions[Thing]}`;
 }[keyof AuditedActions];
 
-/** The kinds of actors. */
 export const actorTypes = ['user', 'api-key', 'system', 'anonymous'] as const;
 
 export type ActorType = (typeof actorTypes)[number];

@@ -1,38 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { addresses } from './settings/addresses.ts';
-import { admission } from './settings/admission.ts';
-import { backup } from './settings/backup.ts';
-import { identities } from './settings/identities.ts';
+import { access } from './settings/access.ts';
 import { limits } from './settings/limits.ts';
-import { otlp } from './settings/otlp.ts';
-import { postgres } from './settings/postgres.ts';
-import { retention } from './settings/retention.ts';
-import { running } from './settings/running.ts';
-import { signIn } from './settings/sign-in.ts';
+import { operation } from './settings/operation.ts';
 import { store } from './settings/store.ts';
-import { tokens } from './settings/tokens.ts';
-import { webhooks } from './settings/webhooks.ts';
 
 /**
  * Every setting of the server: its type, default, bounds, and description in the help text and `docs/configuration.md`. `group` is its
  * heading there, `value` the placeholder of its value, `must` completes the message "Cannot use … : must …", and `size` allows byte
  * counts such as 64KiB, 5MiB or 1GiB.
  */
-const settingsSchema = Type.Object({
-  ...addresses,
-  ...tokens,
-  ...signIn,
-  ...store,
-  ...postgres,
-  ...admission,
-  ...limits,
-  ...identities,
-  ...retention,
-  ...webhooks,
-  ...otlp,
-  ...backup,
-  ...running,
-});
+const settingsSchema = Type.Object({ ...access, ...store, ...limits, ...operation });
 
 /** The settings as given. Those without a default may be missing. */
 export type Settings = Static<typeof settingsSchema>;
@@ -55,7 +32,6 @@ interface SettingSchema {
   readonly formerly?: string;
 }
 
-/** The names of a setting. */
 export interface SettingNames {
   /** In the configuration file. */
   readonly key: string;
@@ -65,14 +41,12 @@ export interface SettingNames {
   readonly variable: string;
 }
 
-/** One setting. */
 export interface Setting extends SettingNames {
   readonly key: keyof Settings;
   readonly formerly?: SettingNames;
   readonly schema: SettingSchema;
 }
 
-/** Every setting, in the order of the schema. */
 export const settings: readonly Setting[] = Object.entries(settingsSchema.properties).map(
   ([key, property]) => {
     const schema = property as unknown as SettingSchema;

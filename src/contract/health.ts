@@ -67,7 +67,6 @@ interface HealthRule {
 
 const inCode = 'it concerns the code of one team, not the operation of the server';
 
-/** The rules, the most urgent first. */
 export const healthRules = {
   key_leaked: {
     severity: 'urgent',
@@ -167,10 +166,8 @@ export const healthRules = {
 
 export type HealthKind = keyof typeof healthRules;
 
-/** The kinds of findings, the most urgent first. */
 export const healthKinds = Object.keys(healthRules) as [HealthKind, ...HealthKind[]];
 
-/** The rule of a kind. */
 export function healthRule(kind: HealthKind): HealthRule {
   return healthRules[kind];
 }

@@ -1,4 +1,3 @@
-/** Transports of messages. */
 export const transportNames = ['http', 'grpc', 'grpc-web'] as const;
 export type Transport = (typeof transportNames)[number];
 

@@ -1,4 +1,3 @@
-/** Maximum number of passkeys of a user. */
 export const maxPasskeys = 20;
 
 /**

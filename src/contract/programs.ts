@@ -1,7 +1,6 @@
 /** A program that sends requests, from its `User-Agent`. */
 export interface Program {
   readonly name: string;
-  /** `undefined` if it is unknown. */
   readonly version: string | undefined;
 }
 
@@ -18,7 +17,6 @@ const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
 /** The name of a browser of any other family. */
 export const unknownBrowser = 'Browser';
 
-/** Maximum length that is read of a `User-Agent`. */
 const longest = 500;
 
 /** A browser and its major version; `undefined` for other programs. */
@@ -47,7 +45,6 @@ export function programOf(userAgent: string): Program {
   return program === '' ? { name: userAgent, version: undefined } : { name: program, version: numbers };
 }
 
-/** The name and the version of a program: `unleash-client-node 6.4`, `Chrome 131`. */
 export function programText(userAgent: string): string {
   const { name, version } = programOf(userAgent);
   return version === undefined ? name : `${name} ${version}`;

@@ -31,7 +31,6 @@ function startsWord(name: string, text: string, word: string, first: number): bo
   return false;
 }
 
-/** Something that was found. */
 export interface Ranked {
   readonly name: string;
   readonly rank: number;

@@ -63,7 +63,6 @@ export const verdictRules = {
 
 export type VerdictKind = keyof typeof verdictRules;
 
-/** The kinds of verdicts, in the order of their rules. */
 export const verdictKinds = Object.keys(verdictRules) as [VerdictKind, ...VerdictKind[]];
 
 /** The kind of a verdict as commands write it, with hyphens. */

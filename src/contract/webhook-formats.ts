@@ -2,7 +2,6 @@ interface FormatRule {
   readonly label: string;
   /** What receivers get, in a few words. */
   readonly meaning: string;
-  /** A URL of a receiver. */
   readonly exampleUrl: string;
   /** Whether each delivery opens an issue. The receiver needs a credential then. */
   readonly isTracker: boolean;

@@ -58,7 +58,6 @@ export interface WebhookEventData {
         readonly undeclared: number;
         readonly archivedButAsked: number;
       };
-      /** At most 10. */
       readonly canGo: readonly {
         readonly feature: string;
         readonly verdict: VerdictKind;
@@ -110,7 +109,6 @@ export interface WebhookEventData {
   };
 }
 
-/** An event for the webhooks of a team. */
 export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
   readonly [Each in Type]: {
     readonly type: Each;

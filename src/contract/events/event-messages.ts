@@ -3,7 +3,6 @@ import { silenceOnly, verdictRules, verdictWord } from '../verdicts.ts';
 import { listed, type Words, words } from '../words.ts';
 import type { WebhookEventData } from './event-data.ts';
 
-/** A page of the console. */
 export interface ConsolePage {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
@@ -39,9 +38,7 @@ type Messages = {
 /** Verdicts that call for a change of the code. */
 const calling: readonly string[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
 
-/** Reasons of a verdict that are shown. */
 const mostReasons = 3;
-/** Environments that are named. */
 const mostEnvironments = 5;
 
 const memberSentences: Readonly<
@@ -162,7 +159,6 @@ const eventMessages: Messages = {
   }),
 };
 
-/** The message of an event. */
 export function eventMessage<Type extends keyof MessageData>(
   type: Type,
   data: MessageData[Type] & OfTeam,
@@ -170,7 +166,6 @@ export function eventMessage<Type extends keyof MessageData>(
   return eventMessages[type](data);
 }
 
-/** Owners that are named. */
 const mostOwners = 3;
 
 function ownersFact(owners: readonly Owner[] | undefined): EventMessage['facts'] {
@@ -185,7 +180,6 @@ function ownersWords(owners: readonly Owner[]): Words {
   );
 }
 
-/** Flags and applications that a digest names. */
 const mostInDigest = 10;
 
 function digestMessage({

@@ -20,12 +20,10 @@ export type Path<Row> = {
     : Name | (Row[Name] extends object ? `${Name}.${keyof Row[Name] & string}` : never);
 }[keyof Row & string];
 
-/** Columns by the field that they show. */
 export type Columns<Row> = { readonly [Name in Path<Row>]?: Column<Row> };
 
 export type ColumnsOf<Schema extends TSchema> = Columns<Static<Schema>>;
 
-/** The columns of some resource. */
 export type AnyColumns = Readonly<Record<string, Column<never>>>;
 
 /** A column as an object, with the default of `of`. */

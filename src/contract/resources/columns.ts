@@ -108,7 +108,6 @@ export const userColumns = {
   teams: 'Teams',
 } as const satisfies ColumnsOf<typeof User>;
 
-/** A link that a user has not used. */
 function stateOfLink({ invitation }: User): string | null {
   if (invitation === null) return null;
   const what = invitation.purpose === 'invitation' ? 'invited' : 'reset link';
@@ -142,7 +141,6 @@ export const webhookColumns = {
   waiting: { label: 'Waiting', right: true },
 } as const satisfies ColumnsOf<typeof Webhook>;
 
-/** The state of a webhook, in a few words. */
 export function stateOfWebhook({ enabled, disabledFor, failingSince }: Webhook): string {
   if (disabledFor === 'failing') return 'disabled: failed for days';
   if (disabledFor === 'gone') return 'disabled: receiver answered 410';
@@ -185,7 +183,6 @@ export const auditColumns = {
   changes: { label: 'Changes', cut: true, of: ({ changes }) => changesText(changes ?? []) },
 } as const satisfies ColumnsOf<typeof AuditEntry>;
 
-/** Changed settings, with their values before and after. */
 function changesText(changes: readonly ChangedField[]): string | null {
   const texts = changes.map(({ field, from, to }) => `${field}: ${from ?? 'none'} → ${to ?? 'none'}`);
   return texts.length === 0 ? null : texts.join(', ');

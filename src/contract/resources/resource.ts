@@ -3,7 +3,6 @@ import type { AnyColumns } from './column.ts';
 
 /** How the items of a list are identified. */
 export interface Naming {
-  /** One item: `application`. */
   readonly one: string;
   /** The field that is unique to each item. */
   readonly key: string;
@@ -18,12 +17,9 @@ export interface Resource extends Naming {
   /** The word for it in the client: `apps`. */
   readonly name: string;
   readonly many: string;
-  /** Its owner. */
   readonly within?: 'app' | 'team';
-  /** The segment of its path. */
   readonly collection: string;
   readonly columns: AnyColumns;
-  /** Parameters of the query of a list. */
   readonly filters?: readonly Field[];
   /** Whether the list can be read as rows of CSV or NDJSON. */
   readonly inRows?: true;
@@ -74,18 +70,15 @@ export interface Action {
   readonly word: string;
   readonly summary: string;
   readonly flags?: readonly Flag[];
-  /** The body. */
   readonly fields?: readonly Field[];
   /** A field that is not `null` in an item with a successor of the same name. A name then stands for the successor. */
   readonly replaced?: string;
   /** The segments below the path of the item. `--delivery` stands for the value of that flag. */
   readonly path: readonly string[];
-  /** Instead of POST. */
   readonly method?: 'GET' | 'DELETE';
   /** The list that has the result, which is read and shown after its first attempt. */
   readonly follow?: readonly string[];
   readonly columns?: AnyColumns;
-  /** Maximum number of listed items. */
   readonly most?: number;
   readonly secret?: Secret;
 }

@@ -3,7 +3,6 @@ import Type, { type TSchemaOptions } from 'typebox';
 /** 0 to 65535. */
 const port = '(?:6553[0-5]|655[0-2]\\d|65[0-4]\\d\\d|6[0-4]\\d{3}|[1-5]\\d{4}|0*\\d{1,4})';
 
-/** The address of a listener. */
 export function address(description: string, options: TSchemaOptions = {}) {
   return Type.String({
     group: 'Addresses',
@@ -15,7 +14,6 @@ export function address(description: string, options: TSchemaOptions = {}) {
   });
 }
 
-/** A public URL. */
 export function url(description: string, defaultText: string) {
   return Type.String({
     group: 'Addresses',
@@ -42,13 +40,11 @@ export function path(description: string) {
   });
 }
 
-/** The path of a file. */
 export function file(group: string, description: string, options: TSchemaOptions = {}) {
   const must = 'be a path';
   return Type.String({ group, value: 'FILE', description, pattern: '^[^\\0]+$', must, ...options });
 }
 
-/** An integer. */
 export function whole(
   group: string,
   description: string,

@@ -1,8 +1,103 @@
 import Type from 'typebox';
-import { whole } from './kinds.ts';
+import { bytes, file, whole } from './kinds.ts';
 
-/** Limits of names, and who may raise plans. */
 export const limits = {
+  rate: whole(
+    'Admission',
+    'Maximum packets a second of an application (0: unlimited). A body counts as one packet per 4 KiB, rounded up',
+    {
+      minimum: 0,
+      maximum: 1_000_000_000,
+      default: 10_000,
+    },
+  ),
+  burst: Type.Optional(
+    whole('Admission', 'Maximum burst of an application: packets at once, counted in the same way', {
+      minimum: 0,
+      maximum: 2_000_000_000,
+      defaultText: 'twice --rate',
+    }),
+  ),
+  maxBody: bytes('Admission', 'Maximum size of a packet, uncompressed', {
+    minimum: 64,
+    maximum: 1_073_741_824,
+    default: 65_536,
+  }),
+  maxReport: bytes('Admission', 'Maximum size of a report, uncompressed', {
+    minimum: 64,
+    maximum: 1_073_741_824,
+    default: 4_194_304,
+  }),
+  apiRate: whole(
+    'Admission',
+    'Maximum API requests a second of a client with all of its tokens (0: unlimited)',
+    {
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 100,
+    },
+  ),
+  tokenRate: whole('Admission', 'Maximum token requests a second of a client (0: unlimited)', {
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+  }),
+  maxConnectionsPerAddress: Type.Optional(
+    whole(
+      'Admission',
+      'Maximum connections per client address, HTTP and gRPC together (0: unlimited). Trusted proxies are exempt',
+      { minimum: 0, maximum: 1_000_000, defaultText: 'a quarter of the open files, at most 16384' },
+    ),
+  ),
+  bodyBudget: bytes('Admission', 'Maximum total size of the bodies above 4 KiB in memory', {
+    minimum: 64,
+    default: 2 ** 26,
+  }),
+  batchPackets: whole('Admission', 'Maximum packets in a commit', { minimum: 1, default: 4_096 }),
+  commitDelay: whole(
+    'Admission',
+    'Maximum delay in ms of a commit that waits for more packets, while that does not slow senders down (0: none). It ends when --commit-siblings packets wait',
+    { value: 'MS', minimum: 0, maximum: 1_000, default: 2 },
+  ),
+  commitSiblings: whole('Admission', 'Number of waiting packets that ends the delay of a commit', {
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 10,
+  }),
+  queueHighPackets: whole('Admission', 'Number of waiting packets from which packets are refused with 503', {
+    minimum: 1,
+    default: 20_000,
+  }),
+  queueLowPackets: whole('Admission', 'Number of waiting packets below which packets are accepted again', {
+    minimum: 0,
+    default: 10_000,
+  }),
+  queueHighBytes: bytes('Admission', 'Memory of waiting packets from which packets are refused with 503', {
+    minimum: 1,
+    default: 134_217_728,
+  }),
+  queueLowBytes: bytes('Admission', 'Memory of waiting packets below which packets are accepted again', {
+    minimum: 0,
+    default: 67_108_864,
+  }),
+  queueHighAge: whole(
+    'Admission',
+    'Age of the oldest waiting packet, in ms, from which packets are refused with 503',
+    {
+      value: 'MS',
+      minimum: 1,
+      default: 5_000,
+    },
+  ),
+  queueLowAge: whole(
+    'Admission',
+    'Age of the oldest waiting packet, in ms, below which packets are accepted again',
+    {
+      value: 'MS',
+      minimum: 0,
+      default: 1_000,
+    },
+  ),
   maxFeatures: whole('Limits', 'Maximum features per environment; further ones are counted as __other__', {
     minimum: 1,
     maximum: 10_000,
@@ -31,4 +126,68 @@ export const limits = {
     default: 'fixed',
     must: 'be fixed or open',
   }),
+  instanceTtl: whole('Identities', 'Lifetime of an instance id after its last use, in seconds', {
+    value: 'SECONDS',
+    minimum: 1,
+    maximum: 315_360_000,
+    default: 2_592_000,
+  }),
+  rotationGrace: whole(
+    'Identities',
+    'Seconds for which an instance id remains valid after another one was minted',
+    {
+      value: 'SECONDS',
+      minimum: 0,
+      maximum: 315_360_000,
+      default: 3_600,
+    },
+  ),
+  maxIdentities: whole('Identities', 'Maximum identities per environment with retained exposures', {
+    minimum: 0,
+    maximum: 100_000_000,
+    default: 100_000,
+  }),
+  exposureDays: whole('Identities', 'Retention of exposures after they were last seen, in days', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 3_650,
+    default: 30,
+  }),
+  keepMinutes: whole(
+    'Retention',
+    'Retention of minute buckets in hours; then they are rolled up into hours',
+    {
+      value: 'HOURS',
+      minimum: 1,
+      maximum: 8_760,
+      default: 48,
+    },
+  ),
+  keepHours: whole('Retention', 'Retention of hour buckets in days; then they are rolled up into days', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 3_650,
+    default: 90,
+  }),
+  keepDays: whole('Retention', 'Retention of day buckets and unique users in days', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 36_500,
+    default: 1_826,
+  }),
+  keepAudit: whole('Retention', 'Retention of the audit log in days', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 36_500,
+    default: 400,
+  }),
+  auditExport: Type.Optional(
+    file(
+      'Retention',
+      'Directory for copies of the audit log, one file a day, before --keep-audit removes it',
+      {
+        value: 'DIR',
+      },
+    ),
+  ),
 };

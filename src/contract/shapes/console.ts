@@ -4,7 +4,6 @@ import type { User } from './user.ts';
 /** The settings that the server writes into the console's page. */
 export interface ConsoleSettings {
   readonly version: string;
-  /** Public URLs of the hosts. */
   readonly baseUrl: string;
   readonly authUrl: string;
   readonly metricsUrl: string;
@@ -23,7 +22,6 @@ export interface SignedIn {
 
 /** The answer of `DELETE /console/session` to a user who also signs out of an identity provider. Without one it is empty. */
 export interface SignedOut {
-  /** Where the browser continues. */
   readonly continueAt: string;
 }
 

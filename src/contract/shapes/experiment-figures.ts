@@ -30,7 +30,6 @@ const GuardrailResult = Type.Object({
   variants: listOf(MeasuredVariant, 'The variants, the base first.'),
 });
 
-/** The possible outcomes of an experiment. */
 const experimentOutcomes = [
   'better',
   'worse',

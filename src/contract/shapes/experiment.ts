@@ -34,7 +34,6 @@ const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], {
 
 const metric = name('`used`, `viewed`, or the name of a declared counter that reports carry by variant.');
 
-/** Maximum number of guardrail metrics. */
 const maxGuardrails = 5;
 
 const Guardrail = Type.Object(
@@ -157,7 +156,6 @@ const Progress = Type.Object({
   text: text('The progress in words: `day 5 of 14`.'),
 });
 
-/** An experiment in a list. */
 export const Experiment = shape(
   'Experiment',
   {

@@ -50,7 +50,6 @@ const split = Type.Union([Type.Null(), weights], {
   example: { on: 1, off: 3 },
 });
 
-/** Maximum number of steps of a rollout plan. */
 const maxRolloutSteps = 20;
 
 const RolloutStep = Type.Object(
@@ -156,7 +155,6 @@ const example = {
   updatedAt: exampleTime,
 };
 
-/** A feature in a list. */
 export const Feature = shape(
   'Feature',
   {

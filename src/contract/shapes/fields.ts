@@ -115,7 +115,6 @@ export const exampleIds = {
   delivery: `msg_8_${'0'.repeat(23)}8`,
 } as const;
 
-/** A read-only value. */
 export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
 
 /** Some fields of a resource, as a record stores them. */

@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox';
 import { healthKinds, healthRules, healthText, severities } from '../health.ts';
 import { count, exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
-/** Maximum number of subjects in a finding. */
 export const maxSubjects = 5;
 
 const meanings = healthKinds.map((kind) => `\`${kind}\`: ${healthRules[kind].when}`);

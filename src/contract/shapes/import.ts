@@ -9,7 +9,6 @@ export const maxPartBytes = 512 * 1024;
 
 const total = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-/** A part of a file of earlier counts. */
 export const ImportPart = bodyShape(
   'ImportPart',
   {
@@ -63,7 +62,6 @@ export const ImportPart = bodyShape(
 );
 export type ImportPart = Static<typeof ImportPart>;
 
-/** The result of a part. */
 export const ImportedPart = shape(
   'ImportedPart',
   {

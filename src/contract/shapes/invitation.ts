@@ -17,11 +17,9 @@ const fields = {
 
 const example = { purpose: 'invitation' as const, expiresAt: exampleTime };
 
-/** A link that a user has not used. */
 export const Invitation = shape('Invitation', fields, example);
 export type Invitation = Static<typeof Invitation>;
 
-/** An example. */
 export const newInvitation = {
   ...example,
   url: 'https://auth.example/connect/invitation#Zm9yIHRoZSB1c2VyIG9ubHksIHRoaXJ0eS10d28gYg',

@@ -11,7 +11,6 @@ export interface Flag {
   readonly description: string;
   /** A second line of its description: its default. */
   readonly more?: string;
-  /** All allowed values. */
   readonly values?: readonly string[];
   /** Its value is a path. */
   readonly file?: true;
@@ -31,15 +30,12 @@ export type Reading =
   | 'userId'
   /** An owner of a feature: `user:E-MAIL`, `team:TEAM`, or a text. */
   | 'owner'
-  /** The first line of the file that the text names. */
   | 'secretFile'
-  /** The JSON in the file that the text names. */
   | 'jsonFile'
   /** Words with hyphens, which the API writes with underscores. */
   | 'underscored'
   /** A switch for an empty list. */
   | 'none'
-  /** A switch for `true`. */
   | 'set';
 
 /** How a text is sent: as a field of a request's body, or a parameter of its query. */
@@ -62,7 +58,6 @@ export interface Field extends Flag, FieldValue {
 
 /** The argument of a command that is not a flag. */
 export interface Operand {
-  /** Its placeholder. */
   readonly name: string;
   readonly description: string;
   readonly values?: readonly string[];
@@ -105,12 +100,10 @@ export type FlagsOf<Body extends TObject> = {
   readonly [Name in keyof Static<Body>]-?: Field | readonly Field[] | null;
 };
 
-/** The texts that a schema allows. */
 export function valuesOf(schema: TSchema): readonly string[] {
   return contentOf(schema).values ?? [];
 }
 
-/** The flags of a body's fields. The schema decides whether they are required or repeated, and which values they take. */
 export function fieldsOf<Body extends TObject>(body: Body, flags: FlagsOf<Body>): readonly Field[] {
   const required: readonly string[] = body.required ?? [];
   return Object.entries<Field | readonly Field[] | null>(flags).flatMap(([name, declared]) => {

@@ -252,7 +252,6 @@ export const Overview = shape(
 );
 export type Overview = Static<typeof Overview>;
 
-/** Users of the features on the current page. */
 export const OverviewUsers = shape(
   'OverviewUsers',
   {

@@ -1,12 +1,10 @@
 import type { Owner } from './owner.ts';
 
-/** The owners and tags of a flag. */
 export interface Owned {
   readonly owners: readonly Owner[];
   readonly tags: readonly string[];
 }
 
-/** Who asks for their own flags. */
 export interface Me {
   readonly id: string;
   /** `null` for an API key. */

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { exampleIds, listOf, oneOf, orNull, printable, shape, text } from './fields.ts';
 
-/** Maximum number of owners and of tags of a flag. */
 export const maxOwners = 8;
 const maxTags = 16;
 
@@ -41,7 +40,6 @@ const GivenOwner = Type.Object(
 );
 export type GivenOwner = Static<typeof GivenOwner>;
 
-/** The fields of a change. */
 export const givenOwned = {
   owners: Type.Optional(
     Type.Array(GivenOwner, {
@@ -59,7 +57,6 @@ export const givenOwned = {
 
 export const owners = listOf(Owner, 'Who is responsible for it, at most 8.');
 
-/** The fields of an answer. */
 export const owned = {
   owners,
   ownersFrom: Type.Unsafe<OwnersFrom>({

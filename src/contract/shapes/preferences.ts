@@ -8,7 +8,6 @@ const timeZone = 'Time zone of the IANA database for ranges and times; `null` fo
 
 const columns = Type.Array(short, { maxItems: 40, description: 'Names of the selected columns.' });
 
-/** Maximum number of pages with selected columns. */
 export const maxColumnPages = 20;
 
 const favourites = Type.Array(short, {
@@ -48,5 +47,4 @@ export const PreferencesPatch = bodyShape(
 );
 export type PreferencesPatch = Static<typeof PreferencesPatch>;
 
-/** The preferences of a user who has changed none. */
 export const defaultPreferences: Preferences = { timeZone: null, columns: {}, favourites: [] };

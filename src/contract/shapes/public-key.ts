@@ -4,7 +4,6 @@ import { flag as option } from './option.ts';
 
 const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
 
-/** A registered key in an answer. */
 export const ShownPublicKey = Type.Object({
   kid: text('Id of the key: as given, or its thumbprint (RFC 7638).'),
   alg: oneOf(signatureAlgorithms, 'The only algorithm of its signatures.'),
@@ -12,7 +11,6 @@ export const ShownPublicKey = Type.Object({
 
 const jwk = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true }));
 
-/** The keys of a client in a body. */
 export const publicKeys = Type.Array(jwk, {
   description:
     'Public keys as JWK (RFC 7517), with which it authenticates in place of a secret: RSA keys of at least 2048 bits, EC keys on P-256 or Ed25519 keys. A private key is refused.',
@@ -64,7 +62,6 @@ export const trust = Type.Object(
   },
 );
 
-/** The trust of an API key in an answer. */
 export const ShownTrust = Type.Object({
   ...ofTrust,
   publicKeys: listOf(ShownPublicKey, 'The given keys of the issuer. Empty if they are read from it.'),

@@ -8,7 +8,6 @@ const shares = (description: string) =>
     description,
   });
 
-/** The intended and the actual split of a feature in an environment. */
 export const FeatureSplit = shape(
   'FeatureSplit',
   {

@@ -7,7 +7,6 @@ import { fieldsOf, newName, flag as option, teamFlag } from './option.ts';
 
 const meanings = roles.map((role) => `${role}: ${permissions[role]}.`).join(' ');
 
-/** A role, in any shape. */
 export const role = roleField(`Role. ${meanings}`);
 
 function roleField(description: string) {
@@ -65,7 +64,6 @@ const example = {
 export const User = shape('User', fields, example);
 export type User = Static<typeof User>;
 
-/** A user in the list of a team. */
 export const Member = shape(
   'Member',
   { ...fields, role: roleField(`Role in the team. ${meanings}`) },

@@ -39,7 +39,6 @@ export const FeatureSenders = shape(
 );
 export type FeatureSenders = Static<typeof FeatureSenders>;
 
-/** The actions that a verdict suggests. */
 const verdictActions = ['copy', 'snooze', 'permanent', 'archive', 'unarchive', 'declare'] as const;
 
 export type VerdictAction = (typeof verdictActions)[number];
@@ -58,7 +57,6 @@ export const Reason = Type.Object({
 
 const meanings = verdictKinds.map((kind) => `\`${kind}\`: ${verdictRules[kind].meaning}`);
 
-/** The kind of a verdict, in an answer. */
 export const verdictKind = (description: string) => oneOf(verdictKinds, description);
 
 export const verdictBasis = oneOf(

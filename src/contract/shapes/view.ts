@@ -17,7 +17,6 @@ import { fieldsOf, newName, flag as option } from './option.ts';
 const viewPages = ['flags', 'experiments', 'cleanup', 'activity', 'metrics', 'ingest'] as const;
 export type ViewPage = (typeof viewPages)[number];
 
-/** Maximum number of saved views of an application. */
 export const maxViews = 100;
 
 const name = nameOf('Its name.');

@@ -101,7 +101,6 @@ export type WebhookShownOnce = Static<typeof WebhookShownOnce>;
 
 export const { name: aName, url, events: someEvents, enabled } = settings;
 
-/** Settings of some formats. */
 const ofFormats = {
   format: Type.Optional(
     Type.Enum(webhookFormatNames, { description: `${formatWords} Default: \`standard\`.` }),

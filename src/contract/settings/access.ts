@@ -1,10 +1,9 @@
 import Type from 'typebox';
-import { address, file, path, url } from './kinds.ts';
+import { address, file, path, url, whole } from './kinds.ts';
 
 const sharedUrl = '--auth-url on the same listener, otherwise the address of its own listener';
 
-/** The addresses of the service. */
-export const addresses = {
+export const access = {
   listen: address('HTTP listener of all hosts without a listener of their own', {
     default: '127.0.0.1:8080',
   }),
@@ -54,4 +53,40 @@ export const addresses = {
   }),
   tlsCert: Type.Optional(file('TLS', 'Certificate chain (PEM) for HTTP and gRPC; requires --tls-key')),
   tlsKey: Type.Optional(file('TLS', 'Private key (PEM) of the certificate; requires --tls-cert')),
+  serviceScope: Type.String({
+    group: 'Tokens',
+    value: 'SCOPE',
+    description: 'Scope of this service, requested in addition to openid',
+    default: 'flagmeter',
+    // RFC 6749, section 3.3: scope-token.
+    pattern: '^(?!openid$)[\\x21\\x23-\\x5B\\x5D-\\x7E]+$',
+    must: 'be one word of printable ASCII without quotes or backslashes, and not openid',
+  }),
+  signingAlg: Type.Enum(['ES256', 'RS256', 'EdDSA'], {
+    group: 'Tokens',
+    value: 'ALG',
+    description: 'Algorithm for signing tokens: ES256, RS256 or EdDSA. A change creates a new key',
+    default: 'ES256',
+    must: 'be ES256, RS256 or EdDSA',
+  }),
+  identityProviders: Type.Optional(
+    file(
+      'Signing in',
+      'JSON file with identity providers, which only the operator changes. It is read again after SIGHUP',
+    ),
+  ),
+  issuerAllowPrivate: Type.Boolean({
+    group: 'Signing in',
+    value: '',
+    description:
+      'Allow issuers (identity providers, workload identity) at loopback, private and link-local addresses, also over http',
+    default: false,
+    must: 'be true or false',
+  }),
+  invitationTtl: whole('Signing in', 'Lifetime of the link for an invited user, in seconds', {
+    value: 'SECONDS',
+    minimum: 60,
+    maximum: 7_776_000,
+    default: 604_800,
+  }),
 };

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { Senders } from '../../src/ingest/senders.ts';
@@ -7,13 +7,11 @@ import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts'
 import { transact } from '../../src/storage/lmdb/lmdb.ts';
 import { putSights, readSenders, slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
-import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 
 /** Sends packets. Each send returns what its batch records: ordinals, or `all` for the environment, with the sender. */
 function open() {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 });
   const senders = new Senders();
   return {
@@ -71,8 +69,7 @@ test('forgets a deleted environment', () => {
 });
 
 test('a sender whose packets several threads count is stored once, as if one thread had counted them', () => {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const series = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 }).of(1);
   const packet = checkPacket({ k: 'k', e: 'e', f: { a: counted } });
   const threads = [new Senders(), new Senders()];

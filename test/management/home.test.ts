@@ -1,15 +1,14 @@
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { Home } from '../../src/contract/shapes/home.ts';
 import type { SearchResults } from '../../src/contract/shapes/search.ts';
 import { NameIndex } from '../../src/reports/name-index.ts';
 import { putSeries } from '../../src/storage/lmdb/series.ts';
-import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { finish } from '../support/finish.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 
 const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
 
@@ -152,8 +151,7 @@ test('a bound API key sees its application only', async () => {
 });
 
 test('a search with too many results has those that begin with the text, and is complete', async () => {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const index = new NameIndex(store);
   store.lmdb.transactionSync(() => {
     for (const environment of [1, 2])

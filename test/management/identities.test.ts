@@ -3,12 +3,11 @@ import { expect, test } from 'vitest';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { identities } from '../../src/management/identities.ts';
-import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { send } from '../auth/fixture.ts';
 import { postJson, token, usage } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { attachPeople, type Exposure, openPeople, type People } from '../support/people.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 import { callerDeps, openManageFixture } from './fixture.ts';
 
 const day = 86_400_000;
@@ -189,7 +188,7 @@ test('packets that arrive while a person is being forgotten do not restore the p
 test('members read exposures, Admins forget identities, and other teams are refused', async () => {
   const fixture = await openManageFixture();
   const { clock, application, tokens } = fixture;
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const forgotten: string[] = [];
   const routes = routesFrom([identities], {
     ...callerDeps(fixture),
@@ -220,7 +219,6 @@ test('members read exposures, Admins forget identities, and other teams are refu
   expect(forgotten).toEqual([]);
   expect(await statusOf('DELETE', path, tokens.admin)).toBe(204);
   expect(forgotten).toEqual([`${application.id}/ann/1`]);
-  await store.lmdb.close();
 });
 
 test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(

@@ -3,10 +3,9 @@ import { maxShown, prometheusReport } from '../../src/reports/usage/month-usage.
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { finish } from '../support/finish.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 import { openRegistry, type Registry } from './registry.ts';
 
 async function scrape(registry: Registry, query = '') {
@@ -61,7 +60,7 @@ test('counters are reset at the start of each month', async () => {
 });
 
 test('of too many series, the largest are exposed and the others are counted', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const batch = new Batch();
   const surplus = 7;
   for (let ordinal = 0; ordinal < maxShown.features + surplus; ordinal += 1) {
@@ -83,5 +82,4 @@ test('of too many series, the largest are exposed and the others are counted', a
     labels: { of: 'features' },
     value: surplus,
   });
-  await store.lmdb.close();
 });

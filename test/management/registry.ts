@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest';
 import { issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
@@ -20,11 +19,11 @@ import { Batch } from '../../src/storage/commit/batch.ts';
 import { type EnvironmentSeries, SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
 import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
-import { openUsageTables, type UsageTables } from '../../src/storage/lmdb/usage.ts';
+import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import type { Answer, RequestDeps } from '../auth/fixture.ts';
 import { readExport } from '../reports/exports/read-chunks.ts';
 import { finish } from '../support/finish.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 import { callerDeps, type ManageFixture, openManageFixture } from './fixture.ts';
 import { send } from './support/documented-send.ts';
 
@@ -47,8 +46,7 @@ export interface Registry extends ManageFixture {
 export async function openRegistry(): Promise<Registry> {
   const fixture = await openManageFixture();
   const { directory, settings, clock, application, team } = fixture;
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const { write } = createAggregator(store);
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
   const pool = reportsInThisThread(store);

@@ -4,9 +4,8 @@ import { UserUnions } from '../../src/storage/aggregate/unique-users.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketAt, horizonsAt, minutesPerDay, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
@@ -15,7 +14,7 @@ const today = Date.UTC(2026, 0, 31) / dayMs;
 const now = today * dayMs + 15 * hourMs;
 
 test('a comparison counts each check once, before and after the roll-up', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const batch = new Batch();
   for (const [ordinal, variant] of ['on', 'off'].entries()) {
@@ -41,5 +40,4 @@ test('a comparison counts each check once, before and after the roll-up', async 
   const common = { environment: environment.number, now, horizons: horizonsAt(now, retention) };
   while (aggregator.maintain({ ...common, task: 'retention', exposureDays: 30, limit: 8 }) > 0);
   expect(read()).toEqual(counted);
-  await store.lmdb.close();
 });

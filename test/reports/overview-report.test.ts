@@ -16,6 +16,7 @@ import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { openUsageTables, type UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
@@ -161,7 +162,7 @@ test('totals, series, rows and the usage report agree, before and after the roll
 });
 
 test('users are counted once over whole UTC days, and compared by complete days', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const days = (ago: number) => ago * 1440;
   const seen = [0, 0, days(1), days(2), days(3), days(4), days(5), days(6)];
   count(
@@ -179,11 +180,10 @@ test('users are counted once over whole UTC days, and compared by complete days'
     ...{ count: 2, from: '2026-01-27', to: '2026-01-28' },
     against: { count: 2, from: '2026-01-29', to: '2026-01-30' },
   });
-  await store.lmdb.close();
 });
 
 test('an overview is not compared with a time before the first count', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const aggregator = createAggregator(store);
   count(aggregator, [
     { ago: 60, series: 0, checks: 1 },
@@ -194,5 +194,4 @@ test('an overview is not compared with a time before the first count', async () 
     checks: 1,
     against: { checks: 0 },
   });
-  await store.lmdb.close();
 });

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   type InstanceDeps,
   Instances,
@@ -15,9 +15,8 @@ import {
 } from '../../../src/storage/lmdb/instances.ts';
 import { transact } from '../../../src/storage/lmdb/lmdb.ts';
 import type { Application } from '../../../src/storage/lmdb/records.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const secret = Buffer.alloc(32);
 const ttlMs = 1000;
@@ -25,8 +24,7 @@ const application = { number: 1, environments: [] } as unknown as Application;
 
 /** The instance ids of a main thread and of one that follows it. */
 function openInstances() {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const clock = testClock();
   const thread = new ThreadInstances(ttlMs, secret);
   const events: string[] = [];

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { routesFrom } from '../../../src/http/endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
@@ -9,10 +9,9 @@ import { metricsHost } from '../../../src/ingest/host/metrics-host.ts';
 import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
 import { LedgerTotals } from '../../../src/storage/commit/batch.ts';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { openFixture, testHealth } from '../../accounts/fixture.ts';
 import { requestOf } from '../../auth/fixture.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const marks = { high: 100, low: 1 };
 const telemetry = '/api/frontend/telemetry';
@@ -23,8 +22,7 @@ const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T
 
 /** The counting routes, with only what a refusal needs; they must accept nothing. */
 async function openHost() {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const { directory, clock } = await openFixture();
   const totals = new LedgerTotals();
   const ledger = new Ledger({ store, clock, laneOf: () => ({ ledger: totals }) });

@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketAt, horizonsAt, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { readTable } from '../../support/read-csv.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { readExport } from './read-chunks.ts';
 
 /** Roll-ups during an export. */
@@ -21,7 +20,7 @@ test.each([
 ])(
   'an export of an hour that is rolled up %s is complete or aborted',
   async (_, series, isRolledUp, breaks) => {
-    const store = openUsageTables(temporaryDirectory());
+    const store = temporaryUsage();
     const { write, maintain } = createAggregator(store);
     const hour = Math.floor(start / hourMs) * 60;
     const now = hour * 60_000 + hourMs;
@@ -54,7 +53,6 @@ test.each([
       const rows = readTable(Buffer.concat(read).toString());
       expect(rows.reduce((sum, { checks }) => sum + Number(checks), 0)).toBe(60 * series);
     }
-    await store.lmdb.close();
   },
 );
 
@@ -64,7 +62,7 @@ test.each([
 ] as const)(
   'measurements by %s of a day that is rolled up within it are whole or break',
   async (step, breaks) => {
-    const store = openUsageTables(temporaryDirectory());
+    const store = temporaryUsage();
     const { write, maintain } = createAggregator(store);
     const day = Math.floor(start / 86_400_000) * 1440;
     const now = (day + 1440) * 60_000;
@@ -96,6 +94,5 @@ test.each([
       const rows = readTable(Buffer.concat(read).toString());
       expect([read.length > 1, rows.length]).toEqual([true, 24 * 100]);
     }
-    await store.lmdb.close();
   },
 );

@@ -22,6 +22,7 @@ import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usa
 import { finish } from '../../support/finish.ts';
 import { readTable } from '../../support/read-csv.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { readChunks, readExport } from './read-chunks.ts';
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
@@ -156,7 +157,7 @@ test('the rows of usage and measurements equal the points of the reports, whatev
 }, 120_000);
 
 test('the rows of the ledger are hourly and add up to the report', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const events = [0, 40, 90].map((minute): Event => ({ minute, ordinal: 0, metric: 1, checks: 1, value: 1 }));
   count(store, [...events, { ...events[0]!, ordinal: 41 }], start + 2 * hourMs, 0);
   const hours = { from: Math.floor(start / hourMs), to: Math.floor(start / hourMs) + 3 };
@@ -180,7 +181,6 @@ test('the rows of the ledger are hourly and add up to the report', async () => {
   expect(rows.reduce((sum, { count }) => sum + Number(count), 0)).toBe(report.accepted);
   expect(exported(store, 'ledger', { ...task, only: environment }).rows).toHaveLength(2);
   expect(exported(store, 'ledger', { ...task, only: environment, unnamed: true }).rows).toHaveLength(3);
-  await store.lmdb.close();
 });
 
 test('a part of an export has few counts and ends at the end of a bucket', () => {

@@ -28,6 +28,7 @@ import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const environment = 7;
 const [minuteMs, hourMs] = [60_000, 3_600_000];
@@ -149,7 +150,7 @@ const cells = (store: UsageTables, width: BucketWidth) =>
   );
 
 test('completed buckets are rolled up, and narrower cells are deleted after their retention', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const { minute, hour, day } = bucketWidth;
   const first = Math.floor(start / 1440) * 1440;
@@ -166,11 +167,10 @@ test('completed buckets are rolled up, and narrower cells are deleted after thei
   expect(at(first + 5 * 60)).toEqual([[], [2, 1], [3]]);
   expect(at(first + 49 * 60)).toEqual([[], [], [3]]);
   expect(at(first + 501 * 1440)).toEqual([[], [], []]);
-  await store.lmdb.close();
 });
 
 test('an environment without new counts causes no writes', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const aggregator = createAggregator(store);
   expect(upkeep(aggregator, start, 8)).toBe(false);
   expect(readCarried(store.carried, environment)).toEqual(notCarried);
@@ -179,7 +179,6 @@ test('an environment without new counts causes no writes', async () => {
   const carried = readCarried(store.carried, environment);
   expect(upkeep(aggregator, start + 210, 8)).toBe(false);
   expect(readCarried(store.carried, environment)).toEqual(carried);
-  await store.lmdb.close();
 });
 
 test('counts from layout 1 are read and rolled up like those of the current layout', async () => {

@@ -3,6 +3,7 @@ import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import type { Deletion } from '../../../src/storage/lmdb/records.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { dump, wholeBatch } from '../../support/whole-batch.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
@@ -46,7 +47,7 @@ const withoutMessages = (records: readonly string[]) =>
 test.each([1, 3, 1000])(
   'steps of %d remove all data of a deleted application and none of the others',
   async (limit) => {
-    const store = openUsageTables(temporaryDirectory());
+    const store = temporaryUsage();
     fill(store, [10, 11, 20, 30]);
     erase(store, deletionOf(2, [20], true), limit);
     expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([10, 11, 30])));
@@ -54,12 +55,11 @@ test.each([1, 3, 1000])(
     expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([30])));
     erase(store, deletionOf(3, [30], true), limit);
     expect(withoutMessages(dump(store))).toEqual([]);
-    await store.lmdb.close();
   },
 );
 
 test('erasing an environment keeps only the people and the ledger of its application', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   fill(store, [10, 11]);
   erase(store, deletionOf(1, [10], false), 5);
   const kept = /^(messages|cumulative|totals|ledger|identit)/;
@@ -70,17 +70,15 @@ test('erasing an environment keeps only the people and the ledger of its applica
   expect(dump(store).filter((record) => kept.test(record))).toEqual(
     both.filter((record) => kept.test(record)),
   );
-  await store.lmdb.close();
 });
 
 test('a step removes at most its limit, and returns 0 once nothing is left', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   fill(store, [10]);
   const steps = erase(store, deletionOf(1, [10], true), 7);
   expect(Math.max(...steps)).toBe(7);
   expect(steps.slice(0, -2).every((touched) => touched === 7)).toBe(true);
   expect(steps.at(-1)).toBe(0);
-  await store.lmdb.close();
 });
 
 test('another process finishes an interrupted erasure', async () => {
@@ -99,7 +97,7 @@ test('another process finishes an interrupted erasure', async () => {
 });
 
 test('a worker keeps counting for other environments while one is removed', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   for (const environment of [10, 20]) write(wholeBatch(environment / 10, environment, now).seal());
   const step = { task: 'deletion', deletion: deletionOf(1, [10], true), limit: 4 } as const;
@@ -111,5 +109,4 @@ test('a worker keeps counting for other environments while one is removed', asyn
   for (const table of ['counts', 'measurements', 'sketches', 'seen', 'series', 'exposures']) {
     expect(of(dump(store), `${table} ${ten}`), table).toEqual([]);
   }
-  await store.lmdb.close();
 });

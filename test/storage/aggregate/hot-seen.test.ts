@@ -7,6 +7,7 @@ import { permanentAt } from '../../../src/storage/lmdb/messages.ts';
 import { seenOf } from '../../../src/storage/lmdb/series.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const environment = 3;
 const day = 1440;
@@ -91,7 +92,7 @@ test('first seen is the time of the first report, and last seen the latest repor
 });
 
 test('a failed batch does not change when a series was seen, and neither does a roll-up', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   write(batchOf([{ ordinal: 0, minute: start + 70 }]).seal());
   const broken = batchOf([
@@ -107,11 +108,10 @@ test('a failed batch does not change when a series was seen, and neither does a 
     [0, 70, 70],
     [2, 90, 90],
   ]);
-  await store.lmdb.close();
 });
 
 test('an imported part moves the first-seen time of its series back, and nothing else does', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const aggregator = createAggregator(store, 10);
   aggregator.write(
     batchOf([
@@ -139,5 +139,4 @@ test('an imported part moves the first-seen time of its series back, and nothing
     [2, 0, 0],
     [3, -2 * day, -2 * day],
   ]);
-  await store.lmdb.close();
 });

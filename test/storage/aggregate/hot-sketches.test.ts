@@ -6,6 +6,7 @@ import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { environmentOrdinal, sketchChunks } from '../../../src/storage/lmdb/sketches.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { sketchOf, someUsers, stateOf, userOf } from './sketch-fixture.ts';
 
 const environment = 3;
@@ -93,7 +94,7 @@ test.each([
 });
 
 test('a known user causes no put, and a new one at most one', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const commit = (hot: HotSketches, first: number) =>
     store.lmdb.transactionSync(() => {
       const users = Array.from({ length: 100 }, (_, index) => first + index);
@@ -105,11 +106,10 @@ test('a known user causes no put, and a new one at most one', async () => {
   expect(commit(hot, 1000)).toBe(0);
   expect(commit(new HotSketches(store.sketches, roomy), 1000)).toBe(0);
   expect(commit(hot, 1099)).toBeGreaterThan(0);
-  await store.lmdb.close();
 });
 
 test('after a failed commit, its users are new again', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const hot = new HotSketches(store.sketches, roomy);
   const once = { ordinal: 1, day: 20_000, users: [5] };
   const fail = () =>
@@ -127,11 +127,10 @@ test('after a failed commit, its users are new again', async () => {
     return hot.put();
   });
   expect(puts).toBe(1);
-  await store.lmdb.close();
 });
 
 test('memory stays below the limit however many sketches one commit touches', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const limit = 500_000;
   const hot = new HotSketches(store.sketches, limit);
   let most = 0;
@@ -145,5 +144,4 @@ test('memory stays below the limit however many sketches one commit touches', as
   expect(most).toBeGreaterThan(limit / 2);
   expect(most).toBeLessThan(limit + 10_000);
   expect([...storedSketches(store).values()].map((sketch) => sketch.estimate())).toEqual(Array(2000).fill(3));
-  await store.lmdb.close();
 });

@@ -18,6 +18,7 @@ import {
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const environment = { name: 'Production', number: 7 };
 const hourMs = 3_600_000;
@@ -124,7 +125,7 @@ test('any report is identical before and after the roll-up, including late data'
 });
 
 test('measurements of minutes become hours, hours become days, and days are deleted', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const events = [0, 1, 61].map((minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
@@ -138,16 +139,14 @@ test('measurements of minutes become hours, hours become days, and days are dele
   expect(widths(store)).toEqual([0, 0, 1]);
   after(24 * 7);
   expect(widths(store)).toEqual([0, 0, 0]);
-  await store.lmdb.close();
 });
 
 test('a step touches at most its limit, and returns 0 once nothing is left', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
   const one = stepAt(start + 5 * hourMs, 6);
   // Ten blocks of minutes and then one of an hour are rolled up, at eight for one; ten are deleted, and ten rolled up.
   expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 4, 0]);
-  await store.lmdb.close();
 });

@@ -1,17 +1,15 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { readSenders, senderLife, slotMs } from '../../../src/storage/lmdb/senders.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const environment = 3;
 const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
 const horizons = { minutes: 0, hours: 0, days: 0 };
 
 test('upkeep visits all senders of an environment once a day, in small steps', () => {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   const batch = new Batch();
   for (let ordinal = 0; ordinal < 20; ordinal += 1)

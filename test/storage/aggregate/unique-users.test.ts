@@ -7,6 +7,7 @@ import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { sketchOf, someUsers, userOf } from './sketch-fixture.ts';
 
 interface Seen {
@@ -67,7 +68,7 @@ test('counts are the sizes of the unions over the days of the report', async () 
 });
 
 test('groups beyond one counting step keep their order', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const ordinals = Array.from({ length: 600 }, (_, index) => (index * 7) % 600);
   const users = (ordinal: number) => Array.from({ length: 1 + (ordinal % 4) }, (_, index) => 1000 + index);
   keep(
@@ -78,7 +79,6 @@ test('groups beyond one counting step keep their order', async () => {
   const counted = count(store, { from: 99, to: 102 }, groups);
   expect(counted.groups).toEqual(groups.map((group) => Math.max(...group.map((of) => 1 + (of % 4)))));
   expect(counted.series.size).toBe(600);
-  await store.lmdb.close();
 });
 
 test('no part has more users than the whole, and no whole more than the sum of its parts', async () => {
@@ -107,10 +107,9 @@ test('no part has more users than the whole, and no whole more than the sum of i
 });
 
 test('sees the latest commit', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   for (const user of [1001, 1002, 1003]) {
     keep(store, [{ environment: 1, ordinal: environmentOrdinal, day: 100, users: [user] }]);
     expect(count(store, { from: 100, to: 101 }, []).environment).toBe(user - 1000);
   }
-  await store.lmdb.close();
 });

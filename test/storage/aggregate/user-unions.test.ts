@@ -13,6 +13,7 @@ import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { userOf } from './sketch-fixture.ts';
 
 const environment = 5;
@@ -93,7 +94,7 @@ test('cached unions equal freshly computed ones, whenever users are added', asyn
 });
 
 test('a user added to a past day is counted, and one of today keeps the cached unions', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
   const seen = (day: number, user: number, isCounted: boolean) => add({ day, ordinal: 0, user, isCounted });
   const carried = () => readCarried(store.carried, environment);
@@ -106,5 +107,4 @@ test('a user added to a past day is counted, and one of today keeps the cached u
   seen(0, 3, false);
   expect(carried().lateUsers).toBe(1);
   expect(count(unions, [0, 2])).toMatchObject({ environment: 3, groups: [3, 0, 0] });
-  await store.lmdb.close();
 });

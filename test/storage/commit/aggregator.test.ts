@@ -13,6 +13,7 @@ import {
 import { seriesOf } from '../../../src/storage/lmdb/series.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const environment = 3;
 const at = (minute: number) => bucketOf(bucketWidth.minute, minute);
@@ -61,7 +62,7 @@ test('cells add up the inputs of many commits, across reopening the store', asyn
 });
 
 test('a metric keeps sum, count, last with its time, least and greatest', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const batch = new Batch();
   const ref = seriesRef(environment, 1);
   batch.series.push({ environment, ordinal: 1, name: ['amount'] });
@@ -75,11 +76,10 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
   createAggregator(store).write(batch.seal());
   const [cell] = scanCells(store.measurements, measurementCodec, environment, bucketWidth.minute, 0, 20);
   expect(cell?.value).toEqual({ sum: 9.5, count: 3, last: -2.5, lastAt: 300, min: -2.5, max: 7 });
-  await store.lmdb.close();
 });
 
 test('a failed batch changes neither the disk nor the memory', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { write } = createAggregator(store);
   const ref = seriesRef(environment, 1);
   const broken = new Batch();
@@ -95,11 +95,10 @@ test('a failed batch changes neither the disk nor the memory', async () => {
   write(whole.seal());
   const cells = [...scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 20)];
   expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
-  await store.lmdb.close();
 });
 
 test('the series of an environment are read in order of their ordinals, whatever their names', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const batch = new Batch();
   const names = [['__proto__', 'constructor'], ['🚩'.repeat(64), '"\\/'], ['metric']] as const;
   names.forEach((name, ordinal) => {
@@ -108,5 +107,4 @@ test('the series of an environment are read in order of their ordinals, whatever
   batch.series.push({ environment: environment + 1, ordinal: 0, name: ['other'] });
   createAggregator(store).write(batch.seal());
   expect([...seriesOf(store, environment)].map(({ name }) => name)).toEqual(names);
-  await store.lmdb.close();
 });

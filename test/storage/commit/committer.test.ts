@@ -11,6 +11,7 @@ import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
 import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const clock = { now: () => 0, monotonic: () => 0 };
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
@@ -82,11 +83,10 @@ test('the folding thread holds no reader between its tasks', async () => {
 
 // Connections may use up the file descriptors once the service is ready.
 test('a start fails if the folding thread cannot open the store', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const data = temporaryDirectory();
   writeFileSync(join(data, 'usage'), 'not a directory');
   await expect(startTestCommitters(store, data)).rejects.toThrow(CommitFailed);
-  await store.lmdb.close();
 });
 
 test('a commit fails if the journal cannot create its first segment', async () => {

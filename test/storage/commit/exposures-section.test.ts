@@ -13,6 +13,7 @@ import {
 import { digestIdentity } from '../../../src/storage/lmdb/instances.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const start = 1_800_000_000;
 const digestOf = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
@@ -106,7 +107,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
 });
 
 test('beyond the limit of people in an environment, only the first have exposures', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { write } = createAggregator(store, 2);
   for (const identity of ['a', 'b', 'c']) write(packetOf(identity, 1, [0]).seal());
   write(packetOf('c', 2, [0]).seal());
@@ -124,11 +125,10 @@ test('beyond the limit of people in an environment, only the first have exposure
     1,
     undefined,
   ]);
-  await store.lmdb.close();
 });
 
 test('the rows of a person are limited, and existing rows still count', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { write } = createAggregator(store);
   write(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());
   write(packetOf('a', 1, [0, rowsPerPerson]).seal());
@@ -136,11 +136,10 @@ test('the rows of a person are limited, and existing rows still count', async ()
   expect(rows?.size).toBe(rowsPerPerson);
   expect(rows?.get(0)?.checks).toBe(2);
   expect(rows?.has(rowsPerPerson)).toBe(false);
-  await store.lmdb.close();
 });
 
 test('a failed batch adds no exposures', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { write } = createAggregator(store);
   const envelope = packetOf('a', 1, [0]).seal();
   const broken = { ...envelope, forgotten: [undefined as never] };
@@ -148,11 +147,10 @@ test('a failed batch adds no exposures', async () => {
   expect(rowsOf(store, 1, 'a')).toBeUndefined();
   write(envelope);
   expect(rowsOf(store, 1, 'a')?.get(0)?.checks).toBe(1);
-  await store.lmdb.close();
 });
 
 test('the limit of people also applies within one transaction', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { fold } = createAggregator(store, 2);
   const people = ['d', 'c', 'b', 'a'];
   fold(
@@ -161,11 +159,10 @@ test('the limit of people also applies within one transaction', async () => {
     () => {},
   );
   expect(people.map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([1, 1, undefined, undefined]);
-  await store.lmdb.close();
 });
 
 test('a transaction adds up thousands of people from several batches', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { fold } = createAggregator(store);
   const people = Array.from({ length: 3_000 }, (_, at) => `person-${at}`);
   const batchAt = (seconds: number) => {
@@ -185,5 +182,4 @@ test('a transaction adds up thousands of people from several batches', async () 
     [1, row],
   ]);
   for (const identity of people) expect(rowsOf(store, 1, identity)).toEqual(expected);
-  await store.lmdb.close();
 });

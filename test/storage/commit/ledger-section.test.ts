@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { surplusName } from '../../../src/contract/names.ts';
 import { HourRows } from '../../../src/ingest/ledger/hour-rows.ts';
 import { sendersPerHour } from '../../../src/storage/aggregate/hot-ledger.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const now = 490_000;
 
@@ -96,7 +97,7 @@ test('rows add up the commits and keep the last example, across failures and reo
 });
 
 test('new rows evict expired ones of the same application', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const section = ledgerSection(store);
   const hoursOf = (application: number) => {
     store.ledger.resetReadTxn();
@@ -116,12 +117,10 @@ test('new rows evict expired ones of the same application', async () => {
   commit(store, section, [lineOf(1, now, 429), lineOf(1, now, 403)]);
   expect(hoursOf(1)).toEqual([0, 0, 0, -ledgerLifeHours]);
   expect(hoursOf(2)).toEqual(old.toReversed());
-  await store.lmdb.close();
 });
 
 test('the rows of an hour stay bounded if each of several threads opens its maximum', () => {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const threads = Array.from({ length: 3 }, (_, thread) => {
     const rows = new HourRows(1, now, []);
     const sent = Array.from({ length: 3 * sendersPerHour }, (_, sender) =>

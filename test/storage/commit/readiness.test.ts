@@ -9,6 +9,7 @@ import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 function usageOf(store: UsageTables, committers: readonly FoldingCommitter[], ready: boolean) {
   const digestSecret = Buffer.alloc(32);
@@ -24,7 +25,7 @@ function usageOf(store: UsageTables, committers: readonly FoldingCommitter[], re
 }
 
 test('is not ready while the journal holds more than 64 MiB that the store lacks', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const holding = (bytes: number) => ({ unfolded: { frames: 1, bytes } }) as FoldingCommitter;
   const readinessAt = (bytes: number) => usageOf(store, [holding(0), holding(bytes)], true).readiness();
   expect(readinessAt(64 * 2 ** 20)).toEqual({ counting: undefined, managing: undefined });
@@ -32,7 +33,6 @@ test('is not ready while the journal holds more than 64 MiB that the store lacks
     counting: 'Too much waits in the journal to be folded; try again',
     managing: undefined,
   });
-  await store.lmdb.close();
 });
 
 /** A committer with a fault, and its data directory. */

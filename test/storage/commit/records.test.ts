@@ -13,8 +13,7 @@ import {
   messageChanges,
 } from '../../../src/storage/commit/records.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { dump } from '../../support/whole-batch.ts';
 
 const word = fc.nat({ max: 0xffff_ffff });
@@ -171,7 +170,7 @@ const broken: [string, (envelope: Envelope, arrays: RecordArrays, batch: Batch) 
 ];
 
 test.each(broken)('an envelope %s is rejected', async (_, spoil, claim) => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const { write } = createAggregator(store);
   const arrays = new RecordArrays();
   const batch = batchOf(arrays);
@@ -180,5 +179,4 @@ test.each(broken)('an envelope %s is rejected', async (_, spoil, claim) => {
   expect(dump(store)).toEqual([]);
   write(batchOf().seal());
   expect(dump(store)).not.toEqual([]);
-  await store.lmdb.close();
 });

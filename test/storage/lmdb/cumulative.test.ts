@@ -10,10 +10,9 @@ import {
   opensFlag,
   repeats,
 } from '../../../src/storage/lmdb/cumulative.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage, interval } from '../../support/cumulative.ts';
 import { environment, openStore, start, type Totals } from '../../support/cumulative-store.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 type Sent = readonly [totals: Totals, at: number, more?: Partial<CumulativeMessage>];
 
@@ -243,7 +242,7 @@ test('messages are forgotten after their life, which each later one extends', ()
 });
 
 test('an application with too many messages forgets its oldest start, and nothing of another application', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const totals = new CumulativeTotals(store.cumulative, 10);
   const of = (application: number, begun: number) =>
     cumulativeMessage(start + begun, [seriesRef(environment, 1), opensFlag, 1], {
@@ -261,7 +260,6 @@ test('an application with too many messages forgets its oldest start, and nothin
     while (totals.forget(start + cumulativeLifeMs, 3) > 0);
     expect(store.cumulative.getKeysCount()).toBe(0);
   });
-  await store.lmdb.close();
 });
 
 test('a frame without cumulative messages has the version that earlier releases read', () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/storage/lmdb/exposures.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const day = 86_400;
 const start = 20_000 * day;
@@ -41,7 +42,7 @@ function sweep(store: UsageTables, seconds: number, limit = 2): number {
 }
 
 test('the stored format of a value does not change', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => see(store, keyOf(7), 5, start));
   const stored = [...store.exposures.getRange()].map(({ key, value }) => [
     key.toString('hex'),
@@ -63,7 +64,6 @@ test('the stored format of a value does not change', async () => {
   expect([...store.exposureDays.getKeys()].map((key) => key.toString('hex'))).toEqual([
     `00004e2000000001${'07'.repeat(16)}`,
   ]);
-  await store.lmdb.close();
 });
 
 test('a sweep removes exactly the expired exposures', async () => {
@@ -109,7 +109,7 @@ test('a sweep removes exactly the expired exposures', async () => {
 });
 
 test('a sweep examines at most its limit of people, and each of them once', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => {
     for (let person = 1; person <= 5; person++) see(store, keyOf(person), 0, start);
     see(store, keyOf(1), 1, start + 20 * day);
@@ -119,11 +119,10 @@ test('a sweep examines at most its limit of people, and each of them once', asyn
   expect(sweep(store, later)).toBe(2);
   expect([...(readExposures(store, keyOf(1))?.rows.keys() ?? [])]).toEqual([1]);
   expect(readExposures(store, keyOf(2))).toBeUndefined();
-  await store.lmdb.close();
 });
 
 test('removed people make room for others', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => {
     for (const person of [1, 2]) see(store, keyOf(person), 0, start);
     expect(listPerson(store, keyOf(3), start, 2)).toBeUndefined();
@@ -133,5 +132,4 @@ test('removed people make room for others', async () => {
     expect(listPerson(store, keyOf(3), start, 2)).toBeDefined();
     expect(listPerson(store, keyOf(4), start, 2)).toBeUndefined();
   });
-  await store.lmdb.close();
 });

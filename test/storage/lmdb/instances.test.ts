@@ -14,6 +14,7 @@ import {
 } from '../../../src/storage/lmdb/instances.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -54,37 +55,34 @@ const profileOf = (store: UsageTables, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
 test('the previous id stays valid for the grace period, and the one before it becomes invalid', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
   expect(endsOf(store)).toEqual([start + 1 + hour, start + 1 + ttl, undefined]);
   transact(store, () => mint(store, 'ann', 3, start + 2));
   expect(endsOf(store)).toEqual([undefined, start + 2 + hour, start + 2 + ttl]);
   expect(profileOf(store, 'ann')).toBe('{"identity":"ann","n":3}');
-  await store.lmdb.close();
 });
 
 test('replacing an id does not extend its life', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => {
     mint(store, 'ann', 1);
     mint(store, 'ann', 2, start + ttl - 1);
   });
   expect(endOf(store, 'ann', 1)).toBe(start + ttl);
-  await store.lmdb.close();
 });
 
 test('mints of one identity in one transaction follow one another', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);
   });
   expect(endsOf(store)).toEqual([undefined, start + hour, start + ttl]);
-  await store.lmdb.close();
 });
 
 test('equal identities in two applications are independent', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => {
     mint(store, 'ann', 1);
     mint(store, 'ann', 1, start, 2);
@@ -94,11 +92,10 @@ test('equal identities in two applications are independent', async () => {
   expect(findInstance(store, 2, idOf('ann', 1))).toBeUndefined();
   expect(endOf(store, 'ann', 1, 2)).toBeUndefined();
   expect(profileOf(store, 'ann', 2)).toBeUndefined();
-  await store.lmdb.close();
 });
 
 test('use extends the life of an id, unless it was replaced or never minted', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const expiresAt = start + 40 * day;
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
@@ -109,11 +106,10 @@ test('use extends the life of an id, unless it was replaced or never minted', as
   });
   expect(endsOf(store)).toEqual([start + hour, expiresAt, undefined]);
   expect(endOf(store, 'eve', 1)).toBeUndefined();
-  await store.lmdb.close();
 });
 
 test('a sweep removes people whose ids have all expired before today', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => {
     for (const name of ['ann', 'bob', 'eve']) mint(store, name, 1);
     mint(store, 'bob', 2, start + 2 * day);
@@ -132,17 +128,15 @@ test('a sweep removes people whose ids have all expired before today', async () 
   expect(leftAt(start + 40 * day)).toEqual(['eve']);
   expect(leftAt(start + 60 * day)).toEqual([]);
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
-  await store.lmdb.close();
 });
 
 test('a removed person leaves nothing behind', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
     for (let times = 0; times < 2; times++) removeIdentity(store, 1, digestIdentity(secret, 1, 'ann'));
   });
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
-  await store.lmdb.close();
 });
 
 test('the secret is created once and kept with the store', async () => {
@@ -168,7 +162,7 @@ test.each([
 });
 
 test('the stored format of a record does not change', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   transact(store, () => mint(store, 'ann', 1));
   const [{ key, value } = { key: nothing, value: nothing }] = store.identities.getRange();
   expect([key.length, value.length]).toEqual([20, 92 + 24]);
@@ -176,7 +170,6 @@ test('the stored format of a record does not change', async () => {
   expect(value.subarray(40, 80)).toEqual(Buffer.alloc(40));
   expect(value.subarray(80, 92).toString('hex')).toBe('0000000100000002' + '00004e3e');
   expect(value.subarray(92).toString()).toBe('{"identity":"ann","n":1}');
-  await store.lmdb.close();
 });
 
 const nothing = Buffer.alloc(0);

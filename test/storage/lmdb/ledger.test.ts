@@ -8,8 +8,8 @@ import {
   putLedgerRow,
   subjectText,
 } from '../../../src/storage/lmdb/ledger.ts';
-import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const refused: LedgerSubject = {
   environment: null,
@@ -45,7 +45,7 @@ function put(store: UsageTables, application: number, hour: number, of: LedgerSu
 }
 
 test('the stored format of a row does not change', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   put(store, 5, 491_580, refused);
   put(store, 5, 491_580, accepted);
   const stored = [...store.ledger.getRange()].map(({ key, value }) => [
@@ -63,11 +63,10 @@ test('the stored format of a row does not change', async () => {
         '{"environment":"Prodction","keyPrefix":"fm_fe_1a2b3c"}]',
     ],
   ]);
-  await store.lmdb.close();
 });
 
 test('a row is read back as written', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   put(store, 5, 100, refused);
   put(store, 5, 100, accepted);
   const key = ledgerKey({ application: 5, hour: 100, subject: subjectText(refused) });
@@ -78,11 +77,10 @@ test('a row is read back as written', async () => {
   const entries = [...ledgerEntries(store, 5, 100, 101)];
   expect(entries).toContainEqual({ hour: 100, subject: refused, ...refusedTotal });
   expect(entries).toContainEqual({ hour: 100, subject: accepted, count: 3, lastAt, example: null });
-  await store.lmdb.close();
 });
 
 test('a range returns exactly its hours of one application, the latest first', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   for (const application of [4, 5, 6]) {
     for (const hour of [99, 100, 101, 102, 103]) put(store, application, hour, accepted, application);
   }
@@ -93,11 +91,10 @@ test('a range returns exactly its hours of one application, the latest first', a
     [100, 5],
   ]);
   expect([...ledgerEntries(store, 5, 103, 103)]).toEqual([]);
-  await store.lmdb.close();
 });
 
 test('expired rows are deleted in bounded steps, per application', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   for (const application of [4, 5]) {
     for (const hour of [1, 2, 3, 4]) put(store, application, hour, accepted);
   }
@@ -112,5 +109,4 @@ test('expired rows are deleted in bounded steps, per application', async () => {
   sweep(-5);
   expect(hoursOf(5)).toEqual([4]);
   expect(hoursOf(4)).toEqual([4, 3, 2, 1]);
-  await store.lmdb.close();
 });

@@ -11,6 +11,7 @@ import {
 } from '../../../src/storage/lmdb/messages.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const message = (n: number, at: number): Message => ({ identity: new Uint8Array(16).fill(n), at });
 
@@ -32,17 +33,16 @@ test('messages are read in order of time after a restart', async () => {
 });
 
 test('a forgotten message is deleted, and nothing else of that time', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const put = (...messages: MessageChange[]) =>
     store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));
   put({ ...message(1, 1000), forgotten: true }, message(3, 3000));
   expect(messagesSince(store, 0, 10)).toEqual([message(2, 1000), message(1, 2000), message(3, 3000)]);
-  await store.lmdb.close();
 });
 
 test('expired messages are deleted, some with each commit', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const put = (...messages: MessageChange[]) =>
     store.lmdb.transactionSync(() => putMessages(store, messages));
   put(...Array.from({ length: 100 }, (_, n) => message(n, n)));
@@ -57,11 +57,10 @@ test('expired messages are deleted, some with each commit', async () => {
   put(...Array.from({ length: 300 }, (_, n) => message(n % 200, 2 * messageLifeMs + n)));
   put(message(1, 5 * messageLifeMs));
   expect(messagesSince(store, 0, 1000)).toHaveLength(302 - 66);
-  await store.lmdb.close();
 });
 
 test('a permanent message expires no other one, and never expires itself', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const put = (...messages: MessageChange[]) =>
     store.lmdb.transactionSync(() => putMessages(store, messages));
   const permanent = message(5, permanentAt);
@@ -72,11 +71,10 @@ test('a permanent message expires no other one, and never expires itself', async
   expect(messagesSince(store, 0, 10)).toEqual([message(3, 5 * messageLifeMs)]);
   expect(isRemembered(store, permanent.identity)).toBe(true);
   expect(isRemembered(store, message(3, 0).identity)).toBe(false);
-  await store.lmdb.close();
 });
 
 test('permanent messages are removed with their environment', async () => {
-  const store = openUsageTables(temporaryDirectory());
+  const store = temporaryUsage();
   const of = (application: number, environment: number) => {
     const identity = Buffer.alloc(16, 9);
     identity.writeUInt32BE(application, 0);
@@ -87,5 +85,4 @@ test('permanent messages are removed with their environment', async () => {
   store.lmdb.transactionSync(() => putMessages(store, all));
   expect(store.lmdb.transactionSync(() => removeRemembered(store, 1, 2, 10))).toBe(1);
   expect(all.map(({ identity }) => isRemembered(store, identity))).toEqual([true, false, true, true]);
-  await store.lmdb.close();
 });

@@ -1,13 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
 import { oldestReader, ReaderWatch } from '../../../src/storage/lmdb/store-health.ts';
-import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 function open() {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   const value = (number: number) => Buffer.from([number]);
   const key = Buffer.from('key');
   const put = (number: number) => store.lmdb.transactionSync(() => store.seen.putSync(key, value(number)));

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   putSights,
   readSenders,
@@ -8,8 +8,8 @@ import {
   sweepSenders,
 } from '../../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
-import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const browser = (name: string): Sender => ({ name, version: '1', transport: 'http', route: 'telemetry' });
 const server = (name: string, route: Sender['route'] = 'usage'): Sender => ({
@@ -26,8 +26,7 @@ const sight = (sender: Sender, slot: number, ordinal = 7, environment = 3): Send
 });
 
 function open(): { store: UsageTables; put: (...sights: SenderSight[]) => void } {
-  const store = openUsageTables(temporaryDirectory());
-  onTestFinished(() => store.lmdb.close());
+  const store = temporaryUsage();
   return { store, put: (...sights) => store.lmdb.transactionSync(() => putSights(store, sights)) };
 }
 

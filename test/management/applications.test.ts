@@ -172,13 +172,3 @@ test('lists contain only resources of teams of the caller', async () => {
   expect(await ids(tokens.user)).toEqual([application.id]);
   expect(await ids(tokens.outsider)).toEqual([]);
 });
-
-test('an application cannot be created in a team that the caller is not in', async () => {
-  const { call, otherTeamId } = await openManageFixture();
-  const answerIn = (teamId: string) => call('POST', '/applications', { name: 'New', teamId });
-  expect(await answerIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
-  expect(await answerIn('team_none')).toMatchObject({
-    status: 404,
-    json: { code: 'not_found', detail: 'There is no such team' },
-  });
-});

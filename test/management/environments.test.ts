@@ -26,14 +26,6 @@ test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '...'])(
   },
 );
 
-test('a duplicate name of an environment is a conflict', async () => {
-  const { call, path } = await open();
-  expect(await call('POST', path, { name: 'Production' })).toMatchObject({
-    status: 409,
-    json: { code: 'conflict' },
-  });
-});
-
 test.each(['\u0000', '.', '..'])('refuses the name %j', async (name) => {
   const { call, path } = await open();
   const refused = { status: 400, json: { code: 'invalid_name' } };

@@ -269,18 +269,3 @@ test('a change applies only to the version that its caller has read, and packets
   const made = await ask('POST', '/features', { name: 'other' });
   expect((await ask('PATCH', '/features/other', {}, match(made.headers['etag']))).status).toBe(200);
 });
-
-test.each(['GET /features', 'POST /features', 'GET /features/a', 'PATCH /features/a', 'DELETE /features/a'])(
-  '%s is for members of the team',
-  async (route) => {
-    const { ask, tokens } = await openRegistry();
-    await ask('POST', '/features', { name: 'a' });
-    const [method = '', path = ''] = route.split(' ');
-    const outsider = { authorization: `Bearer ${tokens.outsider}` };
-    expect(await ask(method, path, {}, outsider)).toMatchObject({
-      status: 403,
-      json: { code: 'not_in_team' },
-    });
-    expect((await ask(method, path, {}, { authorization: '' })).status).toBe(401);
-  },
-);

@@ -2,12 +2,20 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { helpText } from '../src/commands/help.ts';
+import { freshDirectory } from './support/binary.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 const root = join(import.meta.dirname, '..');
 
+/** What Bun compiles at the first start. */
+const compiled = freshDirectory();
+
 function flagmeter(...argv: string[]) {
-  const env = { PATH: process.env['PATH'], HOME: temporaryDirectory() };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: temporaryDirectory(),
+    BUN_RUNTIME_TRANSPILER_CACHE_PATH: compiled,
+  };
   const ended = spawnSync(join(root, 'node_modules/.bin/bun'), [join(root, 'src/main.ts'), ...argv], {
     env,
     encoding: 'utf8',

@@ -98,9 +98,11 @@ describe('the token store', () => {
     const store = openTokenStore(context);
     await store.exclusively(async () => {
       store.write(withSession(store.read(), url, session));
-      const looping: StoredSession & { self?: unknown } = { ...session };
-      looping.self = looping;
-      expect(() => store.write(withSession(store.read(), url, looping))).toThrow('Cannot write');
+      const toJSON = () => {
+        throw new Error('not JSON');
+      };
+      const unwritable = Object.assign({ ...session }, { toJSON });
+      expect(() => store.write(withSession(store.read(), url, unwritable))).toThrow('Cannot write');
     });
     expect(store.read().servers[url]).toEqual(session);
     expect(existsSync(`${context.credentialsFile}.lock`)).toBe(false);

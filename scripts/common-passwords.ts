@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { passwordLength } from '../src/contract/passwords.ts';
+import { passwordLength } from '../src/contract/sign-in.ts';
 
 const [file] = process.argv.slice(2);
 if (file === undefined) throw new Error('Cannot read the list: pass the path of its file');

@@ -164,24 +164,24 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
   accounts: 6339,
-  auth: 10944,
+  auth: 10943,
   bench: 3183,
-  cli: 5902,
+  cli: 5908,
   commands: 2403,
-  console: 19263,
-  contract: 7915,
+  console: 19266,
+  contract: 7766,
   demo: 1454,
   grpc: 1892,
   http: 5074,
   ingest: 9610,
   'main.ts': 88,
-  management: 6480,
+  management: 6479,
   replication: 10778,
-  reports: 7910,
+  reports: 7909,
   runtime: 1461,
   serve: 4708,
-  storage: 14137,
-  webhooks: 2159,
+  storage: 14136,
+  webhooks: 2157,
 };
 
 describe('lines', () => {

@@ -1,5 +1,5 @@
-import { changesDirection } from '../contract/active-characters.ts';
 import { ApiError } from '../contract/errors.ts';
+import { changesDirection } from '../contract/escaping.ts';
 import { isName } from '../contract/names.ts';
 
 /** @throws {ApiError} `invalid_name` if a text cannot be the name of `what` */

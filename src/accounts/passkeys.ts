@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import { maxPasskeys } from '../contract/passkeys.ts';
+import { maxPasskeys } from '../contract/sign-in.ts';
 import type { Passkey } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import { passwordLength } from '../contract/passwords.ts';
+import { passwordLength } from '../contract/sign-in.ts';
 import { resemblesOurs } from './reserved-names.ts';
 
 const { minCharacters, maxBytes } = passwordLength;

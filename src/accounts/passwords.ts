@@ -1,4 +1,4 @@
-import { passwordLength } from '../contract/passwords.ts';
+import { passwordLength } from '../contract/sign-in.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { hashSecret, type RandomBytes } from './secrets.ts';
 

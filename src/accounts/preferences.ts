@@ -1,3 +1,4 @@
+import { isTimeZone, unknownZone } from '../contract/calendar.ts';
 import { ApiError } from '../contract/errors.ts';
 import {
   defaultPreferences,
@@ -5,7 +6,6 @@ import {
   type Preferences,
   type PreferencesPatch,
 } from '../contract/shapes/preferences.ts';
-import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { checkLimit } from './checks.ts';

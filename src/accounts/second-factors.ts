@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import type { Factor } from '../contract/factors.ts';
+import type { Factor } from '../contract/sign-in.ts';
 import type { Totp } from '../storage/lmdb/auth-records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { mustExist } from './checks.ts';

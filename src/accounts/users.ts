@@ -1,5 +1,5 @@
-import { isEmail } from '../contract/emails.ts';
 import { ApiError } from '../contract/errors.ts';
+import { isEmail } from '../contract/names.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';

@@ -1,6 +1,12 @@
-import { type CalendarRange, calendarRanges, dayAt, startOfDay } from '../contract/calendar.ts';
+import {
+  type CalendarRange,
+  calendarRanges,
+  dayAt,
+  isTimeZone,
+  startOfDay,
+  unknownZone,
+} from '../contract/calendar.ts';
 import { resources } from '../contract/resources/resources.ts';
-import { isTimeZone, unknownZone } from '../contract/time-zone.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';

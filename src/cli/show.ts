@@ -1,4 +1,4 @@
-import { replaceActive } from '../contract/active-characters.ts';
+import { replaceActive } from '../contract/escaping.ts';
 
 /** A text of a server or a user, safe to print to a terminal, on one line. */
 export function printable(text: string): string {

@@ -2,6 +2,7 @@
  * Days of a calendar in a time zone, for the server and the console. A day is a number: days since 1970-01-01, by the date of the
  * place. It has 23 to 25 hours where clocks change.
  */
+
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
@@ -128,3 +129,20 @@ export const calendarRanges = {
 } as const satisfies Record<string, (today: number) => readonly [first: number, end: number]>;
 
 export type CalendarRange = keyof typeof calendarRanges;
+
+/** Maximum length of the name of a time zone. Those of IANA are shorter. */
+export const maxZoneName = 64;
+
+/** Whether a text names a time zone of IANA's database, such as `Europe/Berlin` or `UTC`. Offsets such as `+01:00` are none. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][\w+/-]*$/.test(name) || name.length > maxZoneName) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The refusal of an unknown time zone. @param name of at most 100 characters */
+export const unknownZone = (name: string) =>
+  `${JSON.stringify(name)} is not a time zone of the IANA database, such as Europe/Berlin`;

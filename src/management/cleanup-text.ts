@@ -2,8 +2,7 @@
  * The text of a pull request that removes flags, in Markdown. The console, the command line and the digest show it. Names come from
  * senders of packets, so each is a code span: no mention, link or HTML has an effect in it.
  */
-import { replaceActive } from '../contract/active-characters.ts';
-import { codeSpan } from '../contract/code-span.ts';
+import { codeSpan, replaceActive } from '../contract/escaping.ts';
 import type { CleanupItem, PullRequest } from '../contract/shapes/cleanup.ts';
 
 type Described = Omit<CleanupItem, 'pullRequest'>;

@@ -1,5 +1,5 @@
-import { replaceActive } from '../contract/active-characters.ts';
 import type { Settings } from '../contract/config-schema.ts';
+import { replaceActive } from '../contract/escaping.ts';
 import type { Clock } from './clock.ts';
 
 export type LogLevel = Settings['logLevel'];

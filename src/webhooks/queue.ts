@@ -4,7 +4,7 @@ import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
 import type { WebhookEvent } from '../contract/events/event-data.ts';
 import { eventMessage } from '../contract/events/event-messages.ts';
-import { webhookFormats } from '../contract/webhook-formats.ts';
+import { webhookFormats } from '../contract/webhooks.ts';
 import { increase } from '../runtime/counts.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';

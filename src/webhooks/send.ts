@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { replaceActive } from '../contract/active-characters.ts';
+import { replaceActive } from '../contract/escaping.ts';
 import { addressesFor, type Reach } from '../http/outbound/addresses.ts';
 import { exchange, unless } from '../http/outbound/exchange.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';

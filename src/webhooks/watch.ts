@@ -7,7 +7,7 @@ import type { AccountStore } from '../accounts/store/account-store.ts';
 import type { WebhookEventData } from '../contract/events/event-data.ts';
 import { refusing } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
-import type { WebhookEventType } from '../contract/webhook-events.ts';
+import type { WebhookEventType } from '../contract/webhooks.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application, Webhook } from '../storage/lmdb/records.ts';
 import { type Candidate, candidatesOf, ofService } from './candidates.ts';

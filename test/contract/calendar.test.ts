@@ -4,6 +4,7 @@ import {
   dayAt,
   daysBetween,
   daysFromHours,
+  isTimeZone,
   mondayOf,
   monthOf,
   monthsBefore,
@@ -11,7 +12,6 @@ import {
   startOfDay,
   userDays,
 } from '../../src/contract/calendar.ts';
-import { isTimeZone } from '../../src/contract/time-zone.ts';
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const day = (date: string) => Date.parse(`${date}T00:00:00Z`) / dayMs;

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/contract/errors.ts';
 import type { WebhookEventData } from '../../src/contract/events/event-data.ts';
 import type { Refusal } from '../../src/contract/ledger-refusals.ts';
 import { type RefusalCode, refusals } from '../../src/contract/refusals.ts';
-import type { webhookEvents } from '../../src/contract/webhook-events.ts';
+import type { webhookEvents } from '../../src/contract/webhooks.ts';
 
 /** Most of these tests fail in `npm run lint`: a `@ts-expect-error` is an error if the line below it compiles. */
 

@@ -8,7 +8,7 @@ import {
   refusing,
   severities,
 } from '../../src/contract/health.ts';
-import { webhookEvents } from '../../src/contract/webhook-events.ts';
+import { webhookEvents } from '../../src/contract/webhooks.ts';
 import { readRules } from '../support/promtool.ts';
 
 const alerts = new Map(readRules().map((rule) => [rule.alert, rule.expr]));

@@ -1,8 +1,7 @@
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import type { MessageData } from '../../src/contract/events/event-messages.ts';
-import { webhookEvents } from '../../src/contract/webhook-events.ts';
-import { type WebhookFormat, webhookFormatNames } from '../../src/contract/webhook-formats.ts';
+import { type WebhookFormat, webhookEvents, webhookFormatNames } from '../../src/contract/webhooks.ts';
 import { bodyOf } from '../../src/webhooks/formats/formats.ts';
 import { at, dataWith } from './event-examples.ts';
 import { longest, type Published, published } from './published-formats.ts';

@@ -1,6 +1,5 @@
-import { changesDirection } from '../../contract/active-characters.ts';
-import { isEmail } from '../../contract/emails.ts';
-import { isName } from '../../contract/names.ts';
+import { changesDirection } from '../../contract/escaping.ts';
+import { isEmail, isName } from '../../contract/names.ts';
 import type { ClaimRule, IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { Claims, ProviderAnswer } from './provider-client.ts';
 import { ProviderRefusal } from './provider-refusal.ts';

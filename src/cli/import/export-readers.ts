@@ -1,4 +1,4 @@
-import { originalText } from '../../contract/csv-text.ts';
+import { originalText } from '../../contract/escaping.ts';
 import { isName } from '../../contract/names.ts';
 import { fieldsOf, jsonOf } from '../send.ts';
 import { cellsOf, numberOf, TimeReader, timeOf, wholeOf } from './cells.ts';

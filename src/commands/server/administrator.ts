@@ -4,7 +4,7 @@ import type { Given } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { readSecretFile } from '../../cli/secret-file.ts';
 import type { Terminal } from '../../cli/terminal.ts';
-import { isEmail } from '../../contract/emails.ts';
+import { isEmail } from '../../contract/names.ts';
 
 /**
  * The first administrator, from `--admin-email` and `--admin-password-file`.

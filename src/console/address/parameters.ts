@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { isTimeZone } from '../../contract/time-zone.ts';
+import { isTimeZone } from '../../contract/calendar.ts';
 import { comparisons, presets, readDays } from './range.ts';
 
 type QueryText = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { csvText } from '../../contract/csv-text.ts';
+import { csvText } from '../../contract/escaping.ts';
 
 /** Saves a file in the reader's downloads. @param name without the extension; other characters become hyphens */
 export function download(name: string, extension: 'csv' | 'md' | 'png', content: Blob): void {

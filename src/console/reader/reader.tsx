@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals';
 import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { isTimeZone } from '../../contract/calendar.ts';
 import { isAtLeast, type Role } from '../../contract/roles.ts';
 import type { Application } from '../../contract/shapes/application.ts';
 import type { Preferences, PreferencesPatch } from '../../contract/shapes/preferences.ts';
-import { isTimeZone } from '../../contract/time-zone.ts';
 import { useQuery } from '../address/address.ts';
 import { placeOf } from '../address/place.ts';
 import { call, resource } from '../api/client.ts';

@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment, options, type VNode } from 'preact';
-import { replaceDirectional } from '../../contract/active-characters.ts';
+import { replaceDirectional } from '../../contract/escaping.ts';
 
 const textAttributes = ['title', 'aria-label', 'alt', 'placeholder'] as const;
 

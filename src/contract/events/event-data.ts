@@ -3,7 +3,7 @@ import type { Role } from '../roles.ts';
 import type { Owner } from '../shapes/owner.ts';
 import type { Verdict } from '../shapes/verdict.ts';
 import type { VerdictBasis, VerdictKind } from '../verdicts.ts';
-import type { WebhookEventType } from '../webhook-events.ts';
+import type { WebhookEventType } from '../webhooks.ts';
 
 interface Named {
   readonly id: string;

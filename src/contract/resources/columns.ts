@@ -1,4 +1,3 @@
-import type { Factor } from '../factors.ts';
 import type { ActivityItem, ChangedField } from '../shapes/activity.ts';
 import type { ApiKey } from '../shapes/api-key.ts';
 import type { Application, Environment } from '../shapes/application.ts';
@@ -15,6 +14,7 @@ import type { Team } from '../shapes/team.ts';
 import type { Member, User } from '../shapes/user.ts';
 import type { SavedView } from '../shapes/view.ts';
 import type { Delivery, Webhook } from '../shapes/webhook.ts';
+import type { Factor } from '../sign-in.ts';
 import { verdictWord } from '../verdicts.ts';
 import type { ColumnsOf } from './column.ts';
 

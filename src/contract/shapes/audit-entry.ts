@@ -1,6 +1,7 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import Type from 'typebox';
 import { actorTypes } from '../audit.ts';
-import { factors } from '../factors.ts';
+import { factors } from '../sign-in.ts';
 import { ChangedField } from './activity.ts';
 import { exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 

@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox';
-import { maxZoneName } from '../time-zone.ts';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { maxZoneName } from '../calendar.ts';
 import { bodyShape, listOf, orNull, shape, text } from './fields.ts';
 
 const short = Type.String({ minLength: 1, maxLength: 64 });

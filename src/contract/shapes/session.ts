@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox';
-import { factors } from '../factors.ts';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { factors } from '../sign-in.ts';
 import { exampleOf, exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const exampleSession = 'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2';

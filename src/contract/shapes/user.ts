@@ -1,6 +1,7 @@
-import Type, { type Static, type TSchema } from 'typebox';
-import { passwordLength } from '../passwords.ts';
+import type { Static, TSchema } from 'typebox';
+import Type from 'typebox';
 import { permissions, type Role, roles } from '../roles.ts';
+import { passwordLength } from '../sign-in.ts';
 import { bodyShape, exampleIds, exampleTime, listOf, name, orNull, shape, text, time } from './fields.ts';
 import { Invitation, InvitationShownOnce, newInvitation } from './invitation.ts';
 import { fieldsOf, newName, flag as option, teamFlag } from './option.ts';

@@ -1,6 +1,6 @@
-import Type, { type Static } from 'typebox';
-import { type WebhookEventType, webhookEvents } from '../webhook-events.ts';
-import { webhookFormatNames, webhookFormats } from '../webhook-formats.ts';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { type WebhookEventType, webhookEvents, webhookFormatNames, webhookFormats } from '../webhooks.ts';
 import {
   bodyShape,
   count,

@@ -1,4 +1,4 @@
-import { csvText } from '../../contract/csv-text.ts';
+import { csvText } from '../../contract/escaping.ts';
 import type { Cell, Columns } from './columns.ts';
 
 /** The syntax of a format. */

@@ -1,8 +1,7 @@
 import Type from 'typebox';
-import { daysFromHours, userDays } from '../../contract/calendar.ts';
+import { daysFromHours, isTimeZone, unknownZone, userDays } from '../../contract/calendar.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
-import { isTimeZone, unknownZone } from '../../contract/time-zone.ts';
 import { type QueryOf, timeParameter } from '../../http/query-reader.ts';
 import type { Days } from '../../storage/aggregate/unique-users.ts';
 import {

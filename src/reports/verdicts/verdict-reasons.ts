@@ -1,4 +1,4 @@
-import { checksOnlyOf, checksOnlyText } from '../../contract/checks-only.ts';
+import { checksOnlyOf, checksOnlyText } from '../../contract/message-routes.ts';
 import { surplusName } from '../../contract/names.ts';
 import { compactNumbers, shares } from '../../contract/numbers.ts';
 import type { Verdict } from '../../contract/shapes/verdict.ts';

@@ -1,4 +1,4 @@
-import { checksOnlyOf, isChecksOnly } from '../../contract/checks-only.ts';
+import { checksOnlyOf, isChecksOnly } from '../../contract/message-routes.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
 import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import type { SeenSender } from '../../storage/lmdb/senders.ts';

@@ -1,5 +1,5 @@
-import type { Factor } from '../../contract/factors.ts';
 import type { Role } from '../../contract/roles.ts';
+import type { Factor } from '../../contract/sign-in.ts';
 
 /** The records of the auth host. Times are Unix milliseconds unless noted as seconds; secrets are kept as SHA-256, hex. */
 

@@ -1,4 +1,3 @@
-import type { Factor } from '../../contract/factors.ts';
 import type { KeyScope } from '../../contract/key-scopes.ts';
 import type { Plan } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
@@ -14,9 +13,9 @@ import type { Preferences } from '../../contract/shapes/preferences.ts';
 import type { PlainClientSettings } from '../../contract/shapes/sign-in-client.ts';
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { NewView } from '../../contract/shapes/view.ts';
+import type { Factor } from '../../contract/sign-in.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
-import type { WebhookEventType } from '../../contract/webhook-events.ts';
-import type { WebhookFormat } from '../../contract/webhook-formats.ts';
+import type { WebhookEventType, WebhookFormat } from '../../contract/webhooks.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */

@@ -1,12 +1,11 @@
-import { replaceActive } from '../../contract/active-characters.ts';
-import { codeSpan } from '../../contract/code-span.ts';
+import { codeSpan, replaceActive } from '../../contract/escaping.ts';
 import {
   type EventMessage,
   eventMessage,
   type MessageData,
   type OfTeam,
 } from '../../contract/events/event-messages.ts';
-import type { WebhookFormat } from '../../contract/webhook-formats.ts';
+import type { WebhookFormat } from '../../contract/webhooks.ts';
 import { type Words, words } from '../../contract/words.ts';
 import type { Webhook, WebhookDelivery } from '../../storage/lmdb/records.ts';
 

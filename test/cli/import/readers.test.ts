@@ -4,7 +4,7 @@ import { cellsOf, numberOf, TimeReader, timeOf, wholeOf } from '../../../src/cli
 import { csvReader, ndjsonReader } from '../../../src/cli/import/export-readers.ts';
 import type { RowReader } from '../../../src/cli/import/rows.ts';
 import { Covered, unleashReader, unleashVariantsReader } from '../../../src/cli/import/unleash-readers.ts';
-import { csvText, originalText } from '../../../src/contract/csv-text.ts';
+import { csvText, originalText } from '../../../src/contract/escaping.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12) / 1000;
 

@@ -1,5 +1,5 @@
 import { passkeysOf } from '../../../accounts/passkeys.ts';
-import { maxPasskeys, relyingPartyId } from '../../../contract/passkeys.ts';
+import { maxPasskeys, relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Reply } from '../../../http/types.ts';
 import { registerPasskey } from '../../factors/passkeys/add-passkey.ts';
 import type { CurrentSignIn } from '../../oauth/sessions/sign-ins.ts';

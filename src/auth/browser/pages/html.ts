@@ -1,4 +1,4 @@
-import { replaceActive } from '../../../contract/active-characters.ts';
+import { replaceActive } from '../../../contract/escaping.ts';
 
 /** Text that is HTML. Only `html` makes it, so all text in a page is escaped. */
 export class Html {

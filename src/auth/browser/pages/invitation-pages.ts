@@ -1,5 +1,5 @@
-import { passwordLength } from '../../../contract/passwords.ts';
 import type { LinkPurpose } from '../../../contract/shapes/invitation.ts';
+import { passwordLength } from '../../../contract/sign-in.ts';
 import type { Reply } from '../../../http/types.ts';
 import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';

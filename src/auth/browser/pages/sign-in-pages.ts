@@ -1,4 +1,4 @@
-import { passwordLength } from '../../../contract/passwords.ts';
+import { passwordLength } from '../../../contract/sign-in.ts';
 import type { Reply } from '../../../http/types.ts';
 import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
 import { type Html, html } from './html.ts';

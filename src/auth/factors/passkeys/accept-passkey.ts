@@ -1,6 +1,6 @@
 import type { AccountDraft } from '../../../accounts/account-draft.ts';
 import { notePasskey, passkeyId, passkeyKey } from '../../../accounts/passkeys.ts';
-import { relyingPartyId } from '../../../contract/passkeys.ts';
+import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';

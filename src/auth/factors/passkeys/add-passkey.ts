@@ -3,7 +3,7 @@ import { addPasskey, passkeysOf } from '../../../accounts/passkeys.ts';
 import type { Reader } from '../../../accounts/store/account-store.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { isName } from '../../../contract/names.ts';
-import { relyingPartyId } from '../../../contract/passkeys.ts';
+import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';

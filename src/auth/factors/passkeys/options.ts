@@ -1,6 +1,6 @@
 import { passkeysOf } from '../../../accounts/passkeys.ts';
 import type { Reader } from '../../../accounts/store/account-store.ts';
-import { relyingPartyId } from '../../../contract/passkeys.ts';
+import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
 import { type ChallengeDeps, challengeLifetimeMs, newChallenge } from './challenge.ts';

@@ -1,7 +1,7 @@
 import type { AccountDraft } from '../../../accounts/account-draft.ts';
 import type { RandomBytes } from '../../../accounts/secrets.ts';
 import type { AuditAction } from '../../../contract/audit.ts';
-import type { Factor } from '../../../contract/factors.ts';
+import type { Factor } from '../../../contract/sign-in.ts';
 import type { Request } from '../../../http/types.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Authentication } from '../../../storage/lmdb/auth-records.ts';

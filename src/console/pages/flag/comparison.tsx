@@ -1,4 +1,4 @@
-import { checksOnlyText } from '../../../contract/checks-only.ts';
+import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { ComparedVariant, Comparison } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address/address.ts';
 import { oneOf, useParameters } from '../../address/parameters.ts';

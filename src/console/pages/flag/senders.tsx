@@ -1,4 +1,4 @@
-import { checksOnlyOf, checksOnlyText, isChecksOnly } from '../../../contract/checks-only.ts';
+import { checksOnlyOf, checksOnlyText, isChecksOnly } from '../../../contract/message-routes.ts';
 import { surplusName } from '../../../contract/names.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';

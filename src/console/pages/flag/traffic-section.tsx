@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { userDays } from '../../../contract/calendar.ts';
-import { checksOnlyText } from '../../../contract/checks-only.ts';
+import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address/address.ts';
 import { oneOf, useParameters } from '../../address/parameters.ts';

@@ -3,7 +3,7 @@
  */
 
 import { useMemo, useRef } from 'preact/hooks';
-import { checksOnlyText } from '../../../contract/checks-only.ts';
+import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
 import type { Me } from '../../../contract/shapes/owned.ts';
 import { useQuery } from '../../address/address.ts';

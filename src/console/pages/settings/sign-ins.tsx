@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { maxPasskeys, relyingPartyId } from '../../../contract/passkeys.ts';
 import { factorsOf } from '../../../contract/resources/columns.ts';
 import type { LinkedIdentities, LinkedIdentity } from '../../../contract/shapes/identity-provider.ts';
 import type { Passkey } from '../../../contract/shapes/passkey.ts';
 import type { SignInSessions } from '../../../contract/shapes/session.ts';
 import type { Totp } from '../../../contract/shapes/totp.ts';
 import type { User } from '../../../contract/shapes/user.ts';
+import { maxPasskeys, relyingPartyId } from '../../../contract/sign-in.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { settings } from '../../api/settings.ts';

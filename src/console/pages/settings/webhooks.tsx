@@ -7,8 +7,12 @@ import type {
   Webhook,
   WebhookShownOnce,
 } from '../../../contract/shapes/webhook.ts';
-import { webhookEvents } from '../../../contract/webhook-events.ts';
-import { type WebhookFormat, webhookFormatNames, webhookFormats } from '../../../contract/webhook-formats.ts';
+import {
+  type WebhookFormat,
+  webhookEvents,
+  webhookFormatNames,
+  webhookFormats,
+} from '../../../contract/webhooks.ts';
 import { teamAddress, webhookAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';

@@ -1,6 +1,6 @@
-import { passwordLength } from '../../../contract/passwords.ts';
 import type { Team } from '../../../contract/shapes/team.ts';
 import type { User } from '../../../contract/shapes/user.ts';
+import { passwordLength } from '../../../contract/sign-in.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { ApiProblem } from '../../api/problem.ts';

@@ -1,6 +1,5 @@
 import { useId } from 'preact/hooks';
-import { dayAt } from '../../../contract/calendar.ts';
-import { isTimeZone, unknownZone } from '../../../contract/time-zone.ts';
+import { dayAt, isTimeZone, unknownZone } from '../../../contract/calendar.ts';
 import { useQuery } from '../../address/address.ts';
 import { type Bounds, dateOf, localInput, type Range, timeOfInput } from '../../address/range.ts';
 import { now } from '../../api/clock.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { checksOnlyText } from '../../../contract/checks-only.ts';
+import { checksOnlyText } from '../../../contract/message-routes.ts';
 import { programText } from '../../../contract/programs.ts';
 import { now } from '../../api/clock.ts';
 import { format, periodMs, seenText } from '../../text/format.ts';

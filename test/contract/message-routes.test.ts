@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checksOnlyOf, checksOnlyText } from '../../src/contract/checks-only.ts';
+import { checksOnlyOf, checksOnlyText } from '../../src/contract/message-routes.ts';
 
 test.each([
   [[], []],

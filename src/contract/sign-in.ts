@@ -1,3 +1,8 @@
+/** What can prove who signs in. */
+export const factors = ['password', 'passkey', 'totp', 'recovery-code', 'provider', 'invitation'] as const;
+
+export type Factor = (typeof factors)[number];
+
 export const maxPasskeys = 20;
 
 /**
@@ -10,3 +15,6 @@ export function relyingPartyId(authUrl: string): string | undefined {
   const isAddress = hostname.startsWith('[') || /^[\d.]+$/.test(hostname);
   return (protocol === 'https:' || isLocal) && !isAddress ? hostname : undefined;
 }
+
+/** The length of a new password (NIST SP 800-63B §3.1.1.2). Existing passwords may be shorter. */
+export const passwordLength = { minCharacters: 12, maxBytes: 1024 };

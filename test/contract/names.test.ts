@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isEmail } from '../../src/contract/emails.ts';
+import { isEmail } from '../../src/contract/names.ts';
 
 test.each([
   'ada@example.com',

@@ -163,13 +163,13 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6339,
+  accounts: 6338,
   auth: 10943,
   bench: 3183,
   cli: 5908,
   commands: 2403,
-  console: 19266,
-  contract: 7766,
+  console: 19262,
+  contract: 7860,
   demo: 1454,
   grpc: 1892,
   http: 5074,
@@ -180,8 +180,8 @@ const most: Readonly<Record<string, number>> = {
   reports: 7909,
   runtime: 1461,
   serve: 4708,
-  storage: 14136,
-  webhooks: 2157,
+  storage: 14137,
+  webhooks: 2154,
 };
 
 describe('lines', () => {

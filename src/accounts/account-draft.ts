@@ -1,6 +1,5 @@
 import type { AuditAction } from '../contract/audit.ts';
-import type { WebhookEvent, WebhookEventData } from '../contract/events/event-data.ts';
-import type { WebhookEventType } from '../contract/webhooks.ts';
+import type { WebhookEvent, WebhookEventData, WebhookEventType } from '../contract/webhook-events.ts';
 import type { AccountRecords, TableName } from '../storage/lmdb/accounts.ts';
 import type {
   Actor,

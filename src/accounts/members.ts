@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
-import type { WebhookEventData } from '../contract/events/event-data.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
+import type { WebhookEventData } from '../contract/webhook-events.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';

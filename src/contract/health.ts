@@ -4,7 +4,7 @@
  * generated from this.
  */
 import type { VerdictKind } from './verdicts.ts';
-import type { WebhookEventType } from './webhooks.ts';
+import type { WebhookEventType } from './webhook-events.ts';
 
 /** From the most to the least severe. */
 export const severities = ['urgent', 'warning', 'info'] as const;

@@ -1,4 +1,4 @@
-import type { ConsolePage } from '../contract/events/event-messages.ts';
+import type { ConsolePage } from '../contract/webhook-events.ts';
 
 /** Path and query of a page of the console, below its base URL. */
 export function consolePath({ path, query = {} }: ConsolePage): string {

@@ -2,7 +2,6 @@ import { leakedKeysOf } from '../accounts/application-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { experimentsOf } from '../accounts/experiments.ts';
 import { expiringKeys } from '../accounts/expiring-keys.ts';
-import type { ConsolePage } from '../contract/events/event-messages.ts';
 import {
   behindMs,
   doneMs,
@@ -13,6 +12,7 @@ import {
   silentMs,
 } from '../contract/health.ts';
 import { Health, type HealthItem, type HealthSubject, maxSubjects } from '../contract/shapes/health.ts';
+import type { ConsolePage } from '../contract/webhook-events.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { tooManyReports } from '../reports/report-pool.ts';

@@ -1,9 +1,9 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { ownersOf } from '../accounts/owners.ts';
-import type { WebhookEvent } from '../contract/events/event-data.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
 import { verdictRules } from '../contract/verdicts.ts';
+import type { WebhookEvent } from '../contract/webhook-events.ts';
 import type { Application, Environment, WebhookMark } from '../storage/lmdb/records.ts';
 import type { Findings, FirstSeen, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
 import { refusedMark, type Step, service, stepOf } from './marks.ts';

@@ -8,7 +8,7 @@ import {
   refusing,
   severities,
 } from '../../src/contract/health.ts';
-import { webhookEvents } from '../../src/contract/webhooks.ts';
+import { webhookEvents } from '../../src/contract/webhook-events.ts';
 import { readRules } from '../support/promtool.ts';
 
 const alerts = new Map(readRules().map((rule) => [rule.alert, rule.expr]));
@@ -39,5 +39,5 @@ test('the thresholds are those of the alerts', () => {
     new RegExp(`\\[${refusing.quietMs / 3_600_000}h\\].*>= ${refusing.least}$`),
   );
   expect(alerts.get('FlagmeterReportsBehind')).toMatch(new RegExp(`> ${behindMs / 1000}$`));
-  expect(webhookEvents['api-key.expiring']).toContain(`${Math.max(...expiryDays)} days`);
+  expect(webhookEvents['api-key.expiring'].when).toContain(`${Math.max(...expiryDays)} days`);
 });

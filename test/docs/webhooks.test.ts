@@ -3,28 +3,24 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { webhookEvents, webhookFormatNames, webhookFormats } from '../../src/contract/webhooks.ts';
+import { sentEvents } from '../../src/contract/webhook-events.ts';
+import { webhookFormatNames, webhookFormats } from '../../src/contract/webhook-formats.ts';
 import { newWebhookSecret } from '../../src/webhooks/secrets.ts';
 import { delays } from '../../src/webhooks/turns.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { withTable } from '../support/written-table.ts';
-import { examples } from '../webhooks/event-examples.ts';
 
 const path = fileURLToPath(new URL('../../docs/webhooks.md', import.meta.url));
 const doc = readFileSync(path, 'utf8');
 
 test('docs/webhooks.md has the events of the contract', async () => {
-  const when = Object.entries(webhookEvents).map(([event, words]) => [`\`${event}\``, words]);
-  const rows = Object.entries(examples).map(
-    ([event, { application: _, ...rest }]: [string, object & { application?: object | null }]) => [
-      ...[`\`${event}\``, `\`${JSON.stringify(rest)}\``],
-    ],
-  );
-  const withEvents = withTable(
-    doc,
-    ['Event', 'When'],
-    [...when, ['`webhook.test`', 'Someone requested a test']],
-  );
+  const events = Object.entries(sentEvents);
+  const when = events.map(([type, event]) => [`\`${type}\``, event.when]);
+  const rows = events.map(([type, { example }]) => {
+    const { application: _, ...rest }: object & { application?: object | null } = example;
+    return [`\`${type}\``, `\`${JSON.stringify(rest)}\``];
+  });
+  const withEvents = withTable(doc, ['Event', 'When'], when);
   await expect(withTable(withEvents, ['Event', '`data`'], rows)).toMatchFileSnapshot(path);
 });
 

@@ -145,7 +145,6 @@ export const house = [
   'src/http',
   'src/runtime',
   'src/contract/resources',
-  'src/contract/events',
   'src/contract/shapes',
   'src/contract',
   'src/contract/settings',

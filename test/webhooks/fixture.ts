@@ -4,7 +4,7 @@ import type { AccountStore } from '../../src/accounts/store/account-store.ts';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import type { WebhookEventType } from '../../src/contract/webhooks.ts';
+import type { WebhookEventType } from '../../src/contract/webhook-events.ts';
 import { resolver } from '../../src/http/outbound/addresses.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { Team, WebhookDelivery } from '../../src/storage/lmdb/records.ts';

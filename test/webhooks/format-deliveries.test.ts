@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { WebhookEvent } from '../../src/contract/events/event-data.ts';
+import type { WebhookEvent } from '../../src/contract/webhook-events.ts';
 import { issueMs } from '../../src/webhooks/marks.ts';
 import { enqueue } from '../../src/webhooks/queue.ts';
 import { sweepRound } from '../../src/webhooks/sweep.ts';

@@ -1,7 +1,8 @@
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import type { MessageData } from '../../src/contract/events/event-messages.ts';
-import { type WebhookFormat, webhookEvents, webhookFormatNames } from '../../src/contract/webhooks.ts';
+import { type RefusalCode, refusals } from '../../src/contract/refusals.ts';
+import { type SentEventType, sentEvents } from '../../src/contract/webhook-events.ts';
+import { type WebhookFormat, webhookFormatNames } from '../../src/contract/webhook-formats.ts';
 import { bodyOf } from '../../src/webhooks/formats/formats.ts';
 import { at, dataWith } from './event-examples.ts';
 import { longest, type Published, published } from './published-formats.ts';
@@ -11,14 +12,14 @@ const consoleUrl = 'https://flags.example.com/metrics/';
 
 type Body = Readonly<Record<string, unknown>>;
 
-function bodyIn(format: WebhookFormat, type: keyof MessageData, name: string, teamName = name): string {
+function bodyIn(format: WebhookFormat, type: SentEventType, name: string, teamName = name): string {
   const data = { team: { ...team, name: teamName }, ...dataWith(name)[type] };
   const body = JSON.stringify({ type, timestamp: at, data });
   const webhook = format === 'jira' ? { format, project: 'SHOP', issueType: 'Task' } : { format };
   return bodyOf(webhook, { id: 'msg_7_a', body }, consoleUrl);
 }
 
-const events = [...Object.keys(webhookEvents), 'webhook.test'] as (keyof MessageData)[];
+const events = Object.keys(sentEvents) as SentEventType[];
 const formats = webhookFormatNames.filter((format) => format !== 'standard');
 const both = formats.flatMap((format) => events.map((event) => [format, event] as const));
 
@@ -47,6 +48,11 @@ test.each(both)('%s of %s has a sentence and a link to the console', (format, ev
 test.each(both)('%s of %s has no control or direction-changing characters in names', (format, event) => {
   const body = bodyIn(format, event, 'a\u202eb\u2066c\u0007d\u2028e\r\nf');
   for (const text of textsIn(JSON.parse(body))) expect(text).not.toMatch(/[\u202e\u2066\u0007\u2028\r]|e\nf/);
+});
+
+test('the example of ingest.refusing has the status and the title of its refusal', () => {
+  const { code, status, title } = sentEvents['ingest.refusing'].example;
+  expect(refusals[code as RefusalCode]).toMatchObject({ status, title });
 });
 
 test('the standard format is the queued event, unchanged', () => {

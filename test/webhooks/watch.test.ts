@@ -3,7 +3,7 @@ import { createApiKey, patchApiKey } from '../../src/accounts/api-keys.ts';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication } from '../../src/accounts/applications.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
-import type { WebhookEventType } from '../../src/contract/webhooks.ts';
+import type { WebhookEventType } from '../../src/contract/webhook-events.ts';
 import type { Application } from '../../src/storage/lmdb/records.ts';
 import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
 import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { type WebhookEventType, webhookEvents, webhookFormatNames, webhookFormats } from '../webhooks.ts';
+import { type WebhookEventType, webhookEvents } from '../webhook-events.ts';
+import { webhookFormatNames, webhookFormats } from '../webhook-formats.ts';
 import {
   bodyShape,
   count,

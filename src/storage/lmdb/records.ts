@@ -15,7 +15,8 @@ import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { NewView } from '../../contract/shapes/view.ts';
 import type { Factor } from '../../contract/sign-in.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
-import type { WebhookEventType, WebhookFormat } from '../../contract/webhooks.ts';
+import type { SentEventType, WebhookEventType } from '../../contract/webhook-events.ts';
+import type { WebhookFormat } from '../../contract/webhook-formats.ts';
 import type { PublicKey, Trust } from './auth-records.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
@@ -401,7 +402,7 @@ export interface WebhookDelivery {
   /** Ascending for each webhook. */
   readonly number: number;
   readonly webhookId: string;
-  readonly type: WebhookEventType | 'webhook.test';
+  readonly type: SentEventType;
   /** The event in the standard format: the exact bytes to sign and send. */
   readonly body: string;
   /** The body of the last attempt, if it was in another format. */

@@ -2,10 +2,11 @@ import { codeSpan, replaceActive } from '../../contract/escaping.ts';
 import {
   type EventMessage,
   eventMessage,
-  type MessageData,
   type OfTeam,
-} from '../../contract/events/event-messages.ts';
-import type { WebhookFormat } from '../../contract/webhooks.ts';
+  type SentEventType,
+  type WebhookEventData,
+} from '../../contract/webhook-events.ts';
+import type { WebhookFormat } from '../../contract/webhook-formats.ts';
 import { type Words, words } from '../../contract/words.ts';
 import type { Webhook, WebhookDelivery } from '../../storage/lmdb/records.ts';
 
@@ -189,15 +190,15 @@ interface Message extends Pick<EventMessage, 'sentence' | 'facts'> {
   readonly deliveryId: string;
 }
 
-interface Event<Type extends keyof MessageData> {
+interface Event<Type extends SentEventType> {
   readonly type: Type;
   readonly timestamp: string;
-  readonly data: MessageData[Type] & OfTeam;
+  readonly data: WebhookEventData[Type] & OfTeam;
 }
 
 /** @param body the event in the standard format */
 function messageOf(body: string, deliveryId: string, consoleUrl: string): Message {
-  const event = JSON.parse(body) as Event<keyof MessageData>;
+  const event = JSON.parse(body) as Event<SentEventType>;
   const { sentence, facts, page } = messageOfKnown(event) ?? messageOfLater(event);
   const path = page.path.map((segment) => `/${encoded(segment)}`).join('');
   const query = Object.entries(page.query ?? {}).map(([name, value]) => `${name}=${encoded(value)}`);
@@ -206,10 +207,7 @@ function messageOf(body: string, deliveryId: string, consoleUrl: string): Messag
 }
 
 /** `undefined` if a later version has queued the event, with values that this one does not know. */
-function messageOfKnown<Type extends keyof MessageData>({
-  type,
-  data,
-}: Event<Type>): EventMessage | undefined {
+function messageOfKnown<Type extends SentEventType>({ type, data }: Event<Type>): EventMessage | undefined {
   try {
     return eventMessage(type, data);
   } catch {
@@ -218,7 +216,7 @@ function messageOfKnown<Type extends keyof MessageData>({
 }
 
 /** An event of a later version. */
-function messageOfLater({ type }: Event<keyof MessageData>): EventMessage {
+function messageOfLater({ type }: Event<SentEventType>): EventMessage {
   return { sentence: words`The event ${type} has occurred`, facts: [], page: { path: [] }, finding: null };
 }
 

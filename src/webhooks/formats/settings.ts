@@ -1,5 +1,5 @@
 import { ApiError } from '../../contract/errors.ts';
-import { type WebhookFormat, webhookFormats } from '../../contract/webhooks.ts';
+import { type WebhookFormat, webhookFormats } from '../../contract/webhook-formats.ts';
 import type { Webhook } from '../../storage/lmdb/records.ts';
 import { formatOf } from './formats.ts';
 

@@ -7,12 +7,8 @@ import type {
   Webhook,
   WebhookShownOnce,
 } from '../../../contract/shapes/webhook.ts';
-import {
-  type WebhookFormat,
-  webhookEvents,
-  webhookFormatNames,
-  webhookFormats,
-} from '../../../contract/webhooks.ts';
+import { webhookEvents } from '../../../contract/webhook-events.ts';
+import { type WebhookFormat, webhookFormatNames, webhookFormats } from '../../../contract/webhook-formats.ts';
 import { teamAddress, webhookAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
@@ -115,10 +111,10 @@ function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
         legend="Events"
         type="checkbox"
         name="events"
-        choices={Object.entries(webhookEvents).map(([event, words]) => [
+        choices={Object.entries(webhookEvents).map(([event, { when }]) => [
           event,
           event,
-          words.replaceAll('`', ''),
+          when.replaceAll('`', ''),
         ])}
         checked={(event) => events?.includes(event) ?? true}
       />

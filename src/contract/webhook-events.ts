@@ -1,0 +1,493 @@
+import type { ActorType } from './audit.ts';
+import type { Role } from './roles.ts';
+import { silenceOnly, type VerdictBasis, type VerdictKind, verdictRules, verdictWord } from './verdicts.ts';
+import { listed, type Words, words } from './words.ts';
+
+/*
+ * The events of webhooks. Each has one declaration: its data, when it occurs, an example of its data, and its message. Types, checks,
+ * the choices of the console, the tables of docs/webhooks.md and the formats of deliveries derive from it.
+ */
+
+/** A page of the console. */
+export interface ConsolePage {
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** How an event reads for people. */
+export interface EventMessage {
+  /** One sentence, without its full stop. */
+  readonly sentence: Words;
+  readonly facts: readonly (readonly [label: string, value: Words])[];
+  readonly page: ConsolePage;
+  /**
+   * What an issue in a tracker is about. The same finding opens no second issue for a while. `null`: there is nothing to do, so
+   * no issue is opened.
+   */
+  readonly finding: readonly string[] | null;
+}
+
+/** The fields that the data of each event has besides its own. */
+export interface OfTeam {
+  readonly team: Named;
+}
+
+interface WebhookEventDeclaration<Data> {
+  readonly when: string;
+  readonly example: Data;
+  readonly message: (data: Data & OfTeam) => EventMessage;
+}
+
+/** @typeParam Data the `data` that receivers get besides the team. Times are RFC 3339. Fields that an earlier release lacks are optional. */
+const event = <Data>(declaration: WebhookEventDeclaration<Data>) => declaration;
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+type Owners = readonly {
+  readonly type: 'user' | 'team' | 'text';
+  readonly id: string | null;
+  readonly name: string;
+}[];
+
+/** On Monday, 8:00 UTC. Lists are bounded. */
+interface DigestData {
+  readonly week: { readonly from: string; readonly to: string };
+  /** The applications with the most flags to remove, at most 10. */
+  readonly applications: readonly {
+    readonly application: Named;
+    readonly counts: {
+      readonly flags: number;
+      readonly canGo: number;
+      readonly cannotGoYet: number;
+      readonly undeclared: number;
+      readonly archivedButAsked: number;
+    };
+    /** At most 10. */
+    readonly canGo: readonly {
+      readonly feature: string;
+      readonly verdict: VerdictKind;
+      readonly since: string | null;
+      /** The variant whose branch stays; `null` without one. */
+      readonly variant: string | null;
+      readonly owners: Owners;
+    }[];
+  }[];
+  readonly applicationsLeftOut: number;
+}
+
+const at = '2026-01-31T12:00:00.000Z';
+const earlier = '2026-01-01T12:00:00.000Z';
+const application = { id: 'app_…', name: 'Shop' };
+const owners = [{ type: 'user', id: 'user_…', name: 'Ada Lovelace' }] as const;
+
+/** Verdicts that call for a change of the code. */
+const calling: readonly string[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
+
+/** Reasons of a verdict that are shown. */
+const mostReasons = 3;
+/** Environments that are named. */
+const mostEnvironments = 5;
+
+/** The events that teams can subscribe to. */
+export const webhookEvents = {
+  'flag.first_seen': event<{
+    readonly application: Named;
+    readonly environment: string;
+    readonly feature: string;
+    readonly firstSeenAt: string;
+    readonly owners?: Owners;
+  }>({
+    when: 'A flag is seen in an environment for the first time',
+    example: { application, environment: 'Production', feature: 'checkout', firstSeenAt: at, owners },
+    message: ({ application, environment, feature, firstSeenAt, owners }) => ({
+      sentence: words`The flag ${feature} of ${application.name} was seen in ${environment} for the first time`,
+      facts: [['First seen', moment(firstSeenAt)], ...ownersFact(owners)],
+      page: flagPage(application, feature, environment),
+      finding: [application.id, feature],
+    }),
+  }),
+  'flag.stale': event<{
+    readonly application: Named;
+    readonly feature: string;
+    /** `null` for a flag that was declared but never seen. */
+    readonly lastSeenAt: string | null;
+    readonly staleSince: string;
+    /** Nothing else is known: a sender that could use the flag may be switched off. */
+    readonly basis: 'silence';
+    readonly owners?: Owners;
+  }>({
+    when: 'A flag has become stale: silence is the only basis',
+    example: {
+      application,
+      feature: 'checkout',
+      lastSeenAt: earlier,
+      staleSince: at,
+      basis: 'silence',
+      owners,
+    },
+    message: ({ application, feature, lastSeenAt, staleSince, owners }) => ({
+      sentence:
+        lastSeenAt === null
+          ? words`The flag ${feature} of ${application.name} is stale: it was declared, but never seen`
+          : words`The flag ${feature} of ${application.name} is stale: nothing has named it for a long time`,
+      facts: [
+        ...(lastSeenAt === null ? [] : [['Last seen', moment(lastSeenAt)] as const]),
+        ['Stale since', moment(staleSince)],
+        ['Caution', [`${silenceOnly}.`]],
+        ...ownersFact(owners),
+      ],
+      page: flagPage(application, feature),
+      finding: [application.id, feature],
+    }),
+  }),
+  'flag.verdict_changed': event<{
+    readonly application: Named;
+    readonly feature: string;
+    readonly previous: VerdictKind;
+    readonly verdict: VerdictKind;
+    readonly basis: VerdictBasis;
+    /** `null` if unknown. */
+    readonly since: string | null;
+    readonly environments: readonly string[];
+    /** As in the response of `…/verdict`, without figures. */
+    readonly reasons: readonly {
+      readonly code: string;
+      readonly text: string;
+      readonly at: string | null;
+      readonly names: readonly string[];
+    }[];
+    readonly owners?: Owners;
+  }>({
+    when: 'The verdict on a flag has changed, such as to `safe_to_remove`',
+    example: {
+      application,
+      feature: 'checkout',
+      previous: 'in_use',
+      verdict: 'safe_to_remove',
+      basis: 'senders',
+      since: earlier,
+      environments: ['Production'],
+      reasons: [
+        {
+          code: 'senders_report',
+          text: 'web 2.3 used to check it, and still reports.',
+          at: null,
+          names: ['web 2.3'],
+        },
+      ],
+      owners,
+    },
+    message: ({ application, feature, previous, verdict, since, environments, reasons, owners }) => ({
+      sentence: words`The verdict on the flag ${feature} of ${application.name} is now ${verdictWords(verdict)}: ${[verdictRules[verdict].meaning]}`,
+      facts: [
+        ['Before', verdictWords(previous)],
+        ...(since === null ? [] : [['Since', moment(since)] as const]),
+        ['Environments', listed(environments, mostEnvironments)],
+        ...ownersFact(owners),
+        ...reasons.slice(0, mostReasons).map(({ text }) => ['Reason', words`${text}`] as const),
+      ],
+      page: flagPage(application, feature, environments[0]),
+      finding: calling.includes(verdict) ? [application.id, feature, verdict] : null,
+    }),
+  }),
+  'digest.weekly': event<DigestData>({
+    when: 'Monday, 8:00 UTC: the flags that can go, with their owners',
+    example: {
+      week: { from: '2026-01-19T08:00:00.000Z', to: '2026-01-26T08:00:00.000Z' },
+      applications: [
+        {
+          application,
+          counts: { flags: 120, canGo: 1, cannotGoYet: 3, undeclared: 2, archivedButAsked: 0 },
+          canGo: [
+            { feature: 'old-banner', verdict: 'safe_to_remove', since: earlier, variant: null, owners },
+          ],
+        },
+      ],
+      applicationsLeftOut: 0,
+    },
+    message: digestMessage,
+  }),
+  'key.leaked': event<{
+    readonly application: Named;
+    readonly key: Named & { readonly prefix: string };
+    readonly leakedAt: string;
+  }>({
+    when: 'A browser sent a Backend key',
+    example: { application, key: { id: 'key_…', name: 'Server', prefix: 'fm_be_012345' }, leakedAt: at },
+    message: ({ application, key, leakedAt }) => ({
+      sentence: words`A browser sent the Backend key ${key.name || key.prefix} of ${application.name}: replace it`,
+      facts: [
+        ['Key', words`${key.prefix}…`],
+        ['Received', moment(leakedAt)],
+      ],
+      page: { path: ['settings', 'application'], query: { app: application.id } },
+      finding: [key.id],
+    }),
+  }),
+  'api-key.expiring': event<{
+    readonly apiKey: Named;
+    readonly expiresAt: string;
+    /** Rounded up. */
+    readonly daysLeft: number;
+  }>({
+    when: 'An API key expires in 14 days, or in one',
+    example: { apiKey: { id: 'client_…', name: 'Dashboard' }, expiresAt: at, daysLeft: 14 },
+    message: ({ apiKey, expiresAt, daysLeft, team }) => ({
+      sentence: words`The API key ${apiKey.name} of the team ${team.name} expires ${[daysLeft === 1 ? 'within a day' : `within ${daysLeft} days`]}: replace it`,
+      facts: [
+        ['Client id', words`${apiKey.id}`],
+        ['Expires', moment(expiresAt)],
+      ],
+      page: { path: ['settings', 'team'], query: { team: team.id } },
+      finding: [apiKey.id, expiresAt],
+    }),
+  }),
+  'ingest.refusing': event<{
+    /** `null` if the service refuses all messages. */
+    readonly application: Named | null;
+    readonly environment: string | null;
+    readonly code: string;
+    readonly status: number;
+    readonly title: string;
+    readonly count: number;
+    readonly lastRefusedAt: string;
+  }>({
+    when: 'Packets or reports are being refused',
+    example: {
+      application,
+      environment: 'Production',
+      code: 'origin_not_allowed',
+      status: 403,
+      title: 'The application does not allow this origin',
+      count: 120,
+      lastRefusedAt: at,
+    },
+    message: ({ application, environment, code, status, title, count, lastRefusedAt }) => ({
+      sentence:
+        application === null
+          ? words`flagmeter is refusing all messages: ${[title || code]}`
+          : words`flagmeter is refusing messages of ${application.name}: ${[title || code]}`,
+      facts: [
+        ...(environment === null ? [] : [['Environment', words`${environment}`] as const]),
+        ['Answer', [`${status} ${code}`]],
+        ['Refused', [`${count}`]],
+        ['Last refused', moment(lastRefusedAt)],
+      ],
+      page: {
+        path:
+          application === null
+            ? []
+            : ['apps', application.id, ...(environment ? [environment, 'ingest'] : [])],
+      },
+      finding: [application?.id ?? '', environment ?? '', code],
+    }),
+  }),
+  'experiment.finished': event<{
+    readonly application: Named;
+    /** `null` if it was deleted. */
+    readonly environment: string | null;
+    readonly feature: string;
+    readonly experiment: Named;
+    readonly outcome: string;
+    /** The outcome in a sentence. */
+    readonly verdict: string;
+    readonly finishedAt: string;
+  }>({
+    when: 'The plan of an experiment is met, and its result is final',
+    example: {
+      application,
+      environment: 'Production',
+      feature: 'checkout',
+      experiment: { id: '1', name: 'One page' },
+      outcome: 'better',
+      verdict: 'Better with on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9).',
+      finishedAt: at,
+    },
+    message: ({ application, environment, feature, experiment, verdict, finishedAt }) => ({
+      sentence: words`The experiment ${experiment.name} on the flag ${feature} of ${application.name} has finished`,
+      facts: [
+        ['Result', words`${verdict}`],
+        ...(environment === null ? [] : [['Environment', words`${environment}`] as const]),
+        ['Finished', moment(finishedAt)],
+      ],
+      page: {
+        path: ['apps', application.id, ...(environment === null ? [] : [environment, 'experiment'])],
+        query: { id: experiment.id },
+      },
+      finding: [application.id, feature, experiment.id],
+    }),
+  }),
+  'member.changed': event<{
+    readonly change: keyof typeof memberSentences;
+    /** The role is that in the team. */
+    readonly user: Named & { readonly email: string; readonly role: Role };
+    readonly by: { readonly type: ActorType; readonly name: string };
+  }>({
+    when: 'A member was added, changed or removed',
+    example: {
+      change: 'added',
+      user: { id: 'user_…', email: 'ada@example.com', name: 'Ada', role: 'User' },
+      by: { type: 'user', name: 'bob@example.com' },
+    },
+    message: ({ change, user, by, team }) => ({
+      sentence: memberSentences[change](by.name || by.type, user.name || user.email, team.name),
+      facts: [
+        ['E-mail', words`${user.email}`],
+        ['Role', [user.role]],
+      ],
+      page: { path: ['settings', 'team'], query: { team: team.id } },
+      finding: [change, user.id],
+    }),
+  }),
+};
+
+const memberSentences = {
+  added: (by: string, user: string, team: string) => words`${by} added ${user} to the team ${team}`,
+  removed: (by: string, user: string, team: string) => words`${by} removed ${user} from the team ${team}`,
+  created: (by: string, user: string, team: string) =>
+    words`${by} created the user ${user} in the team ${team}`,
+  changed: (by: string, user: string, team: string) =>
+    words`${by} changed the user ${user} of the team ${team}`,
+  deleted: (by: string, user: string, team: string) =>
+    words`${by} deleted the user ${user} of the team ${team}`,
+};
+
+/** The events, and the test that a person requests for one webhook. */
+export const sentEvents = {
+  ...webhookEvents,
+  'webhook.test': event<{ readonly webhook: Named }>({
+    when: 'Someone requested a test',
+    example: { webhook: { id: 'webhook_…', name: 'Chat' } },
+    message: ({ webhook, team }) => ({
+      sentence: words`This is a test of the webhook ${webhook.name} of the team ${team.name}`,
+      facts: [],
+      page: { path: ['settings', 'webhook'], query: { team: team.id, webhook: webhook.id } },
+      finding: null,
+    }),
+  }),
+};
+
+export type WebhookEventType = keyof typeof webhookEvents;
+export type SentEventType = keyof typeof sentEvents;
+
+/** The data of each event, without the team. */
+export type WebhookEventData = {
+  readonly [Type in SentEventType]: (typeof sentEvents)[Type]['example'];
+};
+
+/** An event for the webhooks of a team. */
+export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
+  readonly [Each in Type]: {
+    readonly type: Each;
+    readonly teamId: string;
+    /** Time of the event, Unix ms. */
+    readonly at: number;
+    /** Uncertainty of the time, ms: the event may have occurred this much later. */
+    readonly withinMs?: number;
+    readonly data: WebhookEventData[Each];
+  };
+}[Type];
+
+export function eventMessage<Type extends SentEventType>(
+  type: Type,
+  data: WebhookEventData[Type] & OfTeam,
+): EventMessage {
+  const { message } = sentEvents[type] as unknown as WebhookEventDeclaration<WebhookEventData[Type]>;
+  return message(data);
+}
+
+/** Owners that are named. */
+const mostOwners = 3;
+
+function ownersFact(owners: Owners | undefined): EventMessage['facts'] {
+  if (owners === undefined || owners.length === 0) return [];
+  return [['Owners', ownersWords(owners)]];
+}
+
+function ownersWords(owners: Owners): Words {
+  return listed(
+    owners.map(({ name }) => shortened(name)),
+    mostOwners,
+  );
+}
+
+/** Flags and applications that a digest names. */
+const mostInDigest = 10;
+
+function digestMessage({ week, applications, applicationsLeftOut, team }: DigestData & OfTeam): EventMessage {
+  const total = applications.reduce((sum, { counts }) => sum + counts.canGo, 0);
+  const flags = applications.flatMap(({ application, canGo }) =>
+    canGo.map((flag) => ['Can go', digestFlag(application.name, flag)] as const),
+  );
+  const [only] = applications;
+  return {
+    sentence: words`Weekly digest of the team ${team.name}: ${[canGoText(total)]}`,
+    facts: [
+      ...applications.map(
+        ({ application, counts }) => ['Application', digestCounts(application.name, counts)] as const,
+      ),
+      ...flags.slice(0, mostInDigest),
+      ...(total > mostInDigest ? [['More', [`${total - mostInDigest} more can go`]] as const] : []),
+      ...(applicationsLeftOut > 0
+        ? [['Left out', [`${applicationsLeftOut} more applications`]] as const]
+        : []),
+    ],
+    page: { path: applications.length === 1 && only ? ['apps', only.application.id] : [] },
+    finding: total === 0 ? null : [team.id, week.to],
+  };
+}
+
+function canGoText(count: number): string {
+  if (count === 0) return 'no flag can go';
+  return count === 1 ? '1 flag can go' : `${count} flags can go`;
+}
+
+type InDigest = DigestData['applications'][number];
+
+function digestCounts(
+  name: string,
+  { flags, canGo, undeclared, archivedButAsked }: InDigest['counts'],
+): Words {
+  const counts = [
+    `${flags} flags`,
+    `${canGo} can go`,
+    undeclared > 0 && `${undeclared} undeclared`,
+    archivedButAsked > 0 && `${archivedButAsked} archived but requested`,
+  ];
+  return words`${shortened(name)}: ${[counts.filter(Boolean).join(', ')]}`;
+}
+
+function digestFlag(
+  application: string,
+  { feature, since, variant, owners }: InDigest['canGo'][number],
+): Words {
+  const from = since === null ? '' : ` since ${since.slice(0, 10)}`;
+  const state = variant === null ? [`unused${from}`] : words`only ${shortened(variant)}${[from]}`;
+  const by = owners.length === 0 ? [] : [', owned by ', ...ownersWords(owners)];
+  return [...words`${shortened(feature)} of ${shortened(application)}: `, ...state, ...by];
+}
+
+/** Several names must fit a message. */
+function shortened(name: string): string {
+  const characters = Array.from(name);
+  return characters.length <= 60 ? name : `${characters.slice(0, 59).join('')}…`;
+}
+
+/** Without an environment, the console shows the flag in the first one. */
+function flagPage({ id }: { readonly id: string }, name: string, environment?: string): ConsolePage {
+  return environment === undefined
+    ? { path: ['apps', id], query: { flag: name } }
+    : { path: ['apps', id, environment, 'flag'], query: { name } };
+}
+
+/** An RFC 3339 time, to the minute. */
+function moment(time: string): Words {
+  return [time.replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC')];
+}
+
+function verdictWords(kind: string): Words {
+  return [verdictWord(kind) ?? kind];
+}

@@ -67,7 +67,7 @@ async function measure(
   const read = () => ({
     commits: Atomics.load(done, 0),
     packets: Atomics.load(done, 1),
-    flushes: opened.reduce((sum, { tail }) => sum + tail.sequence, 0),
+    flushes: opened.reduce((sum, { state }) => sum + state.tail.sequence, 0),
     at: performance.now(),
   });
   const [before, cpu] = [read(), process.cpuUsage()];

@@ -5,9 +5,11 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { Lane } from '../storage/commit/lane.ts';
 import { type Digest, digestWords } from '../storage/commit/records.ts';
-import type { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
+import type { SeriesDictionary, SeriesSink } from '../storage/commit/series-dictionary.ts';
 import { briefWord, lifeOf, type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
+import type { SenderSight } from '../storage/lmdb/senders.ts';
+import type { NewSeries } from '../storage/lmdb/series.ts';
 import type { AdmissionDeps } from './admission.ts';
 import type { AttributedSource, Ledger } from './ledger/ledger.ts';
 import type { Senders } from './senders.ts';
@@ -58,6 +60,29 @@ export interface CountingDeps extends AdmissionDeps {
   readonly ledger: Ledger;
   /** All messages of an application go through one lane. */
   laneOf(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
+}
+
+/** Receives new names and senders. */
+export type NameSink = SeriesSink & Pick<Batch, 'senders'>;
+
+/** New names and senders of a message that is counted in steps. They may be stored without it: see `Lane.addBefore`. */
+export class FoundNames implements NameSink {
+  series: NewSeries[] = [];
+  senders: SenderSight[] = [];
+  folded = 0;
+  dropped = 0;
+
+  /** Adds what is new to the next batch, which the message joins or follows, even if the message is refused. */
+  keep(addBefore: (fill: (batch: Batch) => void) => Promise<void>): void {
+    const { series, senders } = this;
+    if (series.length + senders.length === 0) return;
+    this.series = [];
+    this.senders = [];
+    addBefore((batch) => {
+      batch.series.push(...series);
+      batch.senders.push(...senders);
+    }).catch(() => {}); // If the batch is rolled back, they go with the next one.
+  }
 }
 
 export interface KeyFinder {

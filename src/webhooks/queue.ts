@@ -78,7 +78,11 @@ export function add(
   const key = deliveryKey(webhookId, number);
   draft.put('webhookDeliveries', key, delivery);
   draft.put('webhookTurns', key, { due: now, failed: 0, lease: null });
-  forget(draft, deliveryKey(webhookId, number - maxDeliveries));
+  const oldest = deliveryKey(webhookId, number - maxDeliveries);
+  if (draft.has('webhookDeliveries', oldest)) {
+    draft.remove('webhookDeliveries', oldest);
+    draft.remove('webhookTurns', oldest);
+  }
   return delivery;
 }
 
@@ -95,12 +99,6 @@ export function queueAgain(draft: Draft, webhookId: string, id: string, now: num
   const lease = turn?.lease ?? null; // An attempt may be in progress.
   draft.put('webhookTurns', key, { ...turn, due: now, failed: 0, lease });
   return again;
-}
-
-function forget(draft: Draft, key: string): void {
-  if (!draft.has('webhookDeliveries', key)) return;
-  draft.remove('webhookDeliveries', key);
-  draft.remove('webhookTurns', key);
 }
 
 const digits = 12;

@@ -64,12 +64,16 @@ export class Watch {
 
   /** Resolves when the service is stopping. */
   async run(): Promise<void> {
-    while (await this.#deps.pause(betweenRoundsMs)) {
-      try {
-        await this.round();
-      } catch (error) {
-        this.#deps.log.debug('scanning for webhook events failed', { error });
-      }
+    while (await this.#deps.pause(betweenRoundsMs))
+      await this.#attempt('scanning for webhook events failed', {}, () => this.round());
+  }
+
+  /** A later round repeats what fails, and a failure for one team or application does not affect the others. */
+  async #attempt(failed: string, fields: object, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#deps.log.debug(failed, { ...fields, error });
     }
   }
 
@@ -82,23 +86,22 @@ export class Watch {
     await this.#lookAtService();
     await announceExpiringKeys(directory, (team) => wanted.get(team)?.has('api-key.expiring') ?? false);
     const completeThrough = await this.#deps.completeThrough();
-    for (const [teamId, since] of wanted) await this.#tryDigest(teamId, since, completeThrough);
+    for (const [teamId, since] of wanted)
+      await this.#attempt('making the weekly digest of a team failed', { team: teamId }, () =>
+        this.#digest(teamId, since, completeThrough),
+      );
     for (const application of [...directory.applications.values()]) {
       const since = wanted.get(application.teamId);
       if (since === undefined) continue;
-      await this.#tryLookAt(application, this.#taskFor(application, since, { isWhole, completeThrough }));
+      const task = this.#taskFor(application, since, { isWhole, completeThrough });
+      await this.#attempt(
+        'scanning for events of an application failed',
+        { application: application.id },
+        () => this.#lookAt(application, task),
+      );
       if (!(await pause(betweenApplicationsMs))) return;
     }
     this.#round += 1;
-  }
-
-  /** A read failure delays the digest of a team until a later round. */
-  async #tryDigest(teamId: string, since: Since, completeThrough: number | undefined): Promise<void> {
-    try {
-      await this.#digest(teamId, since, completeThrough);
-    } catch (error) {
-      this.#deps.log.debug('making the weekly digest of a team failed', { team: teamId, error });
-    }
   }
 
   /** Announces the digest of the last week once. A team that has subscribed since gets the next one. */
@@ -150,16 +153,6 @@ export class Watch {
       verdictsFrom,
       refusedFrom: refusedFrom === undefined ? null : Math.max(refusedFrom, now - refusing.countedMs),
     };
-  }
-
-  /** A read failure of one application does not affect the others. */
-  async #tryLookAt(application: Application, task: WatchTask): Promise<void> {
-    try {
-      await this.#lookAt(application, task);
-    } catch (error) {
-      const fields = { application: application.id, error };
-      this.#deps.log.debug('scanning for events of an application failed', fields);
-    }
   }
 
   async #lookAt(application: Application, task: WatchTask): Promise<void> {

@@ -204,13 +204,6 @@ export class UnknownSenders {
     this.#together = new TokenBucket(together.rate, together.burst, now);
   }
 
-  /** Takes tokens of an address's network. @returns 0, or the seconds until there are enough */
-  take(address: string, now: number, tokens: number): number {
-    const wait = this.wait(address, now, tokens);
-    if (wait === 0) this.owe(address, now, tokens);
-    return wait;
-  }
-
   /** Takes tokens even if there are too few. The debt is paid off before anything else passes. */
   owe(address: string, now: number, tokens: number): void {
     this.#each.owe(networkOf(address), now, tokens);

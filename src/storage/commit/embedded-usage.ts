@@ -112,13 +112,11 @@ export class EmbeddedUsage implements UsageStore {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
+    if (this.#closed === undefined) {
+      this.#deps.ended?.();
+      this.#closed = this.store.lmdb.close();
+    }
     return this.#closed;
-  }
-
-  #close(): Promise<void> {
-    this.#deps.ended?.();
-    return this.store.lmdb.close();
   }
 
   #committerOf(application: number): FoldingCommitter {

@@ -4,7 +4,7 @@ import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { ProducerCommitter } from './committer.ts';
 import type { Envelope } from './envelope.ts';
 import type { JournalPlace } from './fold.ts';
-import { FrameSlot, JournalState, type ProducerMemory, type Tail } from './journal-memory.ts';
+import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.ts';
 import type { JournalActions, JournalStart } from './journal-worker.ts';
 
 export class JournalThread {
@@ -12,15 +12,15 @@ export class JournalThread {
   readonly delays: Histogram;
   /** One for each of the other threads that append to the journal. */
   readonly producers: readonly ProducerMemory[];
+  readonly state = new JournalState();
   readonly #thread: WorkerThread<JournalActions>;
-  readonly #state = new JournalState();
   readonly #own: ProducerCommitter;
   #isClosed = false;
 
   /** @param file path of the compiled journal-worker.ts @param producers number of other threads that append */
   constructor(file: string, place: JournalPlace, producers = 0) {
     const slots = Array.from({ length: 1 + producers }, () => new FrameSlot(place.segmentSize));
-    const memory = { slots: slots.map(({ shared }) => shared), state: this.#state.shared };
+    const memory = { slots: slots.map(({ shared }) => shared), state: this.state.shared };
     this.#thread = new WorkerThread(file, { ...place, ...memory } satisfies JournalStart);
     this.delays = this.#thread.delays;
     const [own, ...others] = slots.map(({ shared }) => ({
@@ -36,18 +36,9 @@ export class JournalThread {
     });
   }
 
-  get tail(): Tail {
-    return this.#state.tail;
-  }
-
-  /** Bytes that are not completely folded. Costs a few nanoseconds. */
-  get unfoldedBytes(): number {
-    return this.#state.unfoldedBytes;
-  }
-
   /** Sets the last frame of the journal, before the first batch. */
   begin(last: number): void {
-    this.#state.publish({ sequence: last, bytes: 0, segment: 0, used: 0 });
+    this.state.publish({ sequence: last, bytes: 0, segment: 0, used: 0 });
   }
 
   append(envelope: Envelope): Promise<void> {
@@ -57,20 +48,15 @@ export class JournalThread {
   /** Calls back after frames of other threads, now and then, and after the first one since the last `expectFrame`. */
   async watch(appended: () => void): Promise<void> {
     if (this.producers.length === 0) return;
-    for (let seen = this.#state.wakes; !this.#isClosed; ) {
-      await this.#state.woken(seen);
-      seen = this.#state.wakes;
+    for (let seen = this.state.wakes; !this.#isClosed; ) {
+      await this.state.woken(seen);
+      seen = this.state.wakes;
       appended();
     }
   }
 
   expectFrame(): void {
-    if (this.producers.length > 0) this.#state.arm();
-  }
-
-  /** For all threads. */
-  setFolded(bytes: number): void {
-    this.#state.setFolded(bytes);
+    if (this.producers.length > 0) this.state.arm();
   }
 
   collect(): void {
@@ -80,7 +66,7 @@ export class JournalThread {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#state.wake();
+    this.state.wake();
     await this.#thread.close();
   }
 }

@@ -79,7 +79,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
         return frames();
       },
       get bytes() {
-        return deps.journal.unfoldedBytes;
+        return deps.journal.state.unfoldedBytes;
       },
     };
   }
@@ -90,7 +90,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
 
   /** The last frame on disk, whichever thread appended it. */
   get #durable(): Tail {
-    return this.#deps.journal.tail;
+    return this.#deps.journal.state.tail;
   }
 
   /**
@@ -279,7 +279,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#folded.prompt = durable;
     if (people) {
       this.#folded.people = durable;
-      this.#deps.journal.setFolded(durable.bytes);
+      this.#deps.journal.state.setFolded(durable.bytes);
     }
     endFold?.();
   }

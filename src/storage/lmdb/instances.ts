@@ -125,10 +125,10 @@ export function findInstance(
   application: number,
   instanceId: string,
 ): Instance | undefined {
-  const key = keyOfInstance(application, instanceId);
-  if (key === undefined) return undefined;
+  const digest = digestOfInstance(instanceId);
+  if (digest === undefined) return undefined;
   store.identities.resetReadTxn();
-  const identity = readIdentity(store, key);
+  const identity = readIdentity(store, prefixedKey(application, digest));
   if (identity === undefined) return undefined;
   const { current, before, high, low } = identity;
   const hash = hashOf(instanceId);
@@ -263,11 +263,6 @@ function putIdentity(store: IdentityTables, key: Buffer, identity: Identity): vo
 
 export function hashOf(instanceId: string): Buffer {
   return hash('sha256', instanceId, 'buffer');
-}
-
-function keyOfInstance(application: number, instanceId: string): Buffer | undefined {
-  const digest = digestOfInstance(instanceId);
-  return digest === undefined ? undefined : prefixedKey(application, digest);
 }
 
 /** @param named has an id that `digestOfInstance` can read */

@@ -10,12 +10,10 @@ import type { UsageStore } from '../commit/usage-store.ts';
 import { horizonsAt, type Retention } from '../lmdb/blocks.ts';
 import type { Application, Deletion } from '../lmdb/records.ts';
 
-interface StepDeps {
+export interface EraseDeps {
   readonly usageStore: Pick<UsageStore, 'maintain' | 'passed'>;
+  /** Resolves after `ms`: false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
-}
-
-export interface EraseDeps extends StepDeps {
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** Resolves when all earlier packets of an application are written or refused: see `Intake`. */
   settled(applicationNumber: number): Promise<void>;
@@ -92,7 +90,7 @@ async function retire({ clock, retention, exposureDays, applications, ...deps }:
 
 /** Repeats a step until it touches nothing. @returns false if the service is stopping */
 async function repeatUntilDone(
-  { usageStore, pause }: StepDeps,
+  { usageStore, pause }: Pick<EraseDeps, 'usageStore' | 'pause'>,
   application: number,
   step: Maintenance,
 ): Promise<boolean> {

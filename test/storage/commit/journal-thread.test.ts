@@ -15,8 +15,8 @@ test('the journal thread prepares a segment itself while the folding thread prep
   let last = 0;
   for (let segment = 0; segment < 4; ) {
     await journal.append(filler.fill([], 0).seal());
-    expect(journal.tail.sequence).toBe(last + 1);
-    ({ sequence: last, segment } = journal.tail);
+    expect(journal.state.tail.sequence).toBe(last + 1);
+    ({ sequence: last, segment } = journal.state.tail);
   }
   await journal.close();
 });

@@ -4,12 +4,11 @@ import type { Batch } from '../../../storage/commit/batch.ts';
 import { digestBytes } from '../../../storage/commit/records.ts';
 import { type Retention, seriesPerEnvironment, seriesRef } from '../../../storage/lmdb/blocks.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
-import type { Sender, SenderSight } from '../../../storage/lmdb/senders.ts';
-import type { NewSeries } from '../../../storage/lmdb/series.ts';
+import type { Sender } from '../../../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../../storage/lmdb/sketches.ts';
 import { freshMs, lastTotal, type Total } from '../../../storage/lmdb/totals.ts';
 import type { UsageTables } from '../../../storage/lmdb/usage.ts';
-import type { CountingDeps } from '../../count-once.ts';
+import { type CountingDeps, FoundNames } from '../../count-once.ts';
 import { countedAt } from '../../counted-at.ts';
 import { type Instances, isIdentity, type Person } from '../identities/instances.ts';
 import { checkWidth, noText, noTime, type OtlpRequest, type Texts, totalWidth } from './request.ts';
@@ -36,25 +35,6 @@ interface CountedSender {
   readonly transport: Sender['transport'];
 }
 
-/** Where new names and senders are collected, which may be stored without the request: see `Lane.addBefore`. */
-class Sink {
-  series: NewSeries[] = [];
-  senders: SenderSight[] = [];
-  folded = 0;
-  dropped = 0;
-
-  get isEmpty(): boolean {
-    return this.series.length + this.senders.length === 0;
-  }
-
-  moveTo(batch: Pick<Batch, 'series' | 'senders'>): void {
-    batch.series.push(...this.series);
-    batch.senders.push(...this.senders);
-    this.series = [];
-    this.senders = [];
-  }
-}
-
 /** Numbers per resolved row: series, bucket, minute, checks, and the index of the person. */
 const rowWidth = 5;
 const nobody = -1;
@@ -62,7 +42,7 @@ const nobody = -1;
 /** `steps` resolves names, users and times to numbers, a thousand entries at a time. `addTo` adds them to a batch. */
 export class OtlpCounting {
   /** New names and senders of the last step. */
-  readonly found = new Sink();
+  readonly found = new FoundNames();
   readonly #parts: CountingParts;
   readonly #request: OtlpRequest;
   readonly #texts: Texts;

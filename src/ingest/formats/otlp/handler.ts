@@ -122,13 +122,9 @@ function resolveSender(deps: OtlpDeps, { request, texts }: OtlpMessage, headers:
   return { holder, ...placed };
 }
 
-/** New names and senders go with the next batch, even if the request is refused. */
 function keepFound({ laneOf }: OtlpDeps, { found }: OtlpCounting, { holder }: OtlpSender): void {
   const { number } = holder.application;
-  if (found.isEmpty) return;
-  laneOf(number)
-    .addBefore(number, (batch) => found.moveTo(batch))
-    .catch(() => {}); // If the batch is rolled back, they go with the next one.
+  found.keep((fill) => laneOf(number).addBefore(number, fill));
 }
 
 /** Counts a request once. The ledger has it under each of its environments, and all notes under the first. */

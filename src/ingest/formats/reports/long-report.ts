@@ -1,7 +1,6 @@
 import type { Batch } from '../../../storage/commit/batch.ts';
-import type { EnvironmentSeries, SeriesSink } from '../../../storage/commit/series-dictionary.ts';
-import type { SenderSight } from '../../../storage/lmdb/senders.ts';
-import type { NewSeries } from '../../../storage/lmdb/series.ts';
+import type { EnvironmentSeries } from '../../../storage/commit/series-dictionary.ts';
+import { FoundNames, type NameSink } from '../../count-once.ts';
 import type { CountedAt } from '../../counted-at.ts';
 import type { Asker } from '../../senders.ts';
 import { type CondensedReport, entryWidth, noName, userWidth } from './report.ts';
@@ -13,7 +12,7 @@ const usersPerStep = 2000;
 export interface Steps {
   readonly series: EnvironmentSeries;
   /** Registers a new sender in the batch or sink. */
-  asker(sink: Sink): Asker;
+  asker(sink: NameSink): Asker;
   /** When something reported for a time is counted. */
   at(time: number): CountedAt;
   /** Resolves when others have had their turn. */
@@ -22,17 +21,8 @@ export interface Steps {
   addBefore(fill: (batch: Batch) => void): Promise<void>;
 }
 
-type Sink = SeriesSink & { readonly senders: SenderSight[] };
-
 /** Known only once the report was added to a batch. */
 export type FoundWhenAdded = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
-
-class Notes implements Sink {
-  series: NewSeries[] = [];
-  senders: SenderSight[] = [];
-  folded = 0;
-  dropped = 0;
-}
 
 /**
  * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one series are added
@@ -47,7 +37,7 @@ export class LongReport {
   readonly #names: (string | undefined)[] = [];
   /** Users before this one are committed already. */
   #users = 0;
-  readonly #notes = new Notes();
+  readonly #found = new FoundNames();
   /** Whether a value is counted at another time than its own. */
   #moved = false;
 
@@ -62,7 +52,7 @@ export class LongReport {
     for (let from = 0; from < entries.length; from += entriesPerStep * entryWidth) {
       if (from > 0) await steps.nextStep();
       this.#resolveEntries(steps, from, Math.min(entries.length, from + entriesPerStep * entryWidth));
-      this.#addNotes(steps);
+      this.#found.keep(steps.addBefore);
     }
     await this.#prepareUsers(steps);
   }
@@ -73,7 +63,7 @@ export class LongReport {
       const to = Math.min(users.length, from + usersPerStep * userWidth);
       await steps.nextStep();
       this.#resolveUsers(steps, from, to);
-      this.#addNotes(steps);
+      this.#found.keep(steps.addBefore);
       if (to === users.length) break;
       await steps.addBefore((batch) => this.#addUsers(batch, steps, from, to));
       this.#users = to;
@@ -92,26 +82,14 @@ export class LongReport {
     this.#addUsers(batch, steps, this.#users, users.length);
     return {
       time_moved: kind === 'usage' ? moved : this.#moved,
-      series_folded: this.#notes.folded > 0,
-      name_dropped: this.#notes.dropped > 0,
+      series_folded: this.#found.folded > 0,
+      name_dropped: this.#found.dropped > 0,
     };
-  }
-
-  /** Data new in the last step goes with the next batch, even if the report is refused. */
-  #addNotes({ addBefore }: Steps): void {
-    const { series, senders } = this.#notes;
-    if (series.length === 0 && senders.length === 0) return;
-    this.#notes.series = [];
-    this.#notes.senders = [];
-    addBefore((batch) => {
-      batch.series.push(...series);
-      batch.senders.push(...senders);
-    }).catch(() => {}); // If the batch is rolled back, they go with the next one.
   }
 
   #resolveEntries(steps: Steps, from: number, to: number): void {
     const { kind, entries } = this.report;
-    const asker = steps.asker(this.#notes);
+    const asker = steps.asker(this.#found);
     for (let at = from; at < to; at += entryWidth) {
       const first = entries[at]!;
       const second = entries[at + 1]!;
@@ -128,8 +106,8 @@ export class LongReport {
 
   #askedFor({ series }: Steps, asker: Asker, feature: number, variant: number): number | undefined {
     const name = this.#name(feature);
-    const ref = series.variant(name, this.#name(variant), this.#notes);
-    if (ref !== undefined) asker.asked(name, ref, series, this.#notes);
+    const ref = series.variant(name, this.#name(variant), this.#found);
+    if (ref !== undefined) asker.asked(name, ref, series, this.#found);
     return ref;
   }
 
@@ -141,10 +119,10 @@ export class LongReport {
     variant: number,
   ): number | undefined {
     const name = this.#name(metric);
-    if (feature === noName) return series.metric(name, this.#notes);
+    if (feature === noName) return series.metric(name, this.#found);
     const featureName = this.#name(feature);
-    const ref = series.featureMetric(name, featureName, this.#name(variant), this.#notes);
-    if (ref !== undefined) asker.asked(featureName, ref, series, this.#notes);
+    const ref = series.featureMetric(name, featureName, this.#name(variant), this.#found);
+    if (ref !== undefined) asker.asked(featureName, ref, series, this.#found);
     return ref;
   }
 
@@ -173,7 +151,7 @@ export class LongReport {
   /** Replaces the name of the feature by its series; `noName` if there is none. */
   #resolveUsers(steps: Steps, from: number, to: number): void {
     const { users } = this.report;
-    const asker = steps.asker(this.#notes);
+    const asker = steps.asker(this.#found);
     let last = noName;
     let ref = noName;
     for (let at = from; at < to; at += userWidth) {
@@ -187,9 +165,9 @@ export class LongReport {
   #refOfFeature({ series }: Steps, asker: Asker, place: number): number {
     if (place === noName) return noName;
     const name = this.#name(place);
-    const ref = series.feature(name, this.#notes);
+    const ref = series.feature(name, this.#found);
     if (ref === undefined) return noName;
-    asker.asked(name, ref, series, this.#notes);
+    asker.asked(name, ref, series, this.#found);
     return ref;
   }
 

@@ -3,7 +3,6 @@ import { environmentNamed, type KeyHolder } from '../../../accounts/key-index.ts
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import { digestBytes, digestWords } from '../../../storage/commit/records.ts';
-import type { SeriesSink } from '../../../storage/commit/series-dictionary.ts';
 import type { Retention } from '../../../storage/lmdb/blocks.ts';
 import {
   type CumulativeMessage,
@@ -14,8 +13,7 @@ import {
   rowKind,
 } from '../../../storage/lmdb/cumulative.ts';
 import type { Environment, MetricDeclaration } from '../../../storage/lmdb/records.ts';
-import type { SenderSight } from '../../../storage/lmdb/senders.ts';
-import type { CountingDeps } from '../../count-once.ts';
+import type { CountingDeps, NameSink } from '../../count-once.ts';
 import { countedAt } from '../../counted-at.ts';
 import { addNote, type Notes } from '../../omissions.ts';
 import type { Checks, UnleashContent, UnleashMessage, UnleashUsage } from './message.ts';
@@ -28,9 +26,6 @@ export interface UnleashSender {
   readonly environment: Environment;
   readonly token: string;
 }
-
-/** Receives new names and senders. */
-export type Sink = SeriesSink & { readonly senders: SenderSight[] };
 
 type NamedHead = Pick<UnleashMessage, 'appName' | 'sdk'>;
 
@@ -66,7 +61,7 @@ export class UnleashCounting {
     this.#now = now;
   }
 
-  add({ usages, counters, gauges }: UnleashContent, sink: Sink): void {
+  add({ usages, counters, gauges }: UnleashContent, sink: NameSink): void {
     const { folded, dropped } = sink;
     this.#askerOf(undefined, this.#own, sink);
     for (const usage of usages) this.#addUsage(usage, sink);
@@ -87,7 +82,7 @@ export class UnleashCounting {
     if (sink.dropped > dropped) addNote(this.notes, 'name_dropped');
   }
 
-  #addUsage({ appName, environment: name, at: sentAt, path, checks }: UnleashUsage, sink: Sink): void {
+  #addUsage({ appName, environment: name, at: sentAt, path, checks }: UnleashUsage, sink: NameSink): void {
     this.#at ??= sentAt ?? this.#now;
     const environment = this.#environmentOf(name);
     if (environment === undefined) {
@@ -127,7 +122,7 @@ export class UnleashCounting {
     return rows;
   }
 
-  #askerOf(appName: string | undefined, { number }: Environment, sink: Sink) {
+  #askerOf(appName: string | undefined, { number }: Environment, sink: NameSink) {
     const name = appName ?? this.#head.appName ?? '';
     const sender = { ...source, name, version: this.#head.sdk ?? null };
     return this.#parts.senders.ofNamed(sink, number, sender, this.#now);

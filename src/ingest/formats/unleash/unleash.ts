@@ -5,7 +5,7 @@ import { problem } from '../../../http/problem.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import { type Digest, digestWords } from '../../../storage/commit/records.ts';
-import { type CountingDeps, countOnce, identityOfBytes } from '../../count-once.ts';
+import { type CountingDeps, countOnce, FoundNames, identityOfBytes } from '../../count-once.ts';
 import { allowOrigin, keyOf, notedHeaders } from '../../declared.ts';
 import type { AttributedSource, Ledger } from '../../ledger/ledger.ts';
 import { type Notes, recordNotes } from '../../omissions.ts';
@@ -14,7 +14,6 @@ import {
   type CountingParts,
   registrationOf,
   type SentBefore,
-  type Sink,
   sentBefore,
   source,
   UnleashCounting,
@@ -124,8 +123,11 @@ function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Reques
     },
     async prepare(message, sender, _, nextStep) {
       message.counting = countingOf(deps, message, sender);
+      const { number } = sender.holder.application;
       for (const part of message.parts) {
-        addPart(deps, message.counting, sender, unpackPart(part));
+        const found = new FoundNames();
+        message.counting.add(unpackPart(part), found);
+        found.keep((fill) => deps.laneOf(number).addBefore(number, fill));
         await nextStep();
       }
     },
@@ -144,25 +146,6 @@ function headersOf(request: Request): SdkHead {
   const interval = Number(read('interval'));
   const own = interval > 0 ? { interval } : { interval: undefined };
   return { appName, connection, instance: read('instanceid'), sdk: sdkOf(read('sdk')), ...own };
-}
-
-/** New names and senders go with the next batch, even if the message is refused. */
-function addPart(
-  { laneOf }: UnleashDeps,
-  counting: UnleashCounting,
-  { holder }: UnleashSender,
-  part: UnleashContent,
-): void {
-  const found: Sink = { series: [], senders: [], folded: 0, dropped: 0 };
-  counting.add(part, found);
-  if (found.series.length === 0 && found.senders.length === 0) return;
-  const { number } = holder.application;
-  laneOf(number)
-    .addBefore(number, (batch) => {
-      batch.series.push(...found.series);
-      batch.senders.push(...found.senders);
-    })
-    .catch(() => {}); // If the batch is rolled back, they go with the next one.
 }
 
 export const senderRefusals = {

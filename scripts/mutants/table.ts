@@ -42,14 +42,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: 'src/ingest/admission/rate-limits.ts',
     text: 'if (wait === 0) this.#tokens -= cost;',
     without: '',
-    test: 'test/ingest/admission/token-bucket.test.ts',
+    test: 'test/ingest/admission/rate-limits.test.ts',
     title: 'a new bucket grants its burst at once',
   },
   'repeated-message': {
     file: 'src/ingest/count-once.ts',
     text: 'at < 0 ? undefined :',
     without: 'at < 0 || at >= 0 ? undefined :',
-    test: 'test/ingest/seen-messages.test.ts',
+    test: 'test/ingest/count-once.test.ts',
     title: 'a message that is recognised briefly counts again after 30 seconds',
   },
   'environment-separation': {
@@ -77,7 +77,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: 'src/storage/lmdb/blocks.ts',
     text: 'days: floor(daysMs, day) };',
     without: 'days: floor(daysMs, day) * 0 };',
-    test: 'test/storage/aggregate/roll-up.test.ts',
+    test: 'test/storage/aggregate/maintain.test.ts',
     title: 'measurements of minutes become hours, hours become days, and days are deleted',
   },
   'backup-digest': {

@@ -1,4 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Owner,
+  packetHandler,
+  packetsHere,
+  type TelemetryDeps,
+} from '../../../src/ingest/formats/telemetry/telemetry.ts';
 import { createApplication, createKey, manage, token } from '../../support/binary.ts';
 import { opened } from '../../support/opened.ts';
 import { startLocal } from '../../support/service.ts';
@@ -241,4 +247,21 @@ test('packets answered 202 survive a restart', async () => {
   const checks = await readChecks(again.http, { ...again, application: id });
   expect(checks.get('checkout')).toBe(1);
   await again.stop();
+});
+
+test('a packet is checked against the changes until its body has arrived', () => {
+  let isRevoked = false;
+  const owner: Owner = {
+    catchUp: () => {
+      isRevoked = true;
+    },
+    countsHere: () => true,
+    forward: () => Promise.reject(new Error('not expected')),
+  };
+  const keys = { findKey: () => (isRevoked ? undefined : expect.fail('the key was looked up too early')) };
+  const own = packetHandler({ keys, bodies: { free: 4096 } } as unknown as TelemetryDeps);
+  const { check, resolve } = packetsHere(own, owner, 65_536, 4096);
+  const request = { header: () => undefined } as unknown as Parameters<typeof resolve>[1];
+  const packet = check(Buffer.from('{"k":"fm_fe_revoked","e":"Production","f":{}}'), request);
+  expect(() => resolve(packet, request)).toThrow('not a Frontend or Mobile key');
 });

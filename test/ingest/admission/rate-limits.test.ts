@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Bucket, RateLimits, TokenBucket } from '../../../src/ingest/admission/rate-limits.ts';
+import {
+  type Bucket,
+  KeyedLimits,
+  RateLimits,
+  TokenBucket,
+  UnknownSenders,
+} from '../../../src/ingest/admission/rate-limits.ts';
 import {
   SharedBucket,
   SharedRateLimits,
@@ -204,4 +210,88 @@ describe('the limits of a thread', () => {
     thread.set(10, 5);
     expect(thread.take(application, 0, 1)).toBe(0);
   });
+});
+
+test('each key has its own tokens', () => {
+  const limits = new KeyedLimits(2, 2);
+  expect([limits.take('a', 0), limits.take('a', 0), limits.take('a', 0), limits.take('b', 0)]).toEqual([
+    0, 0, 0.5, 0,
+  ]);
+  expect(limits.take('a', 500)).toBe(0);
+});
+
+test('a rate of 0 disables the limit and keeps no buckets', () => {
+  const limits = new KeyedLimits(0, 1);
+  for (let at = 0; at < 100; at += 1) expect(limits.take('a', 0)).toBe(0);
+  expect(limits.size).toBe(0);
+});
+
+test('limits memory for any number of keys, and keeps the bucket of the key in use', () => {
+  const limits = new KeyedLimits(1, 1, 3);
+  expect(limits.take('busy', 0)).toBe(0);
+  for (let key = 0; key < 100; key += 1) {
+    limits.take(`stranger ${key}`, 0);
+    expect(limits.take('busy', 0)).toBeGreaterThan(0);
+  }
+  expect(limits.size).toBe(3);
+});
+
+test('keeps the most recently used keys, also after the limits have changed', () => {
+  const max = 4;
+  const uses = fc.array(fc.oneof(fc.nat(9), fc.constant('changed' as const)), { maxLength: 200 });
+  fc.assert(
+    fc.property(uses, (all) => {
+      const limits = new KeyedLimits(1, 1, max);
+      let rate = 1;
+      let kept: string[] = [];
+      for (const use of all) {
+        if (use === 'changed') {
+          rate += 1;
+          limits.set(rate, 1);
+          kept = [];
+          continue;
+        }
+        const key = `key ${use}`;
+        expect(limits.take(key, 0) > 0).toBe(kept.includes(key));
+        kept = [...kept.filter((each) => each !== key), key].slice(-max);
+        expect(limits.size).toBe(kept.length);
+      }
+    }),
+  );
+});
+
+/** As a body is paid for: see `Payer`. */
+function take(senders: UnknownSenders, address: string, now: number, tokens: number): number {
+  const wait = senders.wait(address, now, tokens);
+  if (wait === 0) senders.owe(address, now, tokens);
+  return wait;
+}
+
+test('a network in debt leaves room for others', () => {
+  const senders = new UnknownSenders(0);
+  expect(take(senders, '192.0.2.1', 0, 3)).toBe(0);
+  senders.owe('192.0.2.1', 0, 500);
+  expect(senders.wait('192.0.2.1', 0, 1)).toBeGreaterThan(0);
+  expect(take(senders, '192.0.2.1', 0, 1)).toBeGreaterThan(0);
+  expect(take(senders, '192.0.2.2', 0, 1)).toBe(0);
+});
+
+test('the addresses of one IPv6 network share its limit', () => {
+  const senders = new UnknownSenders(0);
+  senders.owe('2001:db8::1', 0, 500);
+  expect(senders.wait('2001:db8::2', 0, 1)).toBeGreaterThan(0);
+  expect(senders.wait('2001:db8:0:1::2', 0, 1)).toBe(0);
+});
+
+test('all networks together have a limit too', () => {
+  const senders = new UnknownSenders(0);
+  const passed = Array.from({ length: 30 }, (_, n) => take(senders, `192.0.2.${n}`, 0, 200) === 0);
+  expect(passed.filter(Boolean)).toHaveLength(20);
+});
+
+test('a report of 4 MiB passes occasionally', () => {
+  const senders = new UnknownSenders(0);
+  expect(take(senders, '192.0.2.1', 0, 1024)).toBe(0);
+  expect(take(senders, '192.0.2.1', 1_000, 1024)).toBeGreaterThan(0);
+  expect(take(senders, '192.0.2.1', 80_000, 1024)).toBe(0);
 });

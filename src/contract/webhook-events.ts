@@ -345,15 +345,12 @@ export const webhookEvents = {
 };
 
 const memberSentences = {
-  added: (by: string, user: string, team: string) => words`${by} added ${user} to the team ${team}`,
-  removed: (by: string, user: string, team: string) => words`${by} removed ${user} from the team ${team}`,
-  created: (by: string, user: string, team: string) =>
-    words`${by} created the user ${user} in the team ${team}`,
-  changed: (by: string, user: string, team: string) =>
-    words`${by} changed the user ${user} of the team ${team}`,
-  deleted: (by: string, user: string, team: string) =>
-    words`${by} deleted the user ${user} of the team ${team}`,
-};
+  added: (by, user, team) => words`${by} added ${user} to the team ${team}`,
+  removed: (by, user, team) => words`${by} removed ${user} from the team ${team}`,
+  created: (by, user, team) => words`${by} created the user ${user} in the team ${team}`,
+  changed: (by, user, team) => words`${by} changed the user ${user} of the team ${team}`,
+  deleted: (by, user, team) => words`${by} deleted the user ${user} of the team ${team}`,
+} satisfies Record<string, (by: string, user: string, team: string) => Words>;
 
 /** The events, and the test that a person requests for one webhook. */
 export const sentEvents = {

@@ -71,6 +71,12 @@ async function textOf({ body = '', pieces }: Reply): Promise<string> {
   return Buffer.concat(all).toString();
 }
 
+/** The part of an answer that names its refusal. */
+export const refusal = (status: number, code: string, detail?: unknown) => ({
+  status,
+  json: { code, ...(detail !== undefined && { detail }) },
+});
+
 const silent = { warn: () => {} };
 
 export interface Client {

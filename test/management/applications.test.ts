@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../auth/fixture.ts';
 import { openManageFixture } from './fixture.ts';
 
 describe('creating an application', () => {
@@ -59,7 +60,7 @@ describe('creating an application', () => {
   ])('refuses %j', async (body, code, detail) => {
     const { call } = await openManageFixture();
     const answer = await call('POST', '/applications', body);
-    expect(answer).toMatchObject({ status: 400, json: { code } });
+    expect(answer).toMatchObject(refusal(400, code));
     expect(answer.json.detail).toContain(detail);
   });
 
@@ -67,10 +68,9 @@ describe('creating an application', () => {
     const { call } = await openManageFixture();
     expect(await call('POST', '/applications', { name: 'x'.repeat(70_000) })).toMatchObject({ status: 413 });
     const environments = Array.from({ length: 51 }, (_, at) => `e${at}`);
-    expect(await call('POST', '/applications', { name: 'a', environments })).toMatchObject({
-      status: 403,
-      json: { code: 'plan_limit' },
-    });
+    expect(await call('POST', '/applications', { name: 'a', environments })).toMatchObject(
+      refusal(403, 'plan_limit'),
+    );
   });
 });
 
@@ -92,7 +92,7 @@ describe('changing an application', () => {
     const path = `/applications/${application.id}`;
     expect((await call('PATCH', path, { rate: 0, burst: 0 })).json).toMatchObject({ rate: 0, burst: 0 });
     const refused = await call('PATCH', path, { rate: 5 });
-    expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+    expect(refused).toMatchObject(refusal(400, 'invalid_body'));
     expect((await call('PATCH', path, { rate: 5, burst: 1 })).json).toMatchObject({ rate: 5, burst: 1 });
   });
 
@@ -158,10 +158,7 @@ describe('the list of applications', () => {
     'limit=%zz',
   ])('refuses ?%s', async (query) => {
     const { call } = await openManageFixture();
-    expect(await call('GET', `/applications?${query}`)).toMatchObject({
-      status: 400,
-      json: { code: 'invalid_query' },
-    });
+    expect(await call('GET', `/applications?${query}`)).toMatchObject(refusal(400, 'invalid_query'));
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { linkTo } from '../../src/accounts/code-scans.ts';
 import { createUser } from '../../src/accounts/users.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
 const place = (path: string, line: number, ...owners: string[]) => ({ path, line, owners });
@@ -89,10 +90,7 @@ test('there are at most 20 repositories, and the scan of one can be replaced', a
   const { ask } = await openRegistry();
   for (let at = 0; at < 20; at += 1)
     expect((await ask('PUT', `/code-scans/r${at}`, scanOf({}))).status).toBe(200);
-  expect(await ask('PUT', '/code-scans/more', scanOf({}))).toMatchObject({
-    status: 409,
-    json: { code: 'conflict' },
-  });
+  expect(await ask('PUT', '/code-scans/more', scanOf({}))).toMatchObject(refusal(409, 'conflict'));
   expect((await ask('PUT', '/code-scans/r3', scanOf({ a: [] }))).json.features).toBe(1);
 });
 
@@ -102,10 +100,9 @@ test('all scans of an application have at most 10 000 features, and one can be r
     Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${repository}-${at}`, []]));
   for (const repository of ['web', 'app', 'web'])
     expect((await ask('PUT', `/code-scans/${repository}`, scanOf(features(repository)))).status).toBe(200);
-  expect(await ask('PUT', '/code-scans/api', scanOf({ search: [] }))).toMatchObject({
-    status: 409,
-    json: { code: 'conflict', detail: expect.stringContaining('10000 features') },
-  });
+  expect(await ask('PUT', '/code-scans/api', scanOf({ search: [] }))).toMatchObject(
+    refusal(409, 'conflict', expect.stringContaining('10000 features')),
+  );
 });
 
 test('the owners of a feature are those of all repositories, as they were scanned last', async () => {
@@ -135,7 +132,7 @@ test.each([
 ])('refuses the link %s', async (bad) => {
   const { ask } = await openRegistry();
   const refused = await ask('PUT', '/code-scans/web', scanOf({}, { link: bad }));
-  expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+  expect(refused).toMatchObject(refusal(400, 'invalid_body'));
   expect((await ask('GET', '/code-scans')).json.items).toEqual([]);
 });
 

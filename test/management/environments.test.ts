@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { refusal } from '../auth/fixture.ts';
 import { openManageFixture } from './fixture.ts';
 
 async function open() {
@@ -28,17 +29,14 @@ test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '...'])(
 
 test.each(['\u0000', '.', '..'])('refuses the name %j', async (name) => {
   const { call, path } = await open();
-  const refused = { status: 400, json: { code: 'invalid_name' } };
+  const refused = refusal(400, 'invalid_name');
   expect(await call('POST', path, { name })).toMatchObject(refused);
 });
 
 test('an application has at most fifty environments, listed in pages', async () => {
   const { call, path, names } = await open();
   for (let at = 3; at < 50; at++) await call('POST', path, { name: `e${at}` });
-  expect(await call('POST', path, { name: 'more' })).toMatchObject({
-    status: 403,
-    json: { code: 'plan_limit' },
-  });
+  expect(await call('POST', path, { name: 'more' })).toMatchObject(refusal(403, 'plan_limit'));
   expect(await names()).toHaveLength(50);
   const first = (await call('GET', `${path}?limit=49`)).json;
   const second = (await call('GET', `${path}?limit=49&cursor=${first.nextCursor}`)).json;

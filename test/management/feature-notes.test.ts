@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { deleteApplication } from '../../src/accounts/applications.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
 const notes = '/features/a/notes';
@@ -24,10 +25,7 @@ test('a feature lists its notes by time, with their authors, until they are dele
   expect(await shown()).toEqual([before.json, now.json]);
   expect((await ask('DELETE', `${notes}/${before.json.id}`)).status).toBe(204);
   expect(await shown()).toEqual([now.json]);
-  expect(await ask('DELETE', `${notes}/${before.json.id}`)).toMatchObject({
-    status: 404,
-    json: { code: 'not_found' },
-  });
+  expect(await ask('DELETE', `${notes}/${before.json.id}`)).toMatchObject(refusal(404, 'not_found'));
 });
 
 test('notes are in the audit log and do not change the entity tag', async () => {
@@ -52,10 +50,7 @@ test('a feature has at most a hundred notes', async () => {
   const { ask } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   for (let at = 0; at < 100; at += 1) expect((await ask('POST', notes, { text: `${at}` })).status).toBe(201);
-  expect(await ask('POST', notes, { text: 'more' })).toMatchObject({
-    status: 409,
-    json: { code: 'conflict' },
-  });
+  expect(await ask('POST', notes, { text: 'more' })).toMatchObject(refusal(409, 'conflict'));
 });
 
 test('notes are deleted with the declaration, and with the application', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { surplusName } from '../../src/contract/names.ts';
 import { limits } from '../../src/contract/plans.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openRegistry, type Registry } from './registry.ts';
 
 const day = 86_400_000;
@@ -56,10 +57,7 @@ test('a feature is declared, changed and removed', async () => {
   expect((await ask('PATCH', '/features/checkout', {})).json).toEqual({ ...changed, ...alone });
   expect((await ask('DELETE', '/features/checkout')).status).toBe(204);
   for (const method of ['GET', 'PATCH', 'DELETE']) {
-    expect(await ask(method, '/features/checkout', {})).toMatchObject({
-      status: 404,
-      json: { code: 'not_found' },
-    });
+    expect(await ask(method, '/features/checkout', {})).toMatchObject(refusal(404, 'not_found'));
   }
   expect(audit(registry)).toEqual([
     ['feature.declared', 'checkout'],
@@ -170,10 +168,7 @@ test.each([
   `cursor=${Buffer.from('before:x').toString('base64url')}`,
 ])('refuses ?%s', async (query) => {
   const { ask } = await openRegistry();
-  expect(await ask('GET', `/features?${query}`)).toMatchObject({
-    status: 400,
-    json: { code: 'invalid_query' },
-  });
+  expect(await ask('GET', `/features?${query}`)).toMatchObject(refusal(400, 'invalid_query'));
 });
 
 test('pages of features have no gaps or repetitions while features are created and deleted', async () => {
@@ -212,16 +207,13 @@ test.each<[unknown, string]>([
   [{ name: surplusName }, 'invalid_name'],
 ])('refuses to declare %j', async (body, code) => {
   const { ask } = await openRegistry();
-  expect(await ask('POST', '/features', body)).toMatchObject({ status: 400, json: { code } });
+  expect(await ask('POST', '/features', body)).toMatchObject(refusal(400, code));
 });
 
 test('a name is declared once per application', async () => {
   const { ask, call, directory } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
-  expect(await ask('POST', '/features', { name: 'a' })).toMatchObject({
-    status: 409,
-    json: { code: 'conflict' },
-  });
+  expect(await ask('POST', '/features', { name: 'a' })).toMatchObject(refusal(409, 'conflict'));
   const { json } = await call('POST', '/applications', { name: 'Other' });
   expect(directory.featuresOf(json.id).size).toBe(0);
 });
@@ -235,7 +227,7 @@ test('the plan limits features, however they are declared', async () => {
     await ask('POST', '/features', { name: 'more' }),
     await ask('PATCH', '/features/seen', { archived: true }),
   ]) {
-    expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+    expect(refused).toMatchObject(refusal(403, 'plan_limit'));
   }
   expect((await ask('PATCH', '/features/f0', { archived: true })).status).toBe(200);
 });
@@ -259,10 +251,7 @@ test('a change applies only to the version that its caller has read, and packets
   expect(first.json.lastSeenAt).not.toBe(seen.json.lastSeenAt);
   expect(
     await ask('PATCH', '/features/checkout', { archived: false }, match(seen.headers['etag'])),
-  ).toMatchObject({
-    status: 412,
-    json: { code: 'precondition_failed' },
-  });
+  ).toMatchObject(refusal(412, 'precondition_failed'));
   expect(
     (await ask('PATCH', '/features/checkout', { archived: false }, match(first.headers['etag']))).status,
   ).toBe(200);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { membersOf } from '../../src/accounts/members.ts';
+import { refusal } from '../auth/fixture.ts';
 import { type Item, openPeopleFixture } from './people.ts';
 
 async function open() {
@@ -34,7 +35,7 @@ test('a member is found by id, and users outside the team are not', async () => 
   const { as, eve, ada, tom, path } = await open();
   expect((await as(eve, 'GET', `${path}/${ada.user.id}`)).json).toMatchObject({ name: 'Ada' });
   const hidden = await as(eve, 'GET', `${path}/${tom.user.id}`);
-  expect(hidden).toMatchObject({ status: 404, json: { code: 'not_found' } });
+  expect(hidden).toMatchObject(refusal(404, 'not_found'));
   expect(await as(eve, 'GET', `${path}/user_none`)).toEqual(hidden);
 });
 
@@ -70,7 +71,7 @@ describe('adding a member', () => {
   test('without a shared team is refused', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
-    expect(refused).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+    expect(refused).toMatchObject(refusal(403, 'not_in_team'));
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
@@ -87,11 +88,10 @@ describe('adding a member', () => {
     for (const name of ['F', 'G']) await person(name);
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
     const refused = await as(bob, 'PUT', `${path}/${tom.user.id}`);
-    expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
-    expect(await as(ada, 'POST', '/users', { email: 'h@example.com', name: 'H' })).toMatchObject({
-      status: 403,
-      json: { code: 'plan_limit' },
-    });
+    expect(refused).toMatchObject(refusal(403, 'plan_limit'));
+    expect(await as(ada, 'POST', '/users', { email: 'h@example.com', name: 'H' })).toMatchObject(
+      refusal(403, 'plan_limit'),
+    );
   });
 });
 
@@ -124,7 +124,7 @@ describe('removing a member', () => {
     expect(await as(tom, 'DELETE', `${others}/${bob.user.id}`)).toMatchObject({ status: 204 });
     expect(await as(bob, 'DELETE', `${path}/${ada.user.id}`)).toMatchObject({ status: 204 });
     const last = await as(undefined, 'DELETE', `${path}/${bob.user.id}`);
-    expect(last).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(last).toMatchObject(refusal(409, 'conflict'));
     expect(last.json.detail).toContain('last Admin of the team "Team"');
   });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { surplusName } from '../../src/contract/names.ts';
 import { limits } from '../../src/contract/plans.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
 test('a metric is declared, changed, declared the same again, and removed', async () => {
@@ -17,7 +18,7 @@ test('a metric is declared, changed, declared the same again, and removed', asyn
   expect([again.status, again.json]).toEqual([200, changed.json]);
   expect((await ask('GET', '/metrics')).json).toEqual({ items: [changed.json], nextCursor: null });
   expect((await ask('DELETE', '/metrics/load')).status).toBe(204);
-  expect(await ask('DELETE', '/metrics/load')).toMatchObject({ status: 404, json: { code: 'not_found' } });
+  expect(await ask('DELETE', '/metrics/load')).toMatchObject(refusal(404, 'not_found'));
   const actions = [...store.audit.getRange().map(({ value }) => value.action)];
   expect(actions.slice(-3)).toEqual(['metric.declared', 'metric.changed', 'metric.deleted']);
 });
@@ -92,25 +93,19 @@ test('a declared kind also applies to the metrics of features', async () => {
 
 test('refuses a body that names another metric', async () => {
   const { ask } = await openRegistry();
-  const refused = { status: 400, json: { code: 'invalid_body' } };
+  const refused = refusal(400, 'invalid_body');
   expect(await ask('PUT', '/metrics/load', { kind: 'gauge', name: 'other' })).toMatchObject(refused);
 });
 
 test.each([surplusName, '..', 'a%0Ab', 'x'.repeat(257)])('refuses the name %j', async (name) => {
   const { ask } = await openRegistry();
-  expect(await ask('PUT', `/metrics/${name}`, { kind: 'gauge' })).toMatchObject({
-    status: 400,
-    json: { code: 'invalid_name' },
-  });
+  expect(await ask('PUT', `/metrics/${name}`, { kind: 'gauge' })).toMatchObject(refusal(400, 'invalid_name'));
 });
 
 test('the plan limits declared metrics', async () => {
   const { ask, directory, team } = await openRegistry();
   await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.metrics.free; at += 1) await ask('PUT', `/metrics/m${at}`, { kind: 'gauge' });
-  expect(await ask('PUT', '/metrics/more', { kind: 'gauge' })).toMatchObject({
-    status: 403,
-    json: { code: 'plan_limit' },
-  });
+  expect(await ask('PUT', '/metrics/more', { kind: 'gauge' })).toMatchObject(refusal(403, 'plan_limit'));
   expect((await ask('PUT', '/metrics/m0', { kind: 'counter' })).status).toBe(200);
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { patchFeature } from '../../src/accounts/features.ts';
 import { putMember, removeMember } from '../../src/accounts/members.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
 const person = { role: 'User', passwordHash: 'x' } as const;
@@ -114,10 +115,7 @@ test.each([
   ['another type', [{ type: 'group', id: 'x' }]],
 ])('refuses %s as owner, and changes nothing', async (_, owners) => {
   const { ask } = await openOwners();
-  expect(await ask('PATCH', '/features/search', { owners })).toMatchObject({
-    status: 400,
-    json: { code: 'invalid_body' },
-  });
+  expect(await ask('PATCH', '/features/search', { owners })).toMatchObject(refusal(400, 'invalid_body'));
   expect((await ask('GET', '/features/search')).json.declared).toBe(false);
 });
 

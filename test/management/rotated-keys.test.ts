@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sweepRound } from '../../src/auth/sweep.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openManageFixture } from './fixture.ts';
 
 async function open() {
@@ -44,7 +45,7 @@ describe('a rotated key', () => {
     const first = (await call('POST', path, { type: 'Backend' })).json;
     const second = (await call('POST', `${path}/${first.id}/rotate`)).json;
     const again = await call('POST', `${path}/${first.id}/rotate`);
-    expect(again).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(again).toMatchObject(refusal(409, 'conflict'));
     const third = (await call('POST', `${path}/${second.id}/rotate`)).json;
     const found = [first, second, third].map(({ key }) => directory.findKey(key)?.key.id);
     expect(found).toEqual([undefined, second.id, third.id]);
@@ -72,13 +73,13 @@ describe('a rotated key', () => {
     const old = (await call('POST', `${path}/adopt`, adopted)).json;
     const remedy =
       'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
-    expect(await call('POST', `${path}/${old.id}/rotate`)).toMatchObject({
-      status: 409,
-      json: {
-        code: 'conflict',
-        detail: `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${remedy}`,
-      },
-    });
+    expect(await call('POST', `${path}/${old.id}/rotate`)).toMatchObject(
+      refusal(
+        409,
+        'conflict',
+        `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${remedy}`,
+      ),
+    );
     expect((await call('GET', path)).json.items).toMatchObject([
       { id: old.id, expiresAt: null, warnings: [{ code: 'weak', message: expect.stringContaining(remedy) }] },
     ]);

@@ -3,6 +3,7 @@ import { createKey } from '../../src/accounts/application-keys.ts';
 import { createClient } from '../../src/accounts/clients.ts';
 import { patchTeam } from '../../src/accounts/teams.ts';
 import { deleteUser } from '../../src/accounts/users.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openPeopleFixture } from './people.ts';
 
 describe('creating a team', () => {
@@ -53,10 +54,7 @@ describe('creating a team', () => {
     for (const { user } of [ada, bob]) {
       await directory.change((draft) => draft.put('users', user.id, { ...user, role: 'User' }));
     }
-    expect(await call('POST', '/teams', { name: 'New' })).toMatchObject({
-      status: 409,
-      json: { code: 'conflict' },
-    });
+    expect(await call('POST', '/teams', { name: 'New' })).toMatchObject(refusal(409, 'conflict'));
     expect(await as(ada, 'POST', '/teams', { name: 'New' })).toMatchObject({ status: 403 });
   });
 
@@ -64,7 +62,7 @@ describe('creating a team', () => {
     const { as, ada } = await openPeopleFixture();
     for (let made = 1; made < 100; made += 1) await as(ada, 'POST', '/teams', { name: `team ${made}` });
     const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
-    expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+    expect(refused).toMatchObject(refusal(403, 'plan_limit'));
     expect(refused.json.detail).toBe('Cannot have more than 100 teams per user');
   });
 
@@ -74,7 +72,7 @@ describe('creating a team', () => {
     const made = [];
     for (const name of ['A', 'B', 'C'])
       made.push((await call('POST', '/teams', { name, plan: 'free' })).json.id);
-    const over = { status: 403, json: { code: 'plan_limit' } };
+    const over = refusal(403, 'plan_limit');
     const refused = await call('POST', '/teams', { name: 'D' });
     expect(refused).toMatchObject(over);
     expect(refused.json.detail).toBe('The plan free allows no more than 3 teams created by a team');
@@ -145,7 +143,7 @@ describe('changing a team', () => {
     for (const name of ['F', 'G', 'H']) await person(name);
     const path = `/teams/${team.id}`;
     const refused = await as(ada, 'PATCH', path, { plan: 'free', name: 'Renamed' });
-    expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(refused).toMatchObject(refusal(409, 'conflict'));
     expect(refused.json.detail).toBe(
       'The team exceeds the limits of the plan free: 6 members in a team, where the plan allows 5; ' +
         '11 keys of an application, where the plan allows 10 ("Shop")',
@@ -166,7 +164,7 @@ describe('deleting a team', () => {
   test('is refused while it has applications', async () => {
     const { as, ada, id, path } = await openEmpty();
     const { json } = await as(ada, 'POST', '/applications', { name: 'App', teamId: id });
-    const refused = { status: 409, json: { code: 'conflict' } };
+    const refused = refusal(409, 'conflict');
     expect(await as(ada, 'DELETE', path)).toMatchObject(refused);
     expect(await as(ada, 'DELETE', `/applications/${json.id}`)).toMatchObject({ status: 204 });
     expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 204 });
@@ -177,7 +175,7 @@ describe('deleting a team', () => {
     const { as, ada, id, path, person, directory } = await openEmpty();
     const { user } = await person('Zoe', 'User', [id]);
     const refused = await as(ada, 'DELETE', path);
-    expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(refused).toMatchObject(refusal(409, 'conflict'));
     expect(refused.json.detail).toContain('1 member who is in no other one');
     expect(directory.users.get(user.id)).toEqual(user);
   });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { deleteApiKey } from '../../src/accounts/api-keys.ts';
 import { removeMember } from '../../src/accounts/members.ts';
 import { maxViews } from '../../src/contract/shapes/view.ts';
+import { refusal } from '../auth/fixture.ts';
 import { openPeopleFixture } from './people.ts';
 
 const newFlags = { name: 'New flags', page: 'flags', query: 'state=new&sort=-checks' };
@@ -35,10 +36,7 @@ test('Users change and delete shared views of others, but only the author makes 
     status: 200,
     json: { query: 'state=new', by: ada.user.email },
   });
-  expect(await as(eve, 'PATCH', view, { shared: false })).toMatchObject({
-    status: 403,
-    json: { code: 'forbidden' },
-  });
+  expect(await as(eve, 'PATCH', view, { shared: false })).toMatchObject(refusal(403, 'forbidden'));
   expect(await as(eve, 'DELETE', view)).toMatchObject({ status: 204 });
   expect((await as(ada, 'GET', path)).json).toMatchObject({ items: [] });
 });
@@ -71,15 +69,14 @@ test('a member who leaves the team, and a deleted API key, leave no private view
 test('the number and the size of views are limited, and a view is no address', async () => {
   const { as, eve, path } = await openViews();
   for (let count = 0; count < maxViews; count += 1) await as(eve, 'POST', path, newFlags);
-  expect(await as(eve, 'POST', path, newFlags)).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+  expect(await as(eve, 'POST', path, newFlags)).toMatchObject(refusal(403, 'plan_limit'));
   for (const wrong of [
     { query: 'state=<script>' },
     { query: 'state=new#other' },
     { page: 'https://evil.example' },
     { query: undefined, url: 'https://evil.example' },
   ])
-    expect(await as(eve, 'POST', path, { ...newFlags, ...wrong })).toMatchObject({
-      status: 400,
-      json: { code: 'invalid_body' },
-    });
+    expect(await as(eve, 'POST', path, { ...newFlags, ...wrong })).toMatchObject(
+      refusal(400, 'invalid_body'),
+    );
 });

@@ -41,7 +41,6 @@ function entry(number: number, at: string, name = 'ann'): AuditEntry {
   return { number, at: Date.parse(at), actor, action: 'team.changed', teamId: null, target };
 }
 
-/** The contents of the files, by name. */
 function filesOf(directory: string): Record<string, unknown[]> {
   const read = (name: string) =>
     readFileSync(join(directory, name), 'utf8')

@@ -74,7 +74,6 @@ export interface SessionFixture extends AuthFixture {
   audited(action: string): readonly object[];
   /** Closes the store, and continues with a new process that reads it. */
   restart(): Promise<SessionFixture>;
-  /** Another process with its own account store. */
   beside(parts: Pick<SessionFixture, 'store' | 'health' | 'accountStore'>): SessionFixture;
 }
 

@@ -17,7 +17,6 @@ import { encode, type Page, type Parameters, TestBrowser } from './test-browser.
 export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const challenge = createHash('sha256').update(verifier).digest('base64url');
 
-/** The redirect URIs of the client. */
 export const redirectUris = {
   web: 'https://shop.example.com/callback?from=flagmeter',
   loopback: 'http://127.0.0.1/callback',

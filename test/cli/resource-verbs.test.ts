@@ -99,25 +99,23 @@ describe('update', () => {
   });
 });
 
-describe('members', () => {
-  it('are added to a team and removed from it', async () => {
-    const email = `${fresh()}@example.com`;
-    const team = fresh();
-    await run(`teams create ${team}`);
-    const { id } = await json(`users create ${email} --name Ada`);
-    const asAdmin = { env: { FLAGMETER_TOKEN: admin.access } };
-    expect((await run('members list', asAdmin)).out).toMatch(new RegExp(`^${email} +Ada +User +${id}$`, 'm'));
-    expect(await json(`members show ${email}`)).toMatchObject({ id });
-    expect(await json(`members add ${email}`)).toMatchObject({ id });
-    await expect(run(`members remove ${email}`)).rejects.toThrow(
-      'Cannot remove a member without --yes: standard input is not a terminal',
-    );
-    const { questions, err } = await run(`members remove ${email}`, { answers: ['y'] });
-    expect(questions).toEqual([
-      `Remove the member ${email} (${id}) at ${running.url}? A user in no other team is deleted. [y/N] `,
-    ]);
-    expect(err).toBe(`Removed the member ${email} (${id}) at ${running.url}\n`);
-  });
+it('members are added to a team and removed from it', async () => {
+  const email = `${fresh()}@example.com`;
+  const team = fresh();
+  await run(`teams create ${team}`);
+  const { id } = await json(`users create ${email} --name Ada`);
+  const asAdmin = { env: { FLAGMETER_TOKEN: admin.access } };
+  expect((await run('members list', asAdmin)).out).toMatch(new RegExp(`^${email} +Ada +User +${id}$`, 'm'));
+  expect(await json(`members show ${email}`)).toMatchObject({ id });
+  expect(await json(`members add ${email}`)).toMatchObject({ id });
+  await expect(run(`members remove ${email}`)).rejects.toThrow(
+    'Cannot remove a member without --yes: standard input is not a terminal',
+  );
+  const { questions, err } = await run(`members remove ${email}`, { answers: ['y'] });
+  expect(questions).toEqual([
+    `Remove the member ${email} (${id}) at ${running.url}? A user in no other team is deleted. [y/N] `,
+  ]);
+  expect(err).toBe(`Removed the member ${email} (${id}) at ${running.url}\n`);
 });
 
 it('only confidential sign-in clients have a secret', async () => {

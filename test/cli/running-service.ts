@@ -1,5 +1,5 @@
-import { beforeAll } from 'vitest';
 import { type TestClock, testClock } from '../accounts/fixture.ts';
+import { opened } from '../support/opened.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
 /** A service that runs for the tests of a file. */
@@ -10,24 +10,15 @@ export interface RunningService {
   readonly url: string;
 }
 
-/** Starts one before the tests of a file, with more arguments of `serve`, and stops it after them. */
+/** Starts one before the tests of a file, with more arguments of `serve`. */
 export function runService(...args: string[]): RunningService {
   const clock = testClock();
-  let service: LocalService | undefined;
-  const started = () => {
-    if (service === undefined) throw new Error('the service is not started yet');
-    return service;
-  };
-  beforeAll(async () => {
-    service = await startLocal({ clock, args });
-  });
+  const service = opened(() => startLocal({ clock, args }));
   return {
     clock,
-    get service() {
-      return started();
-    },
+    service,
     get url() {
-      return `http://${started().http}`;
+      return `http://${service.http}`;
     },
   };
 }

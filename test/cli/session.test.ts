@@ -182,20 +182,18 @@ describe('without a session', () => {
   });
 });
 
-describe('the server address', () => {
-  it('comes from the flag, the variable, the last login, or the default', async () => {
-    const context = await signedIn();
-    const withVariable = {
-      ...context,
-      env: { ...context.env, FLAGMETER_URL: 'https://b.example/x/' },
-    };
-    expect(serverUrlOf(withVariable, 'https://A.example:443/')).toBe('https://a.example');
-    expect(serverUrlOf(withVariable, undefined)).toBe('https://b.example/x');
-    expect(serverUrlOf(context, undefined)).toBe(running.url);
-    expect(serverUrlOf(testContext(), undefined)).toBe('http://127.0.0.1:8080');
-    const wrong = testContext({ env: { FLAGMETER_URL: 'b.example' } });
-    expect(() => serverUrlOf(wrong, undefined)).toThrow('Cannot use FLAGMETER_URL b.example: must be');
-  });
+it('the server address comes from the flag, the variable, the last login, or the default', async () => {
+  const context = await signedIn();
+  const withVariable = {
+    ...context,
+    env: { ...context.env, FLAGMETER_URL: 'https://b.example/x/' },
+  };
+  expect(serverUrlOf(withVariable, 'https://A.example:443/')).toBe('https://a.example');
+  expect(serverUrlOf(withVariable, undefined)).toBe('https://b.example/x');
+  expect(serverUrlOf(context, undefined)).toBe(running.url);
+  expect(serverUrlOf(testContext(), undefined)).toBe('http://127.0.0.1:8080');
+  const wrong = testContext({ env: { FLAGMETER_URL: 'b.example' } });
+  expect(() => serverUrlOf(wrong, undefined)).toThrow('Cannot use FLAGMETER_URL b.example: must be');
 });
 
 describe('a workload token', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { labelOf, show } from '../../src/cli/show.ts';
 import { makeTable, recordText } from '../../src/cli/table.ts';
 
-/** The text of a table of such columns. */
 function tableText(titles: readonly string[], rows: readonly string[][], bold: boolean): string {
   const headings = titles.map((title) => ({ title }));
   return makeTable(headings, rows, { bold, width: undefined }).text;

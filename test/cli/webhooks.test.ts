@@ -7,67 +7,63 @@ import { administrator } from './administrator.ts';
 
 const { run } = administrator('--webhook-allow-private');
 
-describe('webhooks', () => {
-  it('are created, tested, rotated and redelivered', async () => {
-    const receiver = await openReceiver();
-    const url = `http://127.0.0.1:${receiver.port}/`;
-    const made = await run(
-      `webhooks create Chat --endpoint ${url} --event key.leaked --event flag.stale --json`,
-    );
-    const { secret, events } = JSON.parse(made.out);
-    expect(events).toEqual(['key.leaked', 'flag.stale']);
-    expect(made.err).toContain('shown only once');
-    const { id } = JSON.parse((await run('webhooks test Chat --json')).out);
-    await receiver.arrived(1);
-    expect(verified(receiver.received[0]!, secret)).toMatchObject({ type: 'webhook.test' });
-    const listed = await run('webhooks deliveries Chat');
-    expect(listed.out).toMatch(new RegExp(`^ID +EVENT[^]*${id} +webhook\\.test`));
-    await expect
-      .poll(async () => (await run('webhooks deliveries Chat')).out)
-      .toMatch(/LAST ANSWER\n.* delivered .* 204\n/);
-    await run('webhooks create Broken --endpoint http://127.0.0.1:1/ --event key.leaked');
-    await run('webhooks test Broken');
-    await expect.poll(async () => (await run('webhooks deliveries Broken')).out).toContain('ECONNREFUSED');
-    const rotated = await run('webhooks rotate Chat');
-    expect(rotated.out).toContain('whsec_');
-    expect(rotated.err).toContain('shown only once');
-    await run(`webhooks redeliver Chat --delivery ${id}`);
-    await receiver.arrived(2);
-    expect(verified(receiver.received[1]!, secret), 'the secret before is good for a day').toBeTruthy();
-    await run('webhooks update Chat --enabled false');
-    await expect(run('webhooks test Chat')).rejects.toThrow('disabled');
-    for (const name of ['Chat', 'Broken']) await run(`webhooks delete ${name} --yes`);
-    expect((await run('webhooks list --json')).out).toContain('"items":[]');
-  });
+it('webhooks are created, tested, rotated and redelivered', async () => {
+  const receiver = await openReceiver();
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  const made = await run(
+    `webhooks create Chat --endpoint ${url} --event key.leaked --event flag.stale --json`,
+  );
+  const { secret, events } = JSON.parse(made.out);
+  expect(events).toEqual(['key.leaked', 'flag.stale']);
+  expect(made.err).toContain('shown only once');
+  const { id } = JSON.parse((await run('webhooks test Chat --json')).out);
+  await receiver.arrived(1);
+  expect(verified(receiver.received[0]!, secret)).toMatchObject({ type: 'webhook.test' });
+  const listed = await run('webhooks deliveries Chat');
+  expect(listed.out).toMatch(new RegExp(`^ID +EVENT[^]*${id} +webhook\\.test`));
+  await expect
+    .poll(async () => (await run('webhooks deliveries Chat')).out)
+    .toMatch(/LAST ANSWER\n.* delivered .* 204\n/);
+  await run('webhooks create Broken --endpoint http://127.0.0.1:1/ --event key.leaked');
+  await run('webhooks test Broken');
+  await expect.poll(async () => (await run('webhooks deliveries Broken')).out).toContain('ECONNREFUSED');
+  const rotated = await run('webhooks rotate Chat');
+  expect(rotated.out).toContain('whsec_');
+  expect(rotated.err).toContain('shown only once');
+  await run(`webhooks redeliver Chat --delivery ${id}`);
+  await receiver.arrived(2);
+  expect(verified(receiver.received[1]!, secret), 'the secret before is good for a day').toBeTruthy();
+  await run('webhooks update Chat --enabled false');
+  await expect(run('webhooks test Chat')).rejects.toThrow('disabled');
+  for (const name of ['Chat', 'Broken']) await run(`webhooks delete ${name} --yes`);
+  expect((await run('webhooks list --json')).out).toContain('"items":[]');
 });
 
 /** Leaves the clock alone: a command waits for the answer of the receiver, however busy the machine is. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe('a webhook in a format of others', () => {
-  it('is created, tested and changed, and shows what it sent', async () => {
-    const receiver = await openReceiver((response) => void response.writeHead(400).end('invalid_blocks'));
-    const url = `http://127.0.0.1:${receiver.port}/`;
-    const made = await run(
-      `webhooks create Issues --endpoint ${url} --event key.leaked --format jira --project SHOP --issue-type Task --authorization-file a.txt --json`,
-      { files: { 'a.txt': 'Bearer secret-of-the-tracker\n' } },
-    );
-    expect(JSON.parse(made.out)).toMatchObject({ format: 'jira', secret: null, hasAuthorization: true });
-    expect(made.err).not.toContain('shown only once');
-    const tested = await run('webhooks test Issues', {}, { sleep: nextTurn });
-    const { headers, body } = receiver.received[0]!;
-    expect(headers['authorization']).toBe('Bearer secret-of-the-tracker');
-    expect(tested.out).toContain(body);
-    expect(tested.out).toMatch(/"status":400.*"answer":"invalid_blocks"/);
-    await run('webhooks update Issues --format slack');
-    const { id } = JSON.parse((await run('webhooks test Issues --json')).out);
-    await receiver.arrived(2);
-    const shown = await run(`webhooks sent Issues --delivery ${id} --json`);
-    expect(JSON.parse(shown.out)).toMatchObject({ body: receiver.received[1]!.body, state: 'waiting' });
-    expect(JSON.parse(receiver.received[1]!.body)).toHaveProperty('blocks');
-    expect(`${made.out}${tested.out}${shown.out}`).not.toContain('secret-of-the-tracker');
-    await run('webhooks delete Issues --yes');
-  });
+it('a webhook in a format of others is created, tested and changed, and shows what it sent', async () => {
+  const receiver = await openReceiver((response) => void response.writeHead(400).end('invalid_blocks'));
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  const made = await run(
+    `webhooks create Issues --endpoint ${url} --event key.leaked --format jira --project SHOP --issue-type Task --authorization-file a.txt --json`,
+    { files: { 'a.txt': 'Bearer secret-of-the-tracker\n' } },
+  );
+  expect(JSON.parse(made.out)).toMatchObject({ format: 'jira', secret: null, hasAuthorization: true });
+  expect(made.err).not.toContain('shown only once');
+  const tested = await run('webhooks test Issues', {}, { sleep: nextTurn });
+  const { headers, body } = receiver.received[0]!;
+  expect(headers['authorization']).toBe('Bearer secret-of-the-tracker');
+  expect(tested.out).toContain(body);
+  expect(tested.out).toMatch(/"status":400.*"answer":"invalid_blocks"/);
+  await run('webhooks update Issues --format slack');
+  const { id } = JSON.parse((await run('webhooks test Issues --json')).out);
+  await receiver.arrived(2);
+  const shown = await run(`webhooks sent Issues --delivery ${id} --json`);
+  expect(JSON.parse(shown.out)).toMatchObject({ body: receiver.received[1]!.body, state: 'waiting' });
+  expect(JSON.parse(receiver.received[1]!.body)).toHaveProperty('blocks');
+  expect(`${made.out}${tested.out}${shown.out}`).not.toContain('secret-of-the-tracker');
+  await run('webhooks delete Issues --yes');
 });
 
 describe('commands on resources', () => {

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { RecordCodec } from '../../src/replication/accounts/record-codec.ts';
@@ -247,16 +247,14 @@ needing('postgresql').describe('postgres init', () => {
   });
 });
 
-describe('postgres key', () => {
-  it('creates a file that only its owner can read, and never replaces one', async () => {
-    const file = await keyFile();
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const text = readFileSync(file, 'utf8');
-    expect(Buffer.from(text, 'base64')).toHaveLength(32);
-    await expect(runPostgres(['key', '--out', file])).rejects.toThrow('it already exists, and is unchanged');
-    expect(readFileSync(file, 'utf8')).toBe(text);
-    await expect(runPostgres(['key'])).rejects.toThrow(UsageError);
-  });
+it('postgres key creates a file that only its owner can read, and never replaces one', async () => {
+  const file = await keyFile();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const text = readFileSync(file, 'utf8');
+  expect(Buffer.from(text, 'base64')).toHaveLength(32);
+  await expect(runPostgres(['key', '--out', file])).rejects.toThrow('it already exists, and is unchanged');
+  expect(readFileSync(file, 'utf8')).toBe(text);
+  await expect(runPostgres(['key'])).rejects.toThrow(UsageError);
 });
 
 it('postgres without a known command lists the commands', async () => {

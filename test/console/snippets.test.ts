@@ -25,7 +25,6 @@ const environments = ['Production', `it's "quoted" $(id) \`id\` \\ \${x} %s {{x}
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 const allowedOrigins = ['https://*.shop.example', 'http://localhost:*'];
 
-/** The snippets of an application that was just made. */
 async function snippetsOf(environment: string, keyType: KeyType = 'Backend') {
   const fields = { name: 'shop', environments: [environment], allowedOrigins };
   const id = await createApplication(service.http, access, fields);
@@ -46,7 +45,6 @@ async function counted(id: string, environment: string): Promise<unknown> {
 
 const once = expect.objectContaining({ variant: 'on', checks: 1, used: 1 });
 
-/** Saves a program. @returns its path */
 function saved(name: string, code: string): string {
   const path = join(freshDirectory(), name);
   writeFileSync(path, code);

@@ -24,9 +24,7 @@ describe('nearest', () => {
   });
 });
 
-describe('nearestKnown', () => {
-  it('completes a message, or is empty', () => {
-    expect(nearestKnown('dat', ['data'], '--')).toBe('; the nearest known one is --data');
-    expect(nearestKnown('zebra', ['data'], '--')).toBe('');
-  });
+it('nearestKnown completes a message, or is empty', () => {
+  expect(nearestKnown('dat', ['data'], '--')).toBe('; the nearest known one is --data');
+  expect(nearestKnown('zebra', ['data'], '--')).toBe('');
 });

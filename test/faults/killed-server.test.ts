@@ -15,7 +15,6 @@ const { test } = needing('g++');
 /** `ROUNDS=500 SEED=7` runs more rounds, or others. */
 const rounds = Number(process.env['ROUNDS'] ?? 60);
 const firstSeed = Number(process.env['SEED'] ?? 1);
-/** Number of rounds per data directory. */
 const roundsOfDirectory = 12;
 
 /** The phase in which the process is killed, and its events. `at` is the highest number. */
@@ -64,7 +63,6 @@ const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   ],
 };
 
-/** Front-end threads of the servers of a data directory. */
 const threads = [3, 0, 1];
 
 /** A data directory, and what was sent to its server. */

@@ -39,7 +39,6 @@ function count(
   return new Promise((resolve) => child.on('close', () => resolve(printed.split('\n').slice(0, -1))));
 }
 
-/** All sealed data at the end, including the rest. */
 async function sealRest(data: string): Promise<Delta[]> {
   const spool = new Spool(data, () => 'directory');
   const mark = { at: 0, applied: 0, version: 0 };

@@ -10,7 +10,6 @@ const introduction = `/**
  * Generated: after a change there, run \`npx vitest run test/grpc/descriptors.test.ts -u\`.
  */
 
-/** A file of \`proto/\`, or one of their imports. */
 export interface DescribedFile {
   readonly name: string;
   readonly imports: readonly string[];

@@ -20,7 +20,6 @@ afterAll(async () => {
   await Promise.all(listeners.map((each) => each.close(0)));
 });
 
-/** The server as a whole, and its services. */
 const services = [
   '',
   'Usage.Usage',

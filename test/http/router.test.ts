@@ -163,18 +163,16 @@ describe('a handler', () => {
   );
 });
 
-describe('a failure', () => {
-  it('is logged with its route and the id that the client gets', async () => {
-    const told: unknown[] = [];
-    const router = createRouter(
-      [{ method: 'GET', path: '/users/:id', handle: () => Promise.reject(new Error('x')) }],
-      {
-        ids: new RequestIds((length) => Buffer.alloc(length, 7)),
-        failed: (error, about) => told.push([(error as Error).message, about]),
-      },
-    );
-    const reply = await router(fakeRequest({ method: 'GET', path: '/users/ann' }));
-    expect([reply.status, reply.headers?.['x-request-id']]).toEqual([500, '070707070707-1']);
-    expect(told).toEqual([['x', { requestId: '070707070707-1', route: '/users/:id' }]]);
-  });
+it('a failure is logged with its route and the id that the client gets', async () => {
+  const told: unknown[] = [];
+  const router = createRouter(
+    [{ method: 'GET', path: '/users/:id', handle: () => Promise.reject(new Error('x')) }],
+    {
+      ids: new RequestIds((length) => Buffer.alloc(length, 7)),
+      failed: (error, about) => told.push([(error as Error).message, about]),
+    },
+  );
+  const reply = await router(fakeRequest({ method: 'GET', path: '/users/ann' }));
+  expect([reply.status, reply.headers?.['x-request-id']]).toEqual([500, '070707070707-1']);
+  expect(told).toEqual([['x', { requestId: '070707070707-1', route: '/users/:id' }]]);
 });

@@ -87,7 +87,6 @@ test('recognises messages stored on disk', async () => {
   expect(batches).toHaveLength(1);
 });
 
-/** The messages that a batch counts, and those that it deletes. */
 function changesIn(batch: Batch): { counted: number[]; forgotten: number[] } {
   const changes = messageChanges(batch.seal());
   const of = (wanted: boolean) =>

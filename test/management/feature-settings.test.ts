@@ -3,7 +3,6 @@ import { openRegistry } from './registry.ts';
 
 const textOf = (at: number) => new Date(at).toISOString();
 
-/** The default settings of a feature. */
 const unsaid = {
   archived: false,
   archivedAt: null,

@@ -29,7 +29,6 @@ async function makeKey(settings: object): Promise<NewApiKey> {
   return { apiKey: { clientId }, clientSecret } as unknown as NewApiKey;
 }
 
-/** The codes of the refusals, by route. */
 async function refusals(token: string, prepare: (path: string) => Promise<void> = async () => {}) {
   const refused: string[] = [];
   for (const route of routes) {

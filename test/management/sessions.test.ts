@@ -9,7 +9,6 @@ import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts'
 const scope = 'openid flagmeter';
 const hourMs = 3_600_000;
 
-/** Starts a session of a person. @returns its key */
 async function begin(
   { accountStore, settings, clock }: PeopleFixture,
   { user }: Person,

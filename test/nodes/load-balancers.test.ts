@@ -35,7 +35,6 @@ beforeAll(async () => {
   serverKey = (await createKey(service.http, access, application, 'Backend')).key;
 });
 
-/** Counted checks of a feature. */
 async function checksOf(feature: string): Promise<number> {
   const path = `/api/v2/applications/${application}/usage?environment=Production&feature=${feature}`;
   const answer = await fetch(`http://${service.http}${path}`, {

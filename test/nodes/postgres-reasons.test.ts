@@ -41,7 +41,6 @@ describe('a node that cannot use its PostgreSQL', { timeout: 120_000 }, () => {
 
   const name = () => new URL(postgresUrl.replace(/,[^/]+/, '')).pathname.slice(1);
 
-  /** Renames databases without sessions. */
   async function rename(from: string, to: string): Promise<void> {
     const { primary } = pair;
     await primary.query(`ALTER DATABASE ${from} ALLOW_CONNECTIONS false`);

@@ -96,7 +96,6 @@ function inReport(node: TestNode, day: number): DayRow[] {
   return rows.sort((a, b) => (a.feature < b.feature ? -1 : 1));
 }
 
-/** The SQL in the docs of the views. */
 function sqlOfDocs(): string[] {
   const text = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8');
   const blocks = Array.from(text.matchAll(/```sql\n([^`]+)```/g), ([, block = '']) => block);

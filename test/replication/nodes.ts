@@ -82,7 +82,6 @@ export async function expectCounts(node: TestNode, wanted: Record<string, number
     .toEqual(wanted);
 }
 
-/** The log lines of a node. */
 export const logged = (node: TestNode, level: string) =>
   node.lines.filter((line) => line.level === level).map(({ msg }) => msg);
 

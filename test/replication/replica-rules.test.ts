@@ -164,24 +164,22 @@ test('with values of the same time leaves the last one in the log as the last va
   expect(cell?.value).toEqual({ sum: 6, count: 3, last: 2, lastAt: start + 5, min: 1, max: 3 });
 });
 
-describe('limits', () => {
-  test('apply in the order of the log, with the settings in the log', () => {
-    const { log, one, other, node } = setUp();
-    log.append('settings', encodeBody('settings', { ...defaultSettings, features: 1, identities: 1 }));
-    other.send(packet({ f: { second: { on: [1] } }, person: 'bob' }), start);
-    one.send(packet({ f: { first: { on: [1] } }, person: 'ann' }), start);
-    one.ship(log, start);
-    other.ship(log, start);
-    node.follow(log);
-    expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1 });
-    expect(exposuresOf(node.store, ['bob'])[0]).toEqual(['bob', 1, {}]);
-    log.append('settings', encodeBody('settings', { ...defaultSettings, features: 2, identities: 2 }));
-    other.send(packet({ f: { third: { on: [1] } }, person: 'bob' }), start);
-    other.ship(log, start);
-    node.follow(log);
-    expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1, 'third/on': 1 });
-    expect(exposuresOf(node.store, ['bob'])[0]).not.toEqual(['bob', 1, {}]);
-  });
+test('limits apply in the order of the log, with the settings in the log', () => {
+  const { log, one, other, node } = setUp();
+  log.append('settings', encodeBody('settings', { ...defaultSettings, features: 1, identities: 1 }));
+  other.send(packet({ f: { second: { on: [1] } }, person: 'bob' }), start);
+  one.send(packet({ f: { first: { on: [1] } }, person: 'ann' }), start);
+  one.ship(log, start);
+  other.ship(log, start);
+  node.follow(log);
+  expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1 });
+  expect(exposuresOf(node.store, ['bob'])[0]).toEqual(['bob', 1, {}]);
+  log.append('settings', encodeBody('settings', { ...defaultSettings, features: 2, identities: 2 }));
+  other.send(packet({ f: { third: { on: [1] } }, person: 'bob' }), start);
+  other.ship(log, start);
+  node.follow(log);
+  expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1, 'third/on': 1 });
+  expect(exposuresOf(node.store, ['bob'])[0]).not.toEqual(['bob', 1, {}]);
 });
 
 test('keep the senders of a feature in one place, whichever variant a node saw first', () => {

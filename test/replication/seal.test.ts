@@ -47,7 +47,6 @@ class Node {
     this.start(now);
   }
 
-  /** All sealed deltas, in order. */
   deltas(): Delta[] {
     return this.spool.streams().flatMap(({ stream }) => {
       return this.spool.deltas(stream, 1, 100_000).map(({ body, ...head }) => {

@@ -130,28 +130,26 @@ test('old entries are trimmed by running nodes, which report it, and postgres st
   await expectCounts(two, { f: 1, g: 1 });
 });
 
-describe('among snapshots', () => {
-  test('the newest is kept, and others are removed after an hour, including abandoned ones', async () => {
-    const one = await start(url);
-    await countOne(one, 'f');
-    expect(await snapshotOf(one)).toBe(true);
-    await sql(
-      `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('half', 1, 1, 'building', '', now() - interval '16 s', 0)`,
-    );
-    await sql(`INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ('half', 0, 'x')`);
-    await countOne(one, 'g');
-    await sql('UPDATE fm_snapshot SET bytes = 0'); // Else the log has to grow by as much.
-    expect(await snapshotOf(one)).toBe(true);
-    await trimLogs(session);
-    expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
-    await sql(`UPDATE fm_snapshot SET at = at - interval '61 min'`);
-    await trimLogs(session);
-    const newest = await sql('SELECT position::int, state FROM fm_snapshot');
-    expect(newest).toMatchObject([{ state: 'whole' }]);
-    expect(newest[0]!['position']).toBeGreaterThan(1);
-    expect(await sql('SELECT 1 FROM fm_snapshot_part')).toHaveLength(1);
-    await expectCounts(await start(url), { f: 1, g: 1 });
-  });
+test('among snapshots the newest is kept, and others are removed after an hour, including abandoned ones', async () => {
+  const one = await start(url);
+  await countOne(one, 'f');
+  expect(await snapshotOf(one)).toBe(true);
+  await sql(
+    `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('half', 1, 1, 'building', '', now() - interval '16 s', 0)`,
+  );
+  await sql(`INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ('half', 0, 'x')`);
+  await countOne(one, 'g');
+  await sql('UPDATE fm_snapshot SET bytes = 0'); // Else the log has to grow by as much.
+  expect(await snapshotOf(one)).toBe(true);
+  await trimLogs(session);
+  expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
+  await sql(`UPDATE fm_snapshot SET at = at - interval '61 min'`);
+  await trimLogs(session);
+  const newest = await sql('SELECT position::int, state FROM fm_snapshot');
+  expect(newest).toMatchObject([{ state: 'whole' }]);
+  expect(newest[0]!['position']).toBeGreaterThan(1);
+  expect(await sql('SELECT 1 FROM fm_snapshot_part')).toHaveLength(1);
+  await expectCounts(await start(url), { f: 1, g: 1 });
 });
 
 test('a damaged one is read again at intervals, and a newer one at once', async () => {

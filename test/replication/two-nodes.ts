@@ -27,7 +27,6 @@ export function packet(more: Partial<Sent> = {}): Sent {
   return { environment: 1, f, m: {}, ago: 0, person: undefined, sender: 'Firefox', ...more };
 }
 
-/** Checks in an environment, by name. */
 export function checksOf({ store }: TestReplica, environment = 1): Record<string, number> {
   store.lmdb.resetReadTxn();
   const sums: Record<string, number> = {};

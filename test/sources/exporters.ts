@@ -30,9 +30,7 @@ export interface Sdk {
   shutdown(): Promise<void>;
 }
 
-/** A service that evaluates flags. */
 export interface Evaluator extends Sdk {
-  /** Evaluates a flag once. */
   evaluate(flag: string): void;
 }
 

@@ -16,7 +16,6 @@ export function modulesOf({ name }: ModuleSet): string {
   return resolve(import.meta.dirname, '../../node_modules/.cache', name);
 }
 
-/** Whether the modules are installed. */
 export function isInstalled(set: ModuleSet): boolean {
   return existsSync(join(modulesOf(set), 'node_modules', set.file));
 }

@@ -101,7 +101,6 @@ function placeOf(name: string): string[] {
   return ['paths', path, method.toLowerCase()];
 }
 
-/** Every unresolved reference of a document. */
 export function brokenReferences(document: object): string[] {
   const references = JSON.stringify(document).match(/"\$ref":"#[^"]*"/g) ?? [];
   const pointers = references.map((reference) => reference.slice('"$ref":"#/'.length, -1));

@@ -46,7 +46,6 @@ function filledIn(expr: string): string {
   return Object.entries(values).reduce((text, [name, value]) => text.replaceAll(name, value), expr);
 }
 
-/** The names of the metrics that an expression reads. */
 export function metricsIn(expr: string): readonly string[] {
   const bare = expr
     .replace(/"[^"]*"/g, '')

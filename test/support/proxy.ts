@@ -2,7 +2,6 @@ import { type Behind, example, type ProxyKind, type RunningProxy, runProxy } fro
 
 const files = { haproxy: 'proxy/haproxy.cfg', nginx: 'proxy/nginx.conf', caddy: 'proxy/Caddyfile' } as const;
 
-/** Changes to the example of the docs. */
 export interface ProxyChanges {
   /** Use TLS to the server, as in the commented lines of the example. */
   readonly tls?: boolean;

@@ -2,7 +2,6 @@ import { runEntry } from '../../src/cli/command.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { commandNamed, isOther, loadEntry } from '../../src/commands/command-files.ts';
 
-/** Runs the command that the words name, in this process. */
 export async function runCommand(
   [word = '', ...argv]: readonly string[],
   terminal: Terminal,

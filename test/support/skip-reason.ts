@@ -1,4 +1,3 @@
-/** Adds the reason for skipping to the name of a test or group. */
 export const withReason = (name: string, reason: string) => `${name} [skipped: ${reason}]`;
 
 /** The reason in the full name of a test; empty where there is none. */

@@ -24,7 +24,6 @@ export interface Wanted {
 
 /** The requests of clients so far, and the answers. */
 export interface Told {
-  /** Checks that were accepted, by feature. */
   readonly checks: Map<string, number>;
   /** Access tokens that must be refused, and that must not be. */
   readonly invalidated: string[];

@@ -141,7 +141,6 @@ function applyMessage(model: UsageModel, message: CountedMessage): void {
   applyExposures(model, message);
 }
 
-/** The content of a usage store. */
 export function readModel(store: UsageTables): UsageModel {
   const model = new UsageModel();
   store.counts.resetReadTxn();

@@ -5,36 +5,34 @@ import { testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks } from './fixture.ts';
 
-describe('hanging receivers', () => {
-  test('delay neither others nor, for long, their own team', async () => {
-    const fixture = await openWebhooks();
-    const hanging: (() => void)[] = [];
-    const begun: string[] = [];
-    const sendTo: Send = ({ url }) => {
-      begun.push(url);
-      if (url.endsWith('/good')) return Promise.resolve({ status: 204, error: null, retryAfterMs: 0 });
-      return new Promise((resolve) =>
-        hanging.push(() => resolve({ status: null, error: 'no answer', retryAfterMs: 0 })),
-      );
-    };
-    const { directory } = fixture;
-    const deliverer = new Deliverer({ ...fixture, log: testLog(), send: sendTo });
-    const hang = await fixture.hook('http://hang.example/hang');
-    for (let count = 0; count < 50; count += 1)
-      await testWebhook(directory, { teamId: fixture.team.id, id: hang.webhook.id });
-    await deliverer.look();
-    expect(begun).toHaveLength(4);
-    const good = await fixture.hook('http://good.example/good');
-    await testWebhook(directory, { teamId: fixture.team.id, id: good.webhook.id });
-    await deliverer.look();
-    expect(begun.filter((url) => url.endsWith('/good'))).toHaveLength(1);
-    for (const end of hanging.splice(0)) end();
-    await deliverer.settled();
-    await deliverer.look();
-    expect(hanging, 'one at a time while it fails').toHaveLength(1);
-    for (const end of hanging.splice(0)) end();
-    await deliverer.settled();
-  });
+test('hanging receivers delay neither others nor, for long, their own team', async () => {
+  const fixture = await openWebhooks();
+  const hanging: (() => void)[] = [];
+  const begun: string[] = [];
+  const sendTo: Send = ({ url }) => {
+    begun.push(url);
+    if (url.endsWith('/good')) return Promise.resolve({ status: 204, error: null, retryAfterMs: 0 });
+    return new Promise((resolve) =>
+      hanging.push(() => resolve({ status: null, error: 'no answer', retryAfterMs: 0 })),
+    );
+  };
+  const { directory } = fixture;
+  const deliverer = new Deliverer({ ...fixture, log: testLog(), send: sendTo });
+  const hang = await fixture.hook('http://hang.example/hang');
+  for (let count = 0; count < 50; count += 1)
+    await testWebhook(directory, { teamId: fixture.team.id, id: hang.webhook.id });
+  await deliverer.look();
+  expect(begun).toHaveLength(4);
+  const good = await fixture.hook('http://good.example/good');
+  await testWebhook(directory, { teamId: fixture.team.id, id: good.webhook.id });
+  await deliverer.look();
+  expect(begun.filter((url) => url.endsWith('/good'))).toHaveLength(1);
+  for (const end of hanging.splice(0)) end();
+  await deliverer.settled();
+  await deliverer.look();
+  expect(hanging, 'one at a time while it fails').toHaveLength(1);
+  for (const end of hanging.splice(0)) end();
+  await deliverer.settled();
 });
 
 describe('failing receivers with long queues', () => {

@@ -152,25 +152,23 @@ test('a flood of announced flags is skipped in batches', async () => {
   expect(pauses, 'after each hundred, and after the application').toBe(3);
 });
 
-describe('a stale flag', () => {
-  test('is announced once, and again if it was in use in between', async () => {
-    const fixture = await openWatch();
-    const { webhook } = await hookFor(fixture, 'flag.stale');
-    const watch = fixture.newWatch();
-    const look = async (ago: number, lastSeenAt: number | null) => {
-      const since = fixture.clock.now() - ago;
-      fixture.found = { ...nothing, stale: [{ feature: 'old', since, lastSeenAt }] };
-      await watch.round();
-      return fixture.queued(webhook.id).length;
-    };
-    fixture.clock.advance(1000);
-    expect(await look(10, null)).toBe(1);
-    fixture.clock.advance(5000);
-    expect(await look(5005, 1), 'the same, known better').toBe(1);
-    expect(await look(10, 2)).toBe(2);
-    expect(await look(10, 2)).toBe(2);
-    expect(fixture.queued(webhook.id)[0]).toMatchObject({ type: 'flag.stale', data: { lastSeenAt: null } });
-  });
+test('a stale flag is announced once, and again if it was in use in between', async () => {
+  const fixture = await openWatch();
+  const { webhook } = await hookFor(fixture, 'flag.stale');
+  const watch = fixture.newWatch();
+  const look = async (ago: number, lastSeenAt: number | null) => {
+    const since = fixture.clock.now() - ago;
+    fixture.found = { ...nothing, stale: [{ feature: 'old', since, lastSeenAt }] };
+    await watch.round();
+    return fixture.queued(webhook.id).length;
+  };
+  fixture.clock.advance(1000);
+  expect(await look(10, null)).toBe(1);
+  fixture.clock.advance(5000);
+  expect(await look(5005, 1), 'the same, known better').toBe(1);
+  expect(await look(10, 2)).toBe(2);
+  expect(await look(10, 2)).toBe(2);
+  expect(fixture.queued(webhook.id)[0]).toMatchObject({ type: 'flag.stale', data: { lastSeenAt: null } });
 });
 
 describe('refused messages', () => {

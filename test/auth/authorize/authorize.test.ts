@@ -5,7 +5,6 @@ import type { Parameters, TestBrowser } from '../test-browser.ts';
 
 const fixture = opened(openSignIn);
 
-/** A browser in which the Admin is signed in. */
 async function signedIn(): Promise<TestBrowser> {
   const browser = fixture.newBrowser();
   await fixture.signIn(browser);

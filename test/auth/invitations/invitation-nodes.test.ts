@@ -27,7 +27,6 @@ const hashed = cheapHash(password, randomBytes);
 /** The user of both nodes, as a node knows them. */
 const userOn = ({ directory, user }: SessionFixture): User => directory.users.get(user.id)!;
 
-/** Makes a link at a node. @returns its secret */
 function link(node: SessionFixture): Promise<string> {
   return node.directory.change((draft) => {
     const user = draft.users.get(node.user.id)!;
@@ -38,7 +37,6 @@ function link(node: SessionFixture): Promise<string> {
   });
 }
 
-/** Uses a link at a node. */
 async function use(node: SessionFixture, token: string): Promise<string> {
   await node.accountStore.current();
   const browser = renewBrowser(undefined, randomBytes);

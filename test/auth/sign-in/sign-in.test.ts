@@ -25,7 +25,6 @@ async function exchange(code: string, redirectUri: string = redirectUris.web): P
   return fetch(`http://${fixture.service.http}/connect/token`, { method: 'POST', headers, body });
 }
 
-/** A browser in which the Admin is signed in. */
 async function signedIn(): Promise<TestBrowser> {
   const browser = fixture.newBrowser();
   codeOf(await fixture.signIn(browser));

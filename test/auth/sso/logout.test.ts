@@ -37,7 +37,6 @@ async function isValid({ refresh_token }: Tokens): Promise<boolean> {
 }
 
 let count = 0;
-/** Sends a logout token. @returns the status */
 async function logOut(claims: object, typ = 'logout+jwt', key = sso.provider.key): Promise<number> {
   count += 1;
   const token = await sso.provider.sign({ ...event, sub: null, jti: `jti-${count}`, ...claims }, typ, key);

@@ -21,7 +21,6 @@ export interface Outcome {
   readonly failure: unknown;
 }
 
-/** A server, and imports by its administrator. */
 export function importing() {
   const admin = administrator();
   const { running, api } = admin;

@@ -2,7 +2,6 @@ import type { Person } from '../../auth/sign-in-fixture.ts';
 import { encode, type Parameters } from '../../auth/test-browser.ts';
 import type { LocalService } from '../../support/service.ts';
 
-/** What a page of the console sends with each request. */
 export const ownPage = { 'flagmeter-console': '1', 'sec-fetch-site': 'same-origin' };
 
 export interface Sent {

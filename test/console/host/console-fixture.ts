@@ -31,7 +31,6 @@ export async function openConsole(): Promise<ConsoleFixture> {
   };
 }
 
-/** The id of the user who is signed in. */
 export async function userOf(browser: ConsoleBrowser): Promise<string> {
   const answer = await browser.ask('GET', '/console/session');
   return ((await answer.json()) as { user: { id: string } }).user.id;

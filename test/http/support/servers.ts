@@ -13,7 +13,6 @@ export type ServerOptions = Partial<Omit<ListenOptions, 'dispatch'>>;
 /** Serves the test routes with an HTTP engine. Rejects with its message if it cannot listen. */
 export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
 
-/** Starts servers of an engine in this process. */
 export function startWith(engine: HttpEngine): StartServer {
   return async (options) => {
     let finish = () => {};

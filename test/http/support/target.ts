@@ -39,7 +39,6 @@ export function openTarget(start: StartServer): Target {
   return { start, server: () => server, open, ask };
 }
 
-/** The value of a JSON reply. */
 export function json(reply: RawReply) {
   return JSON.parse(reply.body.toString());
 }

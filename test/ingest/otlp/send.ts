@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { beforeAll } from 'vitest';
 import type { Encoding } from '../../../src/ingest/formats/otlp/decode.ts';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import { usage } from '../../support/binary.ts';
+import { opened } from '../../support/opened.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { openShop, type Shop } from '../repeated-reports.ts';
 import { encodeAs } from './messages.ts';
@@ -16,11 +16,8 @@ type Run = (service: LocalService, shop: Shop) => Promise<void>;
 
 /** Starts a service for the tests of a file. @returns runs a test, with an application of its own */
 export function shareService(...args: readonly string[]): (run: Run) => Promise<void> {
-  let service: LocalService | undefined;
-  beforeAll(async () => {
-    service = await startLocal({ args });
-  });
-  return async (run) => run(service!, await openShop(service!));
+  const service = opened(() => startLocal({ args }));
+  return async (run) => run(service, await openShop(service));
 }
 
 interface Sent {

@@ -13,7 +13,6 @@ export async function openUnleash(more: Parameters<typeof startLocal>[0] = {}) {
   return { service, shop: await openTokens(service) };
 }
 
-/** Creates an application that has adopted the tokens. */
 async function openTokens(service: LocalService): Promise<Shop> {
   const shop = await openShop(service);
   await adopt(service, shop, { token: backend, type: 'Backend', environment: 'Production' });

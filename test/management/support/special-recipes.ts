@@ -282,7 +282,6 @@ async function freeLot(world: World): Promise<Lot> {
   return lot;
 }
 
-/** The path of an application of a team on the free plan. */
 async function freeApplication(world: World): Promise<string> {
   const { teamId } = await freeLot(world);
   return `/api/v2/applications/${await make(world, '/api/v2/applications', { name: 'Shop', teamId }, 'id')}`;
@@ -304,7 +303,6 @@ function inFreeTeam(collection: string): Recipe {
   });
 }
 
-/** The path of a spare team with this many applications. */
 async function crowdedTeam(world: World, applications: number): Promise<string> {
   const { teamId } = world.spareLots.pop()!;
   for (let at = 0; at < applications; at += 1) {

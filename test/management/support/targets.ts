@@ -158,7 +158,6 @@ export async function ask(world: World, method: string, path: string, body: obje
   return answer.json();
 }
 
-/** Links an account at a provider to a user. @returns its id */
 async function linkIdentity({ store }: World, userId: string): Promise<string> {
   const [issuer, subject, now] = ['https://login.invalid', randomBytes(8).toString('hex'), Date.now()];
   const id = `identity_${subject}`;
@@ -185,7 +184,6 @@ async function signInOf({ store }: World, userId: string): Promise<string> {
   return signIn;
 }
 
-/** Adds an authenticator app to a user. @returns the id of the user */
 async function addTotp({ store }: World, userId: string): Promise<string> {
   const record = {
     userId,

@@ -123,7 +123,6 @@ function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-/** Starts a session of a user. @returns its key */
 export async function beginSession(
   store: AccountTables,
   userId: string,

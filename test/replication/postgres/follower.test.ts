@@ -50,7 +50,6 @@ describe('the entries to apply next', () => {
   });
 });
 
-/** A follower of a log in memory. */
 class TestFollower extends Follower<TestEntry> {
   log: readonly TestEntry[] = [entry(1), entry(2), entry(3)];
   readonly content: { applied: LogPosition; unusable: string | undefined };

@@ -41,7 +41,6 @@ export interface CuttingRelay {
   readonly url: string;
   /** Loses the answer to the next COMMIT, which the server still receives. */
   loseNextCommit(): void;
-  /** Number of lost answers. */
   readonly lost: number;
 }
 

@@ -87,11 +87,9 @@ describe('a difference', () => {
   });
 });
 
-describe('a rate', () => {
-  it('of equal days has the variance of its people', () => {
-    const alike = Array.from({ length: 10 }, () => ({ events: 20, checks: 100 }));
-    const { value, standardError } = rateOf({ days: alike, users: 200 });
-    expect(value).toBeCloseTo(0.2, 12);
-    expect(standardError).toBeCloseTo(Math.sqrt((0.2 * 0.8) / 100), 12);
-  });
+it('a rate of equal days has the variance of its people', () => {
+  const alike = Array.from({ length: 10 }, () => ({ events: 20, checks: 100 }));
+  const { value, standardError } = rateOf({ days: alike, users: 200 });
+  expect(value).toBeCloseTo(0.2, 12);
+  expect(standardError).toBeCloseTo(Math.sqrt((0.2 * 0.8) / 100), 12);
 });

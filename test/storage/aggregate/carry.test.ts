@@ -35,7 +35,6 @@ const [minuteMs, hourMs] = [60_000, 3_600_000];
 const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 500 * hourMs };
 const start = Date.UTC(2026, 0, 31, 22, 10) / minuteMs;
 
-/** Counts of a series in a minute. */
 interface Counted {
   readonly minute: number;
   readonly ordinal: number;

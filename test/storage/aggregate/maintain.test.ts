@@ -58,7 +58,6 @@ function add({ write }: Aggregator, events: readonly Event[], now: number): void
   write(batch.seal());
 }
 
-/** A step of upkeep at `now`. */
 function stepAt(now: number, limit: number): Maintenance {
   const horizons = horizonsAt(now, retention);
   return { task: 'retention', environment: environment.number, now, exposureDays: 30, horizons, limit };

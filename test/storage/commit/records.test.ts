@@ -90,7 +90,6 @@ test('the worker reads the added records of every kind, with reused arrays', () 
   );
 });
 
-/** A batch with one count of a new series. */
 function batchOf(arrays = new RecordArrays()): Batch {
   const batch = new Batch(arrays);
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });

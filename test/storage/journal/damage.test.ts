@@ -198,22 +198,18 @@ describe('a replay of six frames in three segments', () => {
   });
 });
 
-describe('a recycled segment', () => {
-  it('returns none of its older frames, although they are whole and in their places', () => {
-    const { disk, journal } = writeRecycled(6);
-    const older = Buffer.alloc(4_000, 4);
-    expect(Buffer.from(disk.contents(second)).indexOf(older)).toBe(4_096 + 3 * 4_016 + 16);
-    expect(replay(journal, 4)).toEqual([5, 6]);
-  });
+it('a recycled segment returns none of its older frames, although they are whole and in their places', () => {
+  const { disk, journal } = writeRecycled(6);
+  const older = Buffer.alloc(4_000, 4);
+  expect(Buffer.from(disk.contents(second)).indexOf(older)).toBe(4_096 + 3 * 4_016 + 16);
+  expect(replay(journal, 4)).toEqual([5, 6]);
 });
 
-describe('a reader of a running journal', () => {
-  it('reports a damaged frame that was acknowledged', () => {
-    const { disk, journal } = writeFrames(2);
-    const reader = new JournalReader(journal, 0);
-    disk.alter(first, flip(7_200));
-    expect(() => [...reader.frames(2)]).toThrow(
-      `/journal/${first} at offset 7120: frame 2, which was acknowledged, is damaged`,
-    );
-  });
+it('a reader of a running journal reports a damaged frame that was acknowledged', () => {
+  const { disk, journal } = writeFrames(2);
+  const reader = new JournalReader(journal, 0);
+  disk.alter(first, flip(7_200));
+  expect(() => [...reader.frames(2)]).toThrow(
+    `/journal/${first} at offset 7120: frame 2, which was acknowledged, is damaged`,
+  );
 });

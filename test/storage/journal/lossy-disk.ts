@@ -34,7 +34,6 @@ interface Inode {
   readonly unsynced: Map<number, Uint8Array[]>;
 }
 
-/** Changes the entries of a directory. */
 type EntryChange = (entries: Map<string, Inode>) => void;
 
 /**

@@ -5,7 +5,6 @@ import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
-  cleanUp,
   createKey,
   freshDirectory,
   manage,
@@ -138,7 +137,6 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     await prometheus?.close();
     unfolded?.release();
     disk?.kill('SIGKILL');
-    cleanUp();
   });
 
   const unknownKeys = () =>

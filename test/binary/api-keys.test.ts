@@ -6,7 +6,6 @@ import { openIssuer } from '../auth/support/issuer.ts';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   freshDirectory,
   prepare,
   startBinary,
@@ -27,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (service) await stop(service);
-  cleanUp();
 });
 
 /** Runs a client command with these variables. @returns its JSON */

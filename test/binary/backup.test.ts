@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   type Binary,
   binaryPath,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -20,8 +19,6 @@ import { enlarge } from '../support/large-store.ts';
 import { canMount } from '../support/mount.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
-
-afterAll(cleanUp);
 
 async function openShop(service: Binary, credentials: Awaited<ReturnType<typeof prepare>>) {
   const access = await token(service.http, credentials);

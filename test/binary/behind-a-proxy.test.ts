@@ -6,7 +6,6 @@ import { RawClient } from '../http/support/raw-client.ts';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -20,8 +19,6 @@ import { startProxy } from '../support/proxy.ts';
 import { type Answered, byGrpc, byHttp1, byHttp2, type Sent } from '../support/proxy-clients.ts';
 import { type ProxyKind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { encode as encodeMessage } from '../support/report-messages.ts';
-
-afterAll(cleanUp);
 
 /** The examples of docs/examples/proxy, run by the real programs: the client addresses that the service sees. */
 

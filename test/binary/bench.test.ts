@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Outcome } from '../../src/bench/outcome.ts';
-import { cleanUp, freshDirectory, prepare, requireBinary, startBinary, stop } from '../support/binary.ts';
+import { freshDirectory, prepare, requireBinary, startBinary, stop } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
-
-afterAll(cleanUp);
 
 /** The command lines of the processes that name a text. */
 function processesWith(text: string): string[] {

@@ -1,9 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary, token, usage } from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { freshDirectory, prepare, startBinary, token, usage } from '../support/binary.ts';
 import { seededRandom } from '../support/random.ts';
 import { openShop, type Shop } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 const rounds = 8;
 const minuteMs = 60_000;

@@ -8,7 +8,6 @@ import {
   type Binary,
   binaryPath,
   type Credentials,
-  cleanUp,
   freshDirectory,
   prepare,
   startBinary,
@@ -36,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (service) await stop(service);
-  cleanUp();
 });
 
 /** A user of this machine with a home of their own. */

@@ -1,22 +1,12 @@
 import { chmodSync, mkdirSync, statSync, truncateSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import {
-  binaryPath,
-  cleanUp,
-  freshDirectory,
-  prepare,
-  startBinary,
-  startProcess,
-  stop,
-} from '../support/binary.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { binaryPath, freshDirectory, prepare, startBinary, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { canMount } from '../support/mount.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { type Ended, runBinary, runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 describe('exit codes', () => {
   test.each([

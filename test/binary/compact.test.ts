@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { binaryPath, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { empty, enlarge } from '../support/large-store.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
@@ -16,8 +16,6 @@ beforeAll(async () => {
   await empty(prepared);
   await enlarge(prepared, 20e6);
 });
-
-afterAll(cleanUp);
 
 /** A directory to compact, and the content of its files. */
 function fresh() {

@@ -1,8 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ConsoleBrowser } from '../console/host/console-browser.ts';
-import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
-
-afterAll(cleanUp);
+import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 
 /** The same on any port: the name of the cookie must outlast a restart on another one. */
 const args = ['--auth-url', 'https://auth.example', '--base-url', 'https://console.example'];

@@ -9,13 +9,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { afterAll, describe, expect, test } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { describe, expect, test } from 'vitest';
+import { binaryPath, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 const logOf = (stderr: string): Record<string, unknown>[] =>
   stderr

@@ -3,14 +3,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { samplePeople } from '../../src/demo/story.ts';
-import { cleanUp, freshDirectory, manage, token, type UsageReport, usage } from '../support/binary.ts';
+import { freshDirectory, manage, token, type UsageReport, usage } from '../support/binary.ts';
 import { type Demo, spawnDemo, startDemo, stopDemos } from '../support/demo.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 afterAll(() => {
   stopDemos();
-  cleanUp();
 });
 
 const dayMs = 86_400_000;

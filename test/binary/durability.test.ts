@@ -1,11 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { freshDirectory, prepare, startBinary } from '../support/binary.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { seededRandom } from '../support/random.ts';
 import { openShop, readChecks } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 const connections = 8;
 const rounds = 10;

@@ -2,11 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { resolve } from 'node:path';
-import { afterAll, expect } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
+import { expect } from 'vitest';
+import { binaryPath, freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-
-afterAll(cleanUp);
 
 const root = resolve(import.meta.dirname, '../..');
 const linux = platform() === 'linux';

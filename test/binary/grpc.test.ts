@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { constants } from 'node:http2';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Binary, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Binary, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { describeOneTruth } from '../support/one-truth.ts';
 import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
 import { decode, encode } from '../support/report-messages.ts';
-
-afterAll(cleanUp);
 
 describeOneTruth('the compiled executable', async () => {
   const data = `${freshDirectory()}/data`;

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runImport } from '../../src/cli/import/run-import.ts';
 import { testContext } from '../cli/fixture.ts';
-import { type Binary, cleanUp, freshDirectory, prepare, startBinary, token } from '../support/binary.ts';
+import { type Binary, freshDirectory, prepare, startBinary, token } from '../support/binary.ts';
 import { openShop, readChecks } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 const counts = 60_000;
 const features = 50;

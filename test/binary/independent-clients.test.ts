@@ -1,11 +1,10 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { TestBrowser } from '../auth/test-browser.ts';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   freshDirectory,
   manage,
   prepare,
@@ -38,8 +37,6 @@ beforeAll(async () => {
   const path = `/api/v2/teams/${first.teamId}/clients`;
   shop = (await manage(service.http, access, 'POST', path, 201, body)) as Registered;
 });
-
-afterAll(cleanUp);
 
 /** Signs in as the administrator. @returns the address that the browser is redirected to */
 async function signIn(authorize: URL): Promise<URL> {

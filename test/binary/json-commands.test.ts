@@ -1,10 +1,8 @@
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory, prepare } from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { binaryPath, freshDirectory, prepare } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
-
-afterAll(cleanUp);
 
 test('backup, verify and compact print one JSON object each', async () => {
   const data = join(freshDirectory(), 'data');

@@ -6,7 +6,7 @@ import { newPostgresKey } from '../../src/replication/postgres/postgres-key.ts';
 import { spoolLayout, usageLayout } from '../../src/storage/lmdb/layout.ts';
 import { openLmdb, openRecords } from '../../src/storage/lmdb/lmdb.ts';
 import { openSpoolStore } from '../../src/storage/lmdb/usage.ts';
-import { cleanUp, freshDirectory, prepare } from '../support/binary.ts';
+import { freshDirectory, prepare } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -14,8 +14,6 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 /** Every command of this version refuses what a later version wrote, and changes nothing. */
-
-afterAll(cleanUp);
 
 const commands = Object.values(commandTable).flatMap((entry) => [...entry.commands]);
 

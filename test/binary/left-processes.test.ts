@@ -1,7 +1,5 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, freshDirectory, startBinary, stop } from '../support/binary.ts';
-
-afterAll(cleanUp);
+import { describe, expect, test } from 'vitest';
+import { freshDirectory, startBinary, stop } from '../support/binary.ts';
 
 describe('a server that a failed test left running', () => {
   const data = `${freshDirectory()}/data`;

@@ -1,6 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
-  cleanUp,
   createApplication,
   freshDirectory,
   manage,
@@ -10,8 +9,6 @@ import {
   token,
 } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
-
-afterAll(cleanUp);
 
 /** Characters of two, three and four bytes, one that is not printed, and longer names than one call of the decoder reads. */
 const names = ['Größe', 'a\u202eb', '名'.repeat(85), '🚀'.repeat(60), `${'x'.repeat(60)}é`];

@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
-
-afterAll(cleanUp);
+import { describe, expect, it } from 'vitest';
+import { freshDirectory } from '../support/binary.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const addOn = 'uWebSockets.js';

@@ -6,7 +6,6 @@ import { freePort } from '../../src/http/bind-failure.ts';
 import { connectChromium } from '../browser/support/chromium.ts';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -22,8 +21,6 @@ import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
 import { alpn, byGrpc, byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import { encode } from '../support/report-messages.ts';
-
-afterAll(cleanUp);
 
 /** gRPC, HTTP/1.1 and HTTP/2 on one address, with real clients. Every message of theirs counts one check. */
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, vi } from 'vitest';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -45,7 +44,6 @@ describe("the server SDK with flagmeter's hook", () => {
   afterAll(() => {
     for (const app of apps) app.kill();
     for (const host of hosts) host.close();
-    cleanUp();
   });
 
   /** Starts an application that reports to an environment of its own, through a host of its own. */

@@ -1,11 +1,9 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory, prepare } from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { binaryPath, freshDirectory, prepare } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
-
-afterAll(cleanUp);
 
 const asOther = ['--reuid=65534', '--regid=65534', '--clear-groups', binaryPath];
 

@@ -1,8 +1,6 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { TestCollector } from '../serve/otlp/collector.ts';
-import { cleanUp, startBinary, stop } from '../support/binary.ts';
-
-afterAll(cleanUp);
+import { startBinary, stop } from '../support/binary.ts';
 
 test('the executable sends a trace to a collector, and exits in time when the collector is unreachable', async () => {
   const collector = await TestCollector.open();

@@ -1,9 +1,6 @@
-import { afterAll } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { describePackets } from '../support/packet-suite.ts';
-
-afterAll(cleanUp);
 
 for (const threads of [0, 3])
   describePackets(`the compiled executable with ${threads} front-end threads`, async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { type SecurePostgres, securePostgres } from '../support/postgres-certificates.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -13,10 +13,7 @@ beforeAll(async () => {
   await server.postgres.query(`CREATE ROLE flagmeter LOGIN PASSWORD 'right horse'`);
   await server.postgres.query('CREATE DATABASE flagmeter OWNER flagmeter');
 });
-afterAll(async () => {
-  await server.close();
-  cleanUp();
-});
+afterAll(() => server.close());
 
 const url = (password: string, root: string, host = 'localhost') =>
   `postgres://flagmeter:${password}@127.0.0.1:1,${host}:${server.postgres.port}/flagmeter?sslrootcert=${server.file(root)}`;

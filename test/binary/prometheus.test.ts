@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -88,7 +87,6 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     await prometheus?.close();
     for (const each of [node, alone]) if (each !== undefined) await stop(each, 'SIGKILL');
     await database?.close();
-    cleanUp();
   });
 
   test('promtool accepts the metrics', async () => {

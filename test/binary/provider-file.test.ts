@@ -6,7 +6,6 @@ import { clientId, clientSecret, type OwnProvider, startOwnProvider } from '../a
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   freshDirectory,
   manage,
   prepare,
@@ -32,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (service) await stop(service);
   await provider?.close();
-  cleanUp();
 });
 
 /** Writes the file with one provider. */

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   freshDirectory,
   prepare,
@@ -28,8 +27,6 @@ beforeAll(async () => {
   access = await token(service.http, credentials);
   application = await createApplication(service.http, access, { name: 'Shop' });
 });
-
-afterAll(cleanUp);
 
 /** Denies the management API, or everything but packets and minting. */
 const rules = {

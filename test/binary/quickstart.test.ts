@@ -3,11 +3,9 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-
-afterAll(cleanUp);
 
 const root = resolve(import.meta.dirname, '../..');
 /** The shell commands of a section of a document, one text for each block. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Layout, openLaidOut, usageLayout } from '../../src/storage/lmdb/layout.ts';
 import { fillStore, readStore } from '../fixtures/stores/fill.ts';
 import { fillMore, urls } from '../fixtures/stores/fill-more.ts';
 import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
-import { cleanUp, freshDirectory, manage, prepare, startBinary, stop } from '../support/binary.ts';
+import { freshDirectory, manage, prepare, startBinary, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
@@ -23,8 +23,6 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe(
     beforeAll(async () => {
       before = await binaryBefore();
     }, 240_000);
-
-    afterAll(cleanUp);
 
     test('continues with a directory of this version, keeps unknown data, and this version continues after it', async () => {
       const data = join(freshDirectory(), 'data');

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { decodeProtectedHeader } from 'jose';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type Binary,
   binaryPath,
   type Credentials,
-  cleanUp,
   freshDirectory,
   manage,
   prepare,
@@ -14,8 +13,6 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
-
-afterAll(cleanUp);
 
 const run = promisify(execFile);
 

@@ -1,11 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { cleanUp, freshDirectory, manage, prepare, startBinary, stop, token } from '../support/binary.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { freshDirectory, manage, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
-
-afterAll(cleanUp);
 
 async function start(args: readonly string[], env = {}) {
   const data = join(freshDirectory(), 'data');

@@ -6,7 +6,6 @@ import { ConsoleBrowser } from '../console/host/console-browser.ts';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -79,7 +78,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (service !== undefined) await stop(service);
   outside?.close();
-  cleanUp();
 });
 
 function note(name: string, secret: string): void {

@@ -1,11 +1,9 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
-
-afterAll(cleanUp);
 
 test('serve --check of a valid configuration exits with 0 and creates nothing', async () => {
   const directory = freshDirectory();

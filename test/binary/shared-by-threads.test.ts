@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testClock } from '../accounts/fixture.ts';
-import { cleanUp, freshDirectory, manage, prepare, startBinary, token } from '../support/binary.ts';
+import { freshDirectory, manage, prepare, startBinary, token } from '../support/binary.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { openSender, type PacketSender } from '../support/packet-sender.ts';
 import { attachPeople, type People } from '../support/people.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   for (const sender of senders) sender.close();
-  cleanUp();
 });
 
 const packet = (feature: string, i: string) => ({

@@ -1,7 +1,5 @@
-import { afterAll, expect, test, vi } from 'vitest';
-import { type Binary, cleanUp, startBinary } from '../support/binary.ts';
-
-afterAll(cleanUp);
+import { expect, test, vi } from 'vitest';
+import { type Binary, startBinary } from '../support/binary.ts';
 
 const start = (seconds: number) => startBinary({ args: ['--shutdown-delay', String(seconds)] });
 

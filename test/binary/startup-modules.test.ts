@@ -1,14 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { binaryPath, cleanUp, freshDirectory, startBinary, stop } from '../support/binary.ts';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { binaryPath, freshDirectory, startBinary, stop } from '../support/binary.ts';
 
 /*
  * What a start of the server loads costs time and memory in every installation. Load a module that few installations need when it is
  * first used, with `import()`. If each of them needs it: `npx vitest run --project system test/binary/startup-modules.test.ts -u`.
  */
-
-afterAll(cleanUp);
 
 /** Bytes of each loaded module, by its path. */
 let loaded: ReadonlyMap<string, number>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Binary, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { type Binary, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { addOldSessions } from '../support/old-session.ts';
 import { runBinary } from '../support/run-binary.ts';
 
@@ -14,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (service) await stop(service);
-  cleanUp();
 });
 
 test('a dangerous change after an old sign-in asks for another one, also with a refreshed token', async () => {

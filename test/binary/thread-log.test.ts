@@ -1,21 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import {
-  binaryPath,
-  cleanUp,
-  freshDirectory,
-  prepare,
-  startBinary,
-  startProcess,
-  stop,
-} from '../support/binary.ts';
+import { expect, test } from 'vitest';
+import { binaryPath, freshDirectory, prepare, startBinary, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { openShop } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 /** Every packet that takes a millisecond is slow, so each thread logs a line a second. */
 const args = [...frontThreads(2), '--slow-request', '1'];

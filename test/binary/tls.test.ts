@@ -1,14 +1,12 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
-import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+import { binaryPath, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { whyNotOnNode } from '../support/node-engine.ts';
-
-afterAll(cleanUp);
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 const main = fileURLToPath(new URL('../../dist/node/main.js', import.meta.url));
@@ -62,6 +60,7 @@ const only = (suite: string): ConnectionOptions => ({
   ciphers: `${suite}:@SECLEVEL=0`,
   maxVersion: 'TLSv1.2',
 });
+
 const version = (name: 'TLSv1' | 'TLSv1.1' | 'TLSv1.3'): ConnectionOptions => ({
   ciphers: 'ALL:@SECLEVEL=0',
   minVersion: name,

@@ -1,15 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
-import {
-  type Binary,
-  cleanUp,
-  freshDirectory,
-  prepare,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
-
-afterAll(cleanUp);
+import { expect, test } from 'vitest';
+import { type Binary, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 
 const ownListeners = ['--auth-listen', '127.0.0.1:0', '--api-listen', '127.0.0.1:0'];
 /** The same on any port: a token must outlast a restart on other ports. */

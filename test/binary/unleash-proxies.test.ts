@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vites
 import { fillIn } from '../../src/console/pages/first-run/proxy-rule.ts';
 import {
   type Binary,
-  cleanUp,
   createApplication,
   freshDirectory,
   manage,
@@ -22,8 +21,6 @@ import { needing } from '../support/needing.ts';
 import { byHttp1 } from '../support/proxy-clients.ts';
 import { example, type ProxyKind, runProxy } from '../support/proxy-program.ts';
 import { readChecks } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 /** The examples of docs/examples/unleash, run by the real programs. */
 

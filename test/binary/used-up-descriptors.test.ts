@@ -1,20 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RawClient, type RawReply } from '../http/support/raw-client.ts';
-import {
-  type Binary,
-  cleanUp,
-  freshDirectory,
-  prepare,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
+import { type Binary, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { openShop } from '../support/shop.ts';
-
-afterAll(cleanUp);
 
 /** Sets the soft limit of open files. */
 function limitFiles({ pid }: Binary, limit: number): void {

@@ -1,8 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   type Binary,
   type Credentials,
-  cleanUp,
   createApplication,
   createKey,
   freshDirectory,
@@ -13,8 +12,6 @@ import {
   token,
 } from '../support/binary.ts';
 import { openReceiver, type Receiver, verified } from '../webhooks/receiver.ts';
-
-afterAll(cleanUp);
 
 /** What calls the management API. */
 type Call = (method: string, path: string, status: number, body?: object) => Promise<unknown>;

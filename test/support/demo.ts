@@ -26,7 +26,7 @@ export interface StartingDemo {
 
 const running = new Set<ChildProcess>();
 
-/** Kills the demos that still run. Call it in `afterAll`, before `cleanUp` of binary.ts. */
+/** Kills the demos that still run. Call it in `afterAll`. */
 export function stopDemos(): void {
   for (const child of running) child.kill('SIGKILL');
   running.clear();

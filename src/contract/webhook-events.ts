@@ -8,7 +8,6 @@ import { listed, type Words, words } from './words.ts';
  * the choices of the console, the tables of docs/webhooks.md and the formats of deliveries derive from it.
  */
 
-/** A page of the console. */
 export interface ConsolePage {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
@@ -86,9 +85,7 @@ const owners = [{ type: 'user', id: 'user_…', name: 'Ada Lovelace' }] as const
 /** Verdicts that call for a change of the code. */
 const calling: readonly string[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
 
-/** Reasons of a verdict that are shown. */
 const mostReasons = 3;
-/** Environments that are named. */
 const mostEnvironments = 5;
 
 /** The events that teams can subscribe to. */
@@ -375,7 +372,6 @@ export type WebhookEventData = {
   readonly [Type in SentEventType]: (typeof sentEvents)[Type]['example'];
 };
 
-/** An event for the webhooks of a team. */
 export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
   readonly [Each in Type]: {
     readonly type: Each;
@@ -396,7 +392,6 @@ export function eventMessage<Type extends SentEventType>(
   return message(data);
 }
 
-/** Owners that are named. */
 const mostOwners = 3;
 
 function ownersFact(owners: Owners | undefined): EventMessage['facts'] {
@@ -411,7 +406,6 @@ function ownersWords(owners: Owners): Words {
   );
 }
 
-/** Flags and applications that a digest names. */
 const mostInDigest = 10;
 
 function digestMessage({ week, applications, applicationsLeftOut, team }: DigestData & OfTeam): EventMessage {

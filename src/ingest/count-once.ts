@@ -270,10 +270,9 @@ const maxProbes = 128;
 const never = Number.NEGATIVE_INFINITY;
 
 /**
- * The messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings in a
- * map would keep the garbage collector busy. New messages are appended, and old ones are dropped at the start. When the end is
- * reached, the rest is copied to new arrays. If an attacker has filled all slots a message could take, a new message replaces
- * another one.
+ * The messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings in a map
+ * would keep the garbage collector busy. New messages are appended, and old ones are dropped at the start. When the end is reached,
+ * the rest is copied to new arrays. If an attacker has filled all slots a message could take, a new message replaces another one.
  */
 export class ApplicationMessages {
   /** Unix ms of the newest message. */

@@ -58,8 +58,6 @@ export interface CallTransport<Incoming> extends Transport<Incoming> {
   refuse(refusal: ApiError): CallAnswer;
 }
 
-/** Declarations shared by the endpoints that take packets and reports. */
-
 export function handlerOf(intake: Intake<Request, Reply>): Handler {
   return (request) => intake.receive(request);
 }

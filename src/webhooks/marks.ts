@@ -58,10 +58,7 @@ const moveOnMs = 15 * 60_000;
 /** `move on`: send nothing, but update the mark. */
 export type Step = 'tell' | 'move on' | undefined;
 
-/**
- * What to do about refusals, the last of them at `lastAt`.
- * @param marked when the episode was last announced or updated
- */
+/** What to do about refusals, the last of them at `lastAt`. @param marked when the episode was last announced or updated */
 export function stepOf(
   marked: number | undefined,
   { count, lastAt }: { readonly count: number; readonly lastAt: number },

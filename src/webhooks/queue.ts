@@ -24,10 +24,7 @@ export function announcer(randomBytes: RandomBytes): Announce {
   return (draft, event) => void enqueue(draft, event, { now: event.at, randomBytes });
 }
 
-/**
- * Queues an event for each webhook of the team that was subscribed when it happened.
- * @returns the number of webhooks
- */
+/** Queues an event for each webhook of the team that was subscribed when it happened. @returns the number of webhooks */
 export function enqueue(draft: Draft, event: WebhookEvent, deps: QueueDeps): number {
   const { type, teamId, at, withinMs = 0, data } = event;
   const wanting = [...draft.records('webhooks').values()].filter(
@@ -86,10 +83,7 @@ export function add(
   return delivery;
 }
 
-/**
- * Repeats a delivery, whatever its outcome.
- * @throws {ApiError} `not_found`
- */
+/** Repeats a delivery, whatever its outcome. @throws {ApiError} `not_found` */
 export function queueAgain(draft: Draft, webhookId: string, id: string, now: number): WebhookDelivery {
   const delivery = mustExist('delivery', findDelivery(draft, webhookId, id));
   const key = deliveryKey(webhookId, delivery.number);

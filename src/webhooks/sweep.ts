@@ -30,10 +30,7 @@ export function sweepWebhooks(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
-/**
- * One round over all tables; ends early if the service is stopping.
- * @throws {ApiError} as a change of the accounts does
- */
+/** One round over all tables; ends early if the service is stopping. @throws {ApiError} as a change of the accounts does */
 export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }

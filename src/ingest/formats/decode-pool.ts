@@ -7,9 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import { resultOf } from '../../runtime/thread-calls.ts';
 import type { Decoded, DecodeTask, Decoding, LargeFormat } from './decode-worker.ts';
 
-/**
- * Decodes large reports in a separate thread. A few kB of gzip may take a second, during which nothing else would be answered.
- */
+/** Decodes large reports in a separate thread. A few kB of gzip may take a second, during which nothing else would be answered. */
 export interface DecodePool {
   /**
    * Runs work on a large report when it is the sender's turn. One report is in memory at a time, round robin over senders.

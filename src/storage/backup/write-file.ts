@@ -117,8 +117,7 @@ function alignedMemory(): Buffer {
 
 /**
  * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O keeps the page cache for the service's
- * store and leaves little for a sync to do, which the service's own syncs would wait for. Without direct I/O, each chunk is
- * synced.
+ * store and leaves little for a sync to do, which the service's own syncs would wait for. Without direct I/O, each chunk is synced.
  */
 export class FileWriter {
   readonly #path: string;

@@ -191,8 +191,6 @@ export interface RetiredKey extends KeyRecord {
   readonly retiredAt: number;
 }
 
-/** The records of identity providers. Times are Unix milliseconds. */
-
 /** A service that users sign in with (OpenID Connect Core 1.0). */
 export interface IdentityProvider {
   readonly id: string;

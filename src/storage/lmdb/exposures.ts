@@ -6,13 +6,12 @@ import type { UsageTables } from './usage.ts';
 /**
  * The variants that a person was given in one environment.
  *
- * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day the person
- * is listed under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds), checks, used and
- * viewed (f64 each). The environment alone is the key of its number of people (u32).
+ * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day the person is listed
+ * under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds), checks, used and viewed (f64 each).
+ * The environment alone is the key of its number of people (u32).
  *
- * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no
- * later than the oldest `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the
- * sweep does when it gets there.
+ * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no later than the oldest
+ * `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the sweep does when it gets there.
  */
 export interface Exposure extends Counts {
   /** Unix seconds. */

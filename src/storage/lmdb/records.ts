@@ -348,8 +348,6 @@ export interface Experiment extends ExperimentPlan {
   readonly result?: { readonly at: number; readonly figures: ExperimentFigures };
 }
 
-/** The records of webhooks. Times are Unix milliseconds. */
-
 export interface WebhookSecret {
   /** `whsec_` and base64. Stored in plain text, because it signs. */
   readonly text: string;

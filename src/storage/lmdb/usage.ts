@@ -129,10 +129,7 @@ export interface Mark {
   readonly version: number;
 }
 
-/**
- * Opens the spool of a data directory. Each thread opens it separately, the main thread first.
- * @throws {Error} as `openLaidOut`
- */
+/** Opens the spool of a data directory. Each thread opens it separately, the main thread first. @throws {Error} as `openLaidOut` */
 export function openSpoolStore(data: string): SpoolStore {
   const lmdb = openLaidOut(data, spoolLayout);
   return {

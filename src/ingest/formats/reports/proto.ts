@@ -254,10 +254,9 @@ type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] }
 const noVariants: readonly VariantValue[] = [];
 
 /**
- * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
- * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the numbers
- * of the other fields by one. Protobuf does not send a value of zero. A counter without a value has none, which changes no sum.
- * An observation without a value is zero.
+ * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a `Metrics.MetricObservationMessage`,
+ * of which the last is kept. An observation starts with its time, which shifts the numbers of the other fields by one. Protobuf
+ * does not send a value of zero. A counter without a value has none, which changes no sum. An observation without a value is zero.
  */
 function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts): void {
   const outer = reader.enter();

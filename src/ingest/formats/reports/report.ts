@@ -173,9 +173,8 @@ export function endUsage(
 }
 
 /**
- * Completes the variants that an entry counts: its `variantStats`, or else the legacy counts as variants `enabled` and
- * `disabled`. Named variants exist even with zeros. A legacy one exists only if its count is not zero, because every old entry
- * has both.
+ * Completes the variants that an entry counts: its `variantStats`, or else the legacy counts as variants `enabled` and `disabled`.
+ * Named variants exist even with zeros. A legacy one exists only if its count is not zero, because every old entry has both.
  *
  * `requestCount` is ignored. It is the number of requests that checked a variant at least once, a different unit from checks.
  *

@@ -163,7 +163,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6338,
+  accounts: 6109,
   auth: 10943,
   bench: 3183,
   cli: 5908,

@@ -16,7 +16,7 @@ import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
 import type { Draft, KeyRange, MemoryTable } from './store/account-store.ts';
 
-/** The kinds of things that are numbered, each in its own sequence. */
+/** Each has its own numbers. */
 type Sequence =
   | 'application'
   | 'environment'
@@ -113,9 +113,8 @@ export class AccountDraft implements Accounts, Draft {
   }
 
   /**
-   * Writes an entry about the change into the audit log.
+   * Writes an entry into the audit log.
    * @param teamId the team that may read it
-   * @param details how a sign-in was proven, or what has changed
    */
   note(
     action: AuditAction,
@@ -128,12 +127,11 @@ export class AccountDraft implements Accounts, Draft {
     this.put('audit', auditKey(number), { number, at, actor, action, teamId, target, ...details });
   }
 
-  /** Announces an event to the webhooks of a team. */
   announce<Type extends WebhookEventType>(type: Type, teamId: string, data: WebhookEventData[Type]): void {
     this.#announce(this, { type, teamId, at: this.#authorship.at, data } as WebhookEvent);
   }
 
-  /** The next number of a sequence, starting at 1. Numbers are never reused. */
+  /** Numbers start at 1 and are never reused. */
   takeNumber(sequence: Sequence): number {
     const number = this.get('numbers', sequence) ?? 1;
     this.put('numbers', sequence, number + 1);

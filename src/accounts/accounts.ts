@@ -27,12 +27,11 @@ export interface Accounts {
   readonly identityProviders: ReadonlyMap<string, IdentityProvider>;
   /** Pending removals from disk. */
   readonly deletions: ReadonlyMap<string, Deletion>;
-  /** An application's declared features, by name; likewise its metrics. */
+  /** By name. */
   featuresOf(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
   metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
   /** The last code scan of each repository of an application. */
   scansOf(applicationId: string): ReadonlyMap<string, CodeScan>;
-  /** The keys of an application, oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[];
 }
 

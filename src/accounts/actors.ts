@@ -7,14 +7,9 @@ export interface Authorship {
   readonly at: number;
 }
 
-/** The service itself. */
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
-/**
- * The user or API key with this id, under its current name. Without an id, an unauthenticated caller, such as after a failed
- * sign-in.
- * @param address the address of the peer
- */
+/** The user or API key with this id, under its current name. Without an id, an unauthenticated caller. */
 export function actorOf(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
   id: string | undefined,

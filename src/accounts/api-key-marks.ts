@@ -4,7 +4,6 @@ import type { AccountDraft } from './account-draft.ts';
 /** A recorded use is updated on disk only after this time, so that busy keys do not cause a commit every minute. */
 const precisionMs = 5 * 60_000;
 
-/** The last use of an API key. */
 export interface Use {
   /** Unix ms. */
   readonly at: number;

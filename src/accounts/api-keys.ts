@@ -33,7 +33,6 @@ interface Settings extends PlainKeySettings {
   readonly expiresAt: number | null;
 }
 
-/** The team and the client id of an API key. */
 interface ApiKeyPath {
   readonly teamId: string;
   readonly clientId: string;
@@ -47,10 +46,7 @@ export interface NewApiKey {
 
 type WantedApiKey = Credential & PlainKeySettings & Partial<Settings> & { readonly teamId: string };
 
-/**
- * Makes OAuth client credentials for a team.
- * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (expiry), `plan_limit`
- */
+/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (expiry), `plan_limit` */
 export function createApiKey(directory: Directory, wanted: WantedApiKey): Promise<NewApiKey> {
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(wanted.teamId));
@@ -110,7 +106,6 @@ export function patchApiKey(
   });
 }
 
-/** Whether a credential would be of another kind than that of the API key. */
 function isOther(wanted: unknown, own: unknown): boolean {
   return wanted !== undefined && own === undefined;
 }
@@ -140,10 +135,7 @@ export function rotateApiKeySecret(
   });
 }
 
-/**
- * Deletes an API key of a team. Its tokens are rejected from now on.
- * @throws {ApiError} `not_found`
- */
+/** @throws {ApiError} `not_found` */
 export function deleteApiKey(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
@@ -172,12 +164,10 @@ export function previousSecretOf(apiKey: ApiKey | undefined, now: number): ApiKe
   return previousSecret !== undefined && now < previousSecret.until ? previousSecret : undefined;
 }
 
-/** Whether an API key exists and has not expired. */
 export function isUsable(apiKey: ApiKey | undefined, now: number): apiKey is ApiKey {
   return apiKey !== undefined && now < (apiKey.expiresAt ?? Infinity);
 }
 
-/** An API key that is not stored yet. */
 export function newApiKey(
   wanted: Pick<ApiKey, 'number' | 'teamId' | 'name' | 'role'>,
   now: number,

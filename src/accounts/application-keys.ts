@@ -25,10 +25,7 @@ export interface NewKey {
   readonly text: string;
 }
 
-/**
- * Makes a key. Its name defaults to its type.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
- */
+/** @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit` */
 export function createKey(
   directory: Directory,
   applicationId: string,
@@ -43,7 +40,6 @@ export function createKey(
   });
 }
 
-/** A key that replaces another one. */
 interface RotatedKey extends NewKey {
   /** The time until which the previous key is accepted. */
   readonly previousUntil: number;
@@ -82,18 +78,17 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
 const cannotRotate = `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${replacement}`;
 export const rotatedBefore = 'This key was rotated already: rotate the key that replaced it';
 
-/** A token of another service. */
 interface AdoptedToken {
   readonly token: string;
   readonly type: KeyType;
   readonly name?: string;
-  /** Name of the environment that the token stands for. */
+  /** Name. */
   readonly environment: string;
 }
 
 /**
- * Adopts a token of another service, such as Unleash, as a key. Only its hash is kept, whatever its type. Its default name differs
- * from that of a created key, so a name finds one key.
+ * Adopts a token of another service, such as Unleash, as a key. Its default name differs from that of a created key, so a name finds
+ * one key.
  * @throws {ApiError} `not_found` (application), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
  */
 export function adoptKey(
@@ -128,7 +123,6 @@ function checkCount(draft: AccountDraft, application: Application): void {
   checkPlan(planOf(draft, application), 'keys', draft.keysOf(application.id).filter(isCounted).length + 1);
 }
 
-/** True unless a key was rotated. */
 export function isCounted({ replaced }: ApplicationKey): boolean {
   return replaced === undefined;
 }
@@ -161,10 +155,7 @@ function addKey(
 /** Maximum number of revoked keys that an application keeps. */
 const maxRevoked = 20;
 
-/**
- * Revokes a key. The next packet with it is rejected. The application keeps what identifies it.
- * @throws {ApiError} `not_found`
- */
+/** @throws {ApiError} `not_found` */
 export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

@@ -14,7 +14,6 @@ import { isOriginPattern, withoutSlash } from './origins.ts';
 import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
 
-/** A new application. Omitted settings have their defaults. */
 interface NewApplication extends Partial<Omit<PlainApplicationSettings, 'name'>> {
   readonly name: string;
   readonly teamId: string;
@@ -27,10 +26,7 @@ export const maxOrigins = 100;
 
 const defaultEnvironments = ['Production', 'Staging', 'Development'];
 
-/**
- * Makes an application with its environments.
- * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `plan_limit`
- */
+/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `plan_limit` */
 export function createApplication(directory: Directory, wanted: NewApplication): Promise<Application> {
   const { environments: names = defaultEnvironments, teamId, ...given } = wanted;
   return directory.change((draft) => {
@@ -55,10 +51,7 @@ export function createApplication(directory: Directory, wanted: NewApplication):
   });
 }
 
-/**
- * Changes the given settings.
- * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
- */
+/** @throws {ApiError} `not_found`, `invalid_name`, `invalid_body` */
 export function patchApplication(
   directory: Directory,
   id: string,
@@ -76,10 +69,7 @@ export function patchApplication(
   });
 }
 
-/**
- * Deletes an application with its environments, keys and declarations. Its usage is removed in the background.
- * @throws {ApiError} `not_found`
- */
+/** Its usage is removed in the background. @throws {ApiError} `not_found` */
 export function deleteApplication(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(id));
@@ -103,12 +93,10 @@ export function deleteApplication(directory: Directory, id: string): Promise<voi
   });
 }
 
-/** An application, as named in the audit log. */
 export function targetOf({ id, name }: Application): Deletion['target'] {
   return { type: 'application', id, name };
 }
 
-/** The stored form of the entered settings. */
 function entered<T extends Pick<PlainApplicationSettings, 'allowedOrigins'>>(settings: T): T {
   return { ...settings, allowedOrigins: settings.allowedOrigins.map(withoutSlash) };
 }

@@ -8,7 +8,6 @@ import { auditKey, showEntry } from './audit-log.ts';
 
 type Source = Pick<AccountTables, 'audit'>;
 
-/** Rounds since the start of the process. */
 interface ExportCounts {
   made: number;
   failed: number;
@@ -28,7 +27,6 @@ export class AuditExport {
   readonly #lock: Pick<DataLock, 'release'>;
   /** The last entry in a file; `undefined` until it is read from the files. */
   #last: AuditEntry | 'none' | undefined;
-  /** Whether the last round failed, which has been logged. */
   #isFailing = false;
 
   private constructor(directory: string, lock: Pick<DataLock, 'release'>, log: Log) {
@@ -112,10 +110,7 @@ export class AuditExport {
     }
   }
 
-  /**
-   * Copies some entries.
-   * @returns whether there may be more
-   */
+  /** @returns whether there may be more */
   async #copy({ audit }: Source): Promise<boolean> {
     const range = { start: auditKey(this.#number + 1), limit: stride };
     const entries = Array.from(audit.getRange(range), ({ value }) => value);
@@ -141,7 +136,6 @@ export class AuditExport {
   }
 }
 
-/** Consecutive lines for one file. */
 interface Run {
   readonly path: string;
   readonly lines: string[];
@@ -182,7 +176,6 @@ async function appendLines(path: string, lines: readonly string[]): Promise<void
   }
 }
 
-/** Makes the names of new files durable. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

@@ -7,7 +7,6 @@ export function auditKey(number: number): string {
   return String(number).padStart(16, '0');
 }
 
-/** An entry, as shown to its readers. */
 export function showEntry(entry: AuditEntry): ShownEntry {
   const { number, at, actor, action, teamId, target, factors, provider, reason, changes } = entry;
   const applicationId = applicationOf(entry);
@@ -26,7 +25,6 @@ export function showEntry(entry: AuditEntry): ShownEntry {
   };
 }
 
-/** The kinds of targets whose id is that of their application. */
 const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
 /** The application that an entry is about; `undefined` if it is about none, or about a key in an earlier release. */
@@ -34,11 +32,7 @@ export function applicationOf({ applicationId, target }: AuditEntry): string | u
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }
 
-/**
- * Some entries of the audit log, latest first.
- * @param before the number after that of the first entry; by default, the latest entry comes first
- * @param limit maximum number of entries
- */
+/** Latest first. @param before the number after that of the first entry */
 export function auditEntries(
   { audit }: Pick<AccountTables, 'audit'>,
   before: number | undefined,

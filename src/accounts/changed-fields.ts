@@ -22,7 +22,6 @@ export function changesBetween(before: object, after: object): { readonly change
   return { changes: changes.slice(0, most) };
 }
 
-/** A value as text; `null` if it is not set. */
 function textOf(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = Array.isArray(value) ? value.map(itemText).join(', ') : plainText(field, value);

@@ -8,10 +8,7 @@ export function checkName(what: string, name: string): void {
   throw new ApiError('invalid_name', nameRule(what));
 }
 
-/**
- * Checks a name that packets use, too: any name valid in a packet can be declared.
- * @throws {ApiError} `invalid_name`
- */
+/** Any name that is valid in a packet can be declared. @throws {ApiError} `invalid_name` */
 export function checkSentName(what: string, name: string): void {
   if (!isName(name)) throw new ApiError('invalid_name', sentNameRule(what));
 }
@@ -40,10 +37,7 @@ export function checkLimit(what: string, count: number, limit: number): void {
 
 export const tooMany = (what: string, limit: number) => `Cannot have more than ${limit} ${what}`;
 
-/**
- * Returns the thing if it exists.
- * @throws {ApiError} `not_found`
- */
+/** @throws {ApiError} `not_found` */
 export function mustExist<T>(what: string, thing: T | undefined): T {
   if (thing === undefined) throw new ApiError('not_found', missing(what));
   return thing;

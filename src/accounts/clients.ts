@@ -27,10 +27,7 @@ export interface NewClient {
   readonly clientSecret: string | null;
 }
 
-/**
- * Registers an application that members of a team may sign in to.
- * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit`
- */
+/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit` */
 export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
   const { teamId, confidential, publicKeys, ...settings } = wanted;
   return directory.change((draft) => {
@@ -57,10 +54,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
   });
 }
 
-/**
- * Deletes a client of a team. Users can no longer sign in to it.
- * @throws {ApiError} `not_found`
- */
+/** @throws {ApiError} `not_found` */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const client = mustBelong('sign-in client', draft.clients.get(clientId), teamId);

@@ -17,10 +17,7 @@ const linkWithoutRevision = '`link` with {revision} requires `revision`';
 /** Maximum number of features remembered as missing from the code. */
 const maxMissing = 2000;
 
-/**
- * Replaces the scan of a repository.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `invalid_body`, `conflict` if there are too many
- */
+/** @throws {ApiError} `not_found` (application), `invalid_name`, `invalid_body`, `conflict` if there are too many */
 export function putScan(
   directory: Directory,
   applicationId: string,
@@ -57,7 +54,7 @@ export function putScan(
   });
 }
 
-/** Deletes the scan of a repository. @throws {ApiError} `not_found` */
+/** @throws {ApiError} `not_found` */
 export function deleteScan(directory: Directory, applicationId: string, repository: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
@@ -94,7 +91,6 @@ function isLink(link: string): boolean {
   );
 }
 
-/** The address of a line. */
 export function linkTo(
   template: string,
   revision: string | null,
@@ -145,7 +141,6 @@ function missingFrom(
   return missing.filter(([name]) => !found.has(name)).slice(-maxMissing);
 }
 
-/** A feature in the code of a repository. */
 interface Found {
   readonly count: number;
   readonly places: readonly {
@@ -159,7 +154,6 @@ interface Found {
 
 const found = new WeakMap<CodeScan, ReadonlyMap<string, Found>>();
 
-/** The features of a scan, by name. */
 export function foundIn(scan: CodeScan): ReadonlyMap<string, Found> {
   const known = found.get(scan);
   if (known !== undefined) return known;

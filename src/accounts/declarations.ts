@@ -9,7 +9,6 @@ import { LayeredRecords } from './store/layer.ts';
 /** The tables by application and name: what teams record about names in packets, and scans of repositories. */
 type DeclarationTable = 'features' | 'metrics' | 'codeScans';
 
-/** The key of a team's declaration of a feature or metric. */
 export function declarationKey(applicationId: string, name: string): string {
   return `${applicationId} ${name}`;
 }
@@ -19,7 +18,6 @@ export function declarationsVersion(declared: readonly FeatureDeclaration[]): st
   return `${declared.length} ${declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0)}`;
 }
 
-/** A feature or metric, as named in the audit log. */
 export function declarationTarget(
   type: 'feature' | 'metric',
   { id }: Application,
@@ -38,7 +36,6 @@ export function checkDeclaredName(what: string, name: string): void {
 export const reservedName = (what: string) =>
   `Cannot take the name of ${what}: ${surplusName} is reserved for items over a limit`;
 
-/** An application's declarations by name, including pending writes. */
 export function declarationsWith<T>(
   onDisk: ReadonlyMap<string, T>,
   applicationId: string,
@@ -68,12 +65,10 @@ export class Declarations<Table extends DeclarationTable> {
     this.#complete = complete;
   }
 
-  /** The declarations of an application, by name. */
   of(applicationId: string): ReadonlyMap<string, AccountRecords[Table]> {
     return this.#applications.get(applicationId) ?? new Map();
   }
 
-  /** Applies what was written to the tables. */
   update(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) {
       if (table !== this.#table) continue;

@@ -2,15 +2,12 @@ import type { Deletion } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Directory } from './directory.ts';
 
-/** Requests the removal of a thing's data from disk, in the background. Draft it with the deletion itself. */
+/** Requests the removal of data in the background. Draft it with the deletion itself. */
 export function requestDeletion(draft: AccountDraft, deletion: Deletion): void {
   draft.put('deletions', keyOf(deletion), deletion);
 }
 
-/**
- * Marks a deletion as complete.
- * @throws {ApiError} `store_unavailable`
- */
+/** @throws {ApiError} `store_unavailable` */
 export function finishDeletion(directory: Directory, deletion: Deletion): Promise<void> {
   const { target, teamId } = deletion;
   return directory.change((draft) => {

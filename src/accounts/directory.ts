@@ -13,7 +13,6 @@ import type { RandomBytes } from './secrets.ts';
 import { type AccountStore, asWrites, memoryTables, type Write } from './store/account-store.ts';
 import type { ThreadKeyMarks } from './thread-keys.ts';
 
-/** The directory's sources of time and randomness. */
 export interface DirectorySources {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
@@ -24,28 +23,28 @@ export interface DirectorySources {
  * (`createApplication`, `deleteKey`, …).
  */
 export interface Directory extends DirectorySources, Accounts {
-  /** When a key was last used, including uses not on disk yet. Unix milliseconds. */
+  /** Unix ms, including uses not on disk yet. */
   lastUsedAt(key: ApplicationKey): number | null;
 
-  /** When a Backend key was first seen in a packet, including leaks not on disk yet. Unix milliseconds. */
+  /** When a Backend key was first seen in a packet, Unix ms, including leaks not on disk yet. */
   leakedAt(key: ApplicationKey): number | null;
 
-  /** The refused messages with a key, including those not on disk yet; `undefined` if there are none. */
+  /** Includes messages not on disk yet. */
   refusalsOf(key: ApplicationKey): KeyRefusals | undefined;
 
   /** The holder of an application key, by the key's text. Called for each packet, with any text. */
   findKey(text: string): KeyHolder | undefined;
-  /** Records a use of a key, in memory until the next `flush`. */
+  /** In memory until the next `flush`, like refusals. */
   markUsed(holder: KeyHolder): void;
   /** Records once that a packet contained a Backend key: it has leaked. The write to disk has started when this returns. */
   markLeaked(holder: KeyHolder): void;
-  /** Records that a message with a key was refused, in memory until the next `flush`. */
+  /** Records that a message with a key was refused. */
   markRefused(holder: KeyHolder, code: RefusalCode): void;
-  /** Adds the marks of another thread, as if they had been recorded here. */
+  /** Adds the marks of another thread. */
   addMarks(marks: ThreadKeyMarks): void;
-  /** The last use of an API key, including uses not on disk yet; `undefined` if it was never used. */
+  /** Includes uses not on disk yet. */
   lastUseOf(apiKey: ApiKey): Use | undefined;
-  /** Records a use of an API key, in memory until a later `flush`. @param subject of the workload that uses it */
+  /** @param subject of the workload that uses it */
   markApiKeyUsed(clientId: string, subject?: string): void;
   /** Writes the recorded uses to disk. Call it periodically, and before closing the store. Rejects as `change` does. */
   flush(): Promise<void>;
@@ -68,7 +67,6 @@ interface Authority {
 
 type Check = (draft: AccountDraft) => void;
 
-/** Opens the accounts in a store. Each store must have at most one directory. */
 export function openDirectory(
   accountStore: AccountStore,
   { clock, randomBytes, announce }: DirectorySources & { readonly announce?: Announce },
@@ -129,7 +127,6 @@ export function openDirectory(
   return directoryOf(system);
 }
 
-/** The tables of accounts in memory. */
 function accountsIn(accountStore: AccountStore) {
   return {
     teams: accountStore.records('teams'),

@@ -9,10 +9,7 @@ import { checkPlan, planOf } from './plans.ts';
 
 export const environmentExists = 'The application already has an environment of this name';
 
-/**
- * Adds an environment to an application.
- * @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the name is taken, `plan_limit`
- */
+/** @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the name is taken, `plan_limit` */
 export function createEnvironment(
   directory: Directory,
   applicationId: string,
@@ -34,10 +31,7 @@ export function createEnvironment(
   });
 }
 
-/**
- * Deletes an environment. A later one of the same name is a new environment. Its usage is removed in the background.
- * @throws {ApiError} `not_found`
- */
+/** Its usage is removed in the background. A later environment of the same name is new. @throws {ApiError} `not_found` */
 export function deleteEnvironment(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
@@ -70,7 +64,6 @@ export function noteImport(directory: Directory, applicationId: string, name: st
   });
 }
 
-/** An environment with a number of its own, to be added to an application in the same draft. */
 export function newEnvironment(draft: AccountDraft, name: string, now: number): Environment {
   return { name, number: draft.takeNumber('environment'), createdAt: now };
 }

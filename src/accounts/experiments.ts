@@ -32,7 +32,7 @@ const dayMs = 86_400_000;
 
 /** Minimum length of an experiment, days: a week has each weekday once. */
 const leastDays = 7;
-/** Maximum length. */
+/** Days. */
 export const mostDays = 366;
 
 /** The whole UTC days of an experiment, since the epoch; `to` is exclusive, and `null` without a planned end. */
@@ -49,7 +49,6 @@ export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number):
 
 type ExperimentPhase = 'planned' | 'running' | 'finished' | 'stopped';
 
-/** The state of an experiment at a time. */
 export function phaseOf({ startAt, stopped, result }: Experiment, now: number): ExperimentPhase {
   if (stopped !== undefined) return 'stopped';
   if (result !== undefined) return 'finished';
@@ -61,7 +60,6 @@ export interface FoundExperiment {
   readonly experiment: Experiment;
 }
 
-/** The experiments of an application, by age. */
 export function experimentsOf(accounts: Accounts, applicationId: string): readonly FoundExperiment[] {
   return [...accounts.featuresOf(applicationId).values()]
     .flatMap((feature) => (feature.experiments ?? []).map((experiment) => ({ feature, experiment })))
@@ -77,7 +75,7 @@ export function findExperiment(accounts: Accounts, applicationId: string, id: st
 }
 
 /**
- * Plans an experiment, and declares the feature if necessary.
+ * Declares the feature if necessary.
  * @throws {ApiError} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many, `plan_limit`
  */
 export function planExperiment(
@@ -135,7 +133,7 @@ export function changeExperiment(
   });
 }
 
-/** Stops a running experiment with its result so far. @throws {ApiError} `not_found`, `conflict` unless it is running */
+/** @throws {ApiError} `not_found`, `conflict` unless it is running */
 export function stopExperiment(
   directory: Directory,
   applicationId: string,

@@ -13,7 +13,6 @@ export function expiringDays(
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;
 }
 
-/** The API keys that expire soon. */
 export function expiringKeys({ apiKeys, clock }: Pick<Directory, 'apiKeys' | 'clock'>): readonly ApiKey[] {
   const now = clock.now();
   return [...apiKeys.values()].filter((apiKey) => expiringDays(apiKey, now) !== undefined);

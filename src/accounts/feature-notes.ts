@@ -6,7 +6,6 @@ import { mustExist, tooMany } from './checks.ts';
 import { declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
 
-/** Maximum number of notes per feature. */
 const maxNotes = 100;
 
 export const tooManyNotes = `${tooMany('notes of a feature', maxNotes)}: delete one that is no longer needed`;
@@ -18,7 +17,6 @@ interface NewNote {
   readonly text: string;
 }
 
-/** The notes of a feature, by time. */
 export function notesOf(
   { notes }: Pick<AccountTables, 'notes'>,
   applicationId: string,
@@ -28,10 +26,7 @@ export function notesOf(
   return notes.get(declarationKey(applicationId, feature)) ?? [];
 }
 
-/**
- * Adds a note to a feature.
- * @throws {ApiError} `not_found` (application), `conflict` if there are too many
- */
+/** @throws {ApiError} `not_found` (application), `conflict` if there are too many */
 export function addNote(
   directory: Directory,
   applicationId: string,
@@ -52,7 +47,7 @@ export function addNote(
   });
 }
 
-/** Deletes a note. @throws {ApiError} `not_found` */
+/** @throws {ApiError} `not_found` */
 export function deleteNote(
   directory: Directory,
   applicationId: string,

@@ -3,7 +3,6 @@ import { plainFeatureDefaults } from '../contract/shapes/feature.ts';
 import type { FeatureDeclaration, RolloutStep, Weight } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
-/** A team's settings of a feature. */
 export type FeatureSettings = Omit<
   FeatureDeclaration,
   'applicationId' | 'name' | 'number' | 'experiments' | 'createdAt' | 'updatedAt'
@@ -25,7 +24,7 @@ export function completeFeature(stored: FeatureDeclaration): FeatureDeclaration 
   return { ...defaultSettings, ...stored };
 }
 
-/** The settings after a change at `now`. @throws {ApiError} `invalid_name`, `invalid_time` */
+/** @throws {ApiError} `invalid_name`, `invalid_time` */
 export function patchSettings<Settings extends FeatureSettings>(
   settings: Settings,
   patch: Partial<FeatureSettings>,
@@ -52,7 +51,6 @@ export interface Intended {
   readonly split: readonly Weight[];
   /** `null` if unknown. */
   readonly since: number | null;
-  /** Whether it is a step of the rollout plan. */
   readonly planned: boolean;
 }
 

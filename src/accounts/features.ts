@@ -12,10 +12,7 @@ import { checkPlan, planOf } from './plans.ts';
 
 export const featureExists = 'The application already has a declared feature of this name';
 
-/**
- * Declares a feature.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `conflict` if already declared, `plan_limit`
- */
+/** @throws {ApiError} `not_found` (application), `invalid_name`, `conflict` if already declared, `plan_limit` */
 export function declareFeature(
   directory: Directory,
   applicationId: string,
@@ -32,7 +29,6 @@ export function declareFeature(
 
 /** The settings that can be changed. The times of archiving and of the split follow from them. */
 export interface FeaturePatch extends Partial<Omit<FeatureSettings, 'owners' | 'archivedAt' | 'splitAt'>> {
-  /** As given by the caller. */
   readonly owners?: readonly GivenOwner[];
 }
 
@@ -77,10 +73,7 @@ function enteredPatch(
   };
 }
 
-/**
- * Removes a feature's declaration, experiments and notes. Its usage remains.
- * @throws {ApiError} `not_found`
- */
+/** Its usage remains. @throws {ApiError} `not_found` */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

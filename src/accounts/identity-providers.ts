@@ -14,7 +14,6 @@ const maxScopes = 20;
 const longestText = 256;
 const longestSecret = 1024;
 
-/** The operator's settings. */
 export interface IssuerRules {
   readonly allowPrivate: boolean;
 }
@@ -34,17 +33,14 @@ const usual = {
   enabled: true,
 } as const satisfies Partial<Settings>;
 
-/** All settings of a new provider. @throws {ApiError} `invalid_name`, `invalid_body` */
+/** @throws {ApiError} `invalid_name`, `invalid_body` */
 export function completeProvider(wanted: NewIdentityProvider, rules: IssuerRules): Settings {
   const settings = { ...usual, ...wanted };
   checkSettings(settings, rules);
   return settings;
 }
 
-/**
- * Makes an identity provider.
- * @throws {ApiError} `invalid_name`, `invalid_body`, `plan_limit`
- */
+/** @throws {ApiError} `invalid_name`, `invalid_body`, `plan_limit` */
 export function createProvider(
   directory: Directory,
   wanted: NewIdentityProvider,
@@ -68,10 +64,7 @@ export function createProvider(
   });
 }
 
-/**
- * Changes the given settings.
- * @throws {ApiError} as `createProvider`, and `not_found`
- */
+/** @throws {ApiError} as `createProvider`, and `not_found` */
 export function patchProvider(
   directory: Directory,
   id: string,
@@ -105,7 +98,6 @@ export function deleteProvider(directory: Directory, id: string): Promise<void> 
   });
 }
 
-/** A provider, as named in the audit log. */
 export function targetOf({ id, name }: IdentityProvider): AuditEntry['target'] {
   return { type: 'identity-provider', id, name };
 }

@@ -7,7 +7,6 @@ import { targetOf } from './members.ts';
 import { passwordId } from './passwords.ts';
 import { hashSecret, type RandomBytes } from './secrets.ts';
 
-/** The lifetimes of links, ms. */
 export type LinkLifetimes = Readonly<Record<LinkPurpose, number>>;
 
 /** A link for a user, and its secret: 256 random bits. */
@@ -21,7 +20,6 @@ export const resetLinkMs = 24 * 3_600_000;
 /** The form of a secret, so that other texts are rejected without work. */
 const tokenForm = /^[\w-]{43}$/;
 
-/** Makes a link for the user with this password hash. */
 export function newLink(
   purpose: LinkPurpose,
   passwordHash: string,
@@ -38,12 +36,10 @@ interface LinkSources {
   readonly lifetimes: LinkLifetimes;
 }
 
-/** The purpose of the next link of a user. */
 export function purposeFor(user: User): LinkPurpose {
   return invitationOf(user)?.purpose ?? 'reset-link';
 }
 
-/** Drafts a link, which replaces the previous one. */
 export function draftLink(draft: AccountDraft, user: User, { invitation }: NewLink, now: number): User {
   const linked = { ...user, invitation, updatedAt: now };
   draft.put('users', user.id, linked);
@@ -51,10 +47,7 @@ export function draftLink(draft: AccountDraft, user: User, { invitation }: NewLi
   return linked;
 }
 
-/**
- * Drafts the end of a user's link.
- * @throws {ApiError} `not_found` if there is none
- */
+/** @throws {ApiError} `not_found` if there is none */
 export function withdrawLink(draft: AccountDraft, user: User, now: number): void {
   const invitation = invitationOf(user);
   if (invitation === undefined) throw new ApiError('not_found', noLink);
@@ -93,7 +86,6 @@ export function redeemInvitation(draft: AccountDraft, token: string, now: number
   return redeemed;
 }
 
-/** Writes an entry for each team of the user into the audit log. */
 export function noteLink(
   draft: AccountDraft,
   change: 'created' | 'withdrawn' | 'accepted',

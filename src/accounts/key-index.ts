@@ -33,7 +33,6 @@ export class KeyIndex {
     return text.length > longestText ? undefined : this.#byHash.get(hashSecret(text));
   }
 
-  /** The keys of an application, oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[] {
     return byAge(this.#keys.get(applicationId)?.values() ?? []);
   }
@@ -94,7 +93,6 @@ export class KeyIndex {
   }
 }
 
-/** Oldest key first. */
 export function byAge<Key extends Pick<ApplicationKey, 'number'>>(keys: Iterable<Key>): Key[] {
   return [...keys].sort((a, b) => a.number - b.number);
 }
@@ -107,7 +105,6 @@ function isOf<Name extends Write['table']>(write: Write, table: Name): write is 
 export interface KeyHolder {
   readonly key: ApplicationKey;
   readonly application: Application;
-  /** The application's environments by name. */
   readonly environments: ReadonlyMap<string, Environment>;
   /** Whether the application's `allowedOrigins` allow this `Origin` header. */
   allowsOrigin(origin: string): boolean;

@@ -32,7 +32,6 @@ export class KeyMarks {
     this.#refusals.add(hash, code, this.#deps.now());
   }
 
-  /** Adds the marks of another thread. */
   add({ uses, leaks, refusals }: ThreadKeyMarks): void {
     for (const [hash, at] of uses) this.#uses.set(hash, Math.max(at, this.#uses.get(hash) ?? 0));
     this.#refusals.addAll(refusals);
@@ -114,7 +113,6 @@ function later(known: number | null, marked: number | undefined): number | null 
   return marked === undefined ? known : Math.max(known ?? 0, marked);
 }
 
-/** Removes marks that were written, unless there is a newer one. */
 function forget(marks: Map<string, number>, written: ReadonlyMap<string, number>): void {
   for (const [hash, at] of written) if (marks.get(hash) === at) marks.delete(hash);
 }

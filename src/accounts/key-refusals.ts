@@ -8,13 +8,11 @@ interface Tally {
   readonly reasons: Map<RefusalCode, number>;
 }
 
-/** Refusals by the key's hash. */
 export type RefusalTallies = ReadonlyMap<string, Tally>;
 
 /** The refused messages of known keys that are not on disk yet. */
 export class UnwrittenRefusals {
   #tallies = new Map<string, Tally>();
-  /** Those that are being written. */
   readonly #taken = new Set<RefusalTallies>();
 
   add(hash: string, code: RefusalCode, at: number): void {
@@ -28,7 +26,6 @@ export class UnwrittenRefusals {
     increase(tally.reasons, code);
   }
 
-  /** The refusals of a key, on disk and not. */
   of({ hash, refused }: ApplicationKey): KeyRefusals | undefined {
     return [...this.#taken, this.#tallies].reduce((sum, each) => plus(sum, each.get(hash)), refused);
   }

@@ -7,7 +7,6 @@ function identityKey(issuer: string, subject: string): string {
   return hashSecret(JSON.stringify([issuer, subject]));
 }
 
-/** The account at an issuer, if it is linked to a user. */
 export function linkedIdentity(
   reader: Pick<Reader, 'get'>,
   issuer: string,
@@ -27,7 +26,6 @@ export function identitiesOf(reader: Pick<Reader, 'get' | 'keys'>, userId: strin
     .sort((a, b) => a.number - b.number);
 }
 
-/** Drafts a link, or its change. */
 export function putIdentity(draft: Draft, linked: LinkedIdentity): void {
   const key = identityKey(linked.issuer, linked.subject);
   draft.put('linkedIdentities', key, linked);

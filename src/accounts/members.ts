@@ -91,16 +91,12 @@ export function draftRemoval(draft: AccountDraft, user: User, teamId: string, no
   return left;
 }
 
-/**
- * A member of a team.
- * @throws {ApiError} `not_found`: the same for an unknown user and for a member of other teams only
- */
+/** @throws {ApiError} `not_found`: the same for an unknown user and for a member of other teams only */
 export function findMember(accounts: Accounts, teamId: string, userId: string): User {
   const user = accounts.users.get(userId);
   return mustExist('member', user?.teams.includes(teamId) ? user : undefined);
 }
 
-/** The members of a team, in no particular order. */
 export function membersOf(accounts: Accounts, teamId: string): User[] {
   return [...accounts.users.values()].filter(({ teams }) => teams.includes(teamId));
 }
@@ -117,12 +113,10 @@ export function checkOtherAdmins(accounts: Accounts, user: User, after?: User): 
   throw new ApiError('conflict', lastAdmin(accounts.teams.get(left)?.name ?? ''));
 }
 
-/** The detail of `conflict`. */
 export function lastAdmin(team: string): string {
   return `The user is the last Admin of the team ${JSON.stringify(team)}; make another member an Admin first`;
 }
 
-/** The members who are Admins of a team. */
 export function adminsOf(accounts: Accounts, teamId: string): User[] {
   return [...accounts.users.values()].filter((user) => isAdminOf(user, teamId));
 }
@@ -156,7 +150,6 @@ export function leave(user: User, teamId: string, now: number): User {
   return { ...user, teams, ...(user.teamRoles && { teamRoles }), primaryTeam, updatedAt: now };
 }
 
-/** Drafts the deletion of a user. */
 export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
   dropPasskeys(draft, user.id);
@@ -182,7 +175,6 @@ export function announceMember(
   draft.announce('member.changed', teamId, { change, user: { id, email, name, role }, by });
 }
 
-/** A user, as named in the audit log. */
 export function targetOf({ id, email }: User): AuditEntry['target'] {
   return { type: 'user', id, name: email };
 }

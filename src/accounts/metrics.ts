@@ -5,15 +5,11 @@ import { checkDeclaredName, declarationKey, declarationTarget } from './declarat
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
 
-/** How a metric without a declaration is read. */
 const undeclared: MetricSettings = { kind: 'counter', unit: null };
 
 type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
-/**
- * Declares a metric or changes its declaration. Does nothing if it is unchanged.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
- */
+/** Does nothing if it is unchanged. @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit` */
 export function declareMetric(
   directory: Directory,
   applicationId: string,
@@ -40,10 +36,7 @@ export function declareMetric(
   });
 }
 
-/**
- * Removes a metric's declaration. It is then a counter again.
- * @throws {ApiError} `not_found`
- */
+/** It is then a counter again. @throws {ApiError} `not_found` */
 export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

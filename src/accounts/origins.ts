@@ -48,7 +48,6 @@ export function originMatcher(patterns: readonly string[]): (origin: string) => 
   };
 }
 
-/** The first pattern that allows an origin, matched as in `originMatcher`. */
 export function patternThatAllows(patterns: readonly string[], origin: string): string | undefined {
   return patterns.find((pattern) => originMatcher([pattern])(origin));
 }

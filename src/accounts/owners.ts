@@ -5,7 +5,6 @@ import type { Accounts } from './accounts.ts';
 import { codeOwnersIn } from './code-scans.ts';
 import { userOfEmail } from './users.ts';
 
-/** The names of users and teams. */
 type People = Pick<Accounts, 'users' | 'teams' | 'apiKeys'>;
 
 const unknownOwner =
@@ -73,7 +72,6 @@ function ownTeamName({ teams, users, apiKeys }: People, id: string, actor: Actor
   return actor.type === 'system' || own.includes(id) ? teams.get(id)?.name : undefined;
 }
 
-/** The owners of a feature as in the API. */
 export interface Owners {
   readonly owners: readonly Owner[];
   readonly ownersFrom: OwnersFrom;
@@ -81,7 +79,6 @@ export interface Owners {
 
 export const noOwners: Owners = { owners: [], ownersFrom: null };
 
-/** The owners and tags as fields of an answer. */
 export function showOwned(
   declaration: FeatureDeclaration | undefined,
   { owners, ownersFrom }: Owners = noOwners,
@@ -89,7 +86,6 @@ export function showOwned(
   return { owners: [...owners], ownersFrom, tags: [...(declaration?.tags ?? [])] };
 }
 
-/** Finds a user by e-mail address. */
 export type FindUser = (email: string) => User | undefined;
 
 /**

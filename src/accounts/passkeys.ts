@@ -12,7 +12,6 @@ export function passkeyId(credentialId: string): string {
   return hashSecret(credentialId);
 }
 
-/** The key of the record of a user's passkey. */
 export function passkeyKey(userId: string, id: string): string {
   return `${userId}.${id}`;
 }
@@ -31,10 +30,7 @@ export function passkeysOf(
 
 const passkeyKnown = 'This passkey has been added before';
 
-/**
- * Drafts the addition of a passkey.
- * @throws {ApiError} `conflict` if it exists, `plan_limit`, `invalid_name`
- */
+/** @throws {ApiError} `conflict` if it exists, `plan_limit`, `invalid_name` */
 export function addPasskey(draft: AccountDraft, user: User, passkey: Passkey): void {
   const id = passkeyId(passkey.credentialId);
   const key = passkeyKey(user.id, id);
@@ -45,10 +41,7 @@ export function addPasskey(draft: AccountDraft, user: User, passkey: Passkey): v
   notePasskey(draft, 'passkey.added', user, id, passkey);
 }
 
-/**
- * Drafts another name of a user's passkey.
- * @throws {ApiError} `not_found`, `invalid_name`
- */
+/** @throws {ApiError} `not_found`, `invalid_name` */
 export function renamePasskey(draft: AccountDraft, user: User, id: string, name: string): Passkey {
   const passkey = findPasskey(draft, user, id);
   checkName('a passkey', name);
@@ -59,22 +52,17 @@ export function renamePasskey(draft: AccountDraft, user: User, id: string, name:
   return renamed;
 }
 
-/**
- * Drafts the removal of a user's passkey.
- * @throws {ApiError} `not_found`
- */
+/** @throws {ApiError} `not_found` */
 export function removePasskey(draft: AccountDraft, user: User, id: string): void {
   const passkey = findPasskey(draft, user, id);
   draft.remove('passkeys', passkeyKey(user.id, id));
   notePasskey(draft, 'passkey.removed', user, id, passkey);
 }
 
-/** Drafts the removal of all passkeys of a user who is deleted. */
 export function dropPasskeys(draft: AccountDraft, userId: string): void {
   for (const [id] of passkeysOf(draft, userId)) draft.remove('passkeys', passkeyKey(userId, id));
 }
 
-/** Records in the audit log what happened to a user's passkey. */
 export function notePasskey(
   draft: AccountDraft,
   action: 'passkey.added' | 'passkey.renamed' | 'passkey.removed' | 'passkey.refused',

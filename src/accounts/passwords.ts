@@ -5,10 +5,8 @@ import { hashSecret, type RandomBytes } from './secrets.ts';
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
 
-/** The prefix of every hash. */
 const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}`;
 
-/** The digest of no password. */
 const noDigest = `$${'A'.repeat(43)}`;
 
 /**
@@ -49,7 +47,6 @@ export function hashPassword(password: string, randomBytes: RandomBytes): Promis
   );
 }
 
-/** Whether a password matches a PHC string of `hashPassword`. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   return isPassword(password) && (await verifyHash(password, hash));
 }
@@ -84,7 +81,6 @@ export function temporary(passwordHash: string): Required<Pick<User, 'temporaryP
   return { temporaryPasswordId: passwordId(passwordHash) };
 }
 
-/** Whether a user must choose another password at the next sign-in. */
 export function hasTemporaryPassword({ passwordHash, temporaryPasswordId }: User): boolean {
   return temporaryPasswordId === passwordId(passwordHash);
 }

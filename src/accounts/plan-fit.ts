@@ -6,13 +6,9 @@ import { isCounted } from './application-keys.ts';
 import { membersOf } from './members.ts';
 import { checkPlan, excess } from './plans.ts';
 
-/** Maximum number of exceeded limits that the error lists. */
 const maxNamed = 10;
 
-/**
- * Checks that what a team has is within the limits of a plan.
- * @throws {ApiError} `conflict`, which lists the exceeded limits
- */
+/** @throws {ApiError} `conflict`, which lists the exceeded limits */
 export function checkFits(accounts: Accounts, teamId: string, plan: Plan): void {
   const tooMany: string[] = [];
   for (const { what, count, of } of countsOf(accounts, teamId)) {
@@ -32,7 +28,6 @@ interface Count {
   readonly of?: string;
 }
 
-/** How many a team has of each thing that a plan limits. */
 export function* countsOf(accounts: Accounts, teamId: string): Generator<Count> {
   const applications = ofTeam(accounts.applications, teamId);
   yield { what: 'applications', count: applications.length };
@@ -54,7 +49,6 @@ export function originOf({ teams }: Pick<Accounts, 'teams'>, teamId: string): st
   return teams.get(teamId)?.origin ?? teamId;
 }
 
-/** The teams that count against a team. */
 function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): Team[] {
   return [...teams.values()].filter((team) => team.origin === origin);
 }

@@ -6,7 +6,6 @@ import type { Accounts } from './accounts.ts';
 /** The plan of a new team. It does not limit those who run their own service. */
 export const usualPlan: Plan = 'enterprise';
 
-/** Whether a plan allows more than another. */
 export function isMore(plan: Plan, than: Plan): boolean {
   return limits.members[plan] > limits.members[than];
 }

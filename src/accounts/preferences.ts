@@ -10,7 +10,6 @@ import type { User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { checkLimit } from './checks.ts';
 
-/** How a user wants to see the console. */
 export function preferencesOf({ preferences }: Pick<User, 'preferences'>): Preferences {
   return { ...defaultPreferences, ...preferences };
 }

@@ -1,6 +1,6 @@
 import { hasPortZero } from '../contract/port-zero.ts';
 
-/** Longest redirect URI accepted. */
+/** In characters. */
 const longest = 1024;
 
 /** The characters of a URI (RFC 3986 §2), without `#`: a redirect URI has no fragment (RFC 6749 §3.1.2). */

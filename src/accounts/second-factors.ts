@@ -15,7 +15,6 @@ import type { Totps } from './totp.ts';
 const recoveryCodeCount = 10;
 const recoveryCodeGroups = 5;
 
-/** What a user can prove in addition to a password. */
 export function secondFactorsOf(reader: Pick<Reader, 'get' | 'keys'>, userId: string): readonly Factor[] {
   const totp = reader.get('totp', userId);
   return [
@@ -25,7 +24,6 @@ export function secondFactorsOf(reader: Pick<Reader, 'get' | 'keys'>, userId: st
   ];
 }
 
-/** A code that proves that a user has stored a secret. */
 export interface Enrolment {
   readonly secret: string;
   readonly code: string;
@@ -84,14 +82,13 @@ export function acceptCode(
   return 'recovery-code';
 }
 
-/** Drafts the removal of a user's authenticator app and recovery codes. @throws {ApiError} `not_found` */
+/** @throws {ApiError} `not_found` */
 export function removeTotp(draft: AccountDraft, userId: string): void {
   mustExist('authenticator app', draft.get('totp', userId));
   draft.remove('totp', userId);
   noteFor(draft, 'totp.removed', userId);
 }
 
-/** Drafts the removal of all second factors of a user, if there are any. */
 export function removeSecondFactors(draft: AccountDraft, userId: string): void {
   if (draft.has('totp', userId)) removeTotp(draft, userId);
   const user = draft.users.get(userId);

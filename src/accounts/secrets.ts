@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { KeyType } from '../storage/lmdb/records.ts';
 
-/** Returns that many random bytes, from a cryptographic source outside of tests. */
 export type RandomBytes = (size: number) => Uint8Array;
 
 const keyMarks: Readonly<Record<KeyType, string>> = {

@@ -11,19 +11,16 @@ import { isInstallationAdmin } from './teams.ts';
 
 const maxDomains = 100;
 
-/** The key of the only record. */
 const key = 'installation';
 
 const usual: SignInPolicy = { secondFactor: 'optional', passwords: 'everyone', breakGlass: [], domains: [] };
 
-/** The policy of the installation. */
 export function signInPolicyOf(reader: Pick<Reader, 'get'>): SignInPolicy {
   return { ...usual, ...reader.get('signInPolicy', key) };
 }
 
 const noProviders: ProviderList = { find: () => undefined, enabled: () => [] };
 
-/** The identity providers that a policy may name. */
 export interface ProviderList {
   find(id: string): unknown;
   enabled(): readonly unknown[];
@@ -90,7 +87,6 @@ export function domainRule(
   return domains.find(({ domain }) => domain.toLowerCase() === own);
 }
 
-/** Whether a user may sign in with a password. */
 export function mayUsePassword(reader: Pick<Reader, 'get'>, user: Pick<User, 'id' | 'email'>): boolean {
   const { passwords, breakGlass } = signInPolicyOf(reader);
   if (breakGlass.includes(user.id)) return true;

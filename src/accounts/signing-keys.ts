@@ -10,7 +10,6 @@ type KeyStore = Pick<AccountTables, 'lmdb' | 'signingKeys'>;
 
 export type StoredKey = SigningKey | RetiredKey;
 
-/** The current signing key, and those that it replaced. */
 export interface Rotation {
   readonly current: SigningKey;
   readonly retired: readonly RetiredKey[];
@@ -37,10 +36,7 @@ export function signs(key: StoredKey): key is SigningKey {
   return 'privateJwk' in key;
 }
 
-/**
- * The key that signs.
- * @throws {Error} if none does
- */
+/** @throws {Error} if none signs */
 export function signingKeyOf(stored: readonly StoredKey[]): SigningKey {
   const key = stored.find(signs);
   if (key !== undefined) return key;

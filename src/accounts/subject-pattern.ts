@@ -10,7 +10,6 @@ const maxLength = 255;
 export const patternRule =
   'must be a subject of at most 255 printable characters, in which a segment after the second may have one *; colons and slashes separate segments';
 
-/** Whether a text is a pattern for subjects. */
 export function isSubjectPattern(pattern: string): boolean {
   if (!/^[\x20-\x7e]+$/.test(pattern) || pattern.length > maxLength) return false;
   const segments = segmentsOf(pattern);

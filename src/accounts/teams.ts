@@ -12,16 +12,13 @@ import { newId, type RandomBytes } from './secrets.ts';
 
 interface NewTeam {
   readonly plan?: Plan;
-  /** Returns the ids of the initial members, who are Admins of the team. */
+  /** Ids of the initial members, who are Admins of the team. */
   readonly foundersOf?: (accounts: Accounts) => readonly string[];
-  /** Returns the team that it counts against, if any. */
+  /** The team that it counts against, if any. */
   readonly originOf?: (accounts: Accounts) => string | undefined;
 }
 
-/**
- * Makes a team.
- * @throws {ApiError} `invalid_name`, `not_found` (user), `plan_limit`
- */
+/** @throws {ApiError} `invalid_name`, `not_found` (user), `plan_limit` */
 export function createTeam(
   directory: Directory,
   name: string,
@@ -47,10 +44,7 @@ export function createTeam(
   });
 }
 
-/**
- * Changes the given settings.
- * @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the team exceeds the limits of the new plan
- */
+/** @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the team exceeds the limits of the new plan */
 export function patchTeam(
   directory: Directory,
   id: string,
@@ -105,7 +99,6 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
 
 export const hasApplications = 'The team has applications; delete them first';
 
-/** A team that is not stored yet. */
 export function newTeam(
   { name, number, plan = usualPlan }: Pick<Team, 'name' | 'number'> & Partial<Pick<Team, 'plan'>>,
   now: number,

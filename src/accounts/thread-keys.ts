@@ -78,7 +78,6 @@ export class ThreadKeys {
     this.#outbox.send();
   }
 
-  /** Takes the marks since the last call. */
   take(): ThreadKeyMarks {
     const refusals = this.#refusals.take();
     this.#refusals.written(refusals);
@@ -89,7 +88,6 @@ export class ThreadKeys {
   }
 }
 
-/** The writes of the tables from which keys are found. */
 export function keyWrites(writes: readonly Write[]): readonly Write[] {
   return writes.filter(({ table }) => tables.some((each) => each === table));
 }

@@ -16,7 +16,6 @@ export interface Totps {
 const periodSeconds = 30;
 const toleratedSteps = 1;
 
-/** Loads the library, on first use. */
 export async function loadTotps(randomBytes: RandomBytes): Promise<Totps> {
   const { Secret, TOTP } = await import('otpauth');
   return {

@@ -9,14 +9,12 @@ import { isSubjectPattern, patternRule } from './subject-pattern.ts';
 const maxClaims = 10;
 const maxIssuerLength = 1024;
 
-/** The trust of an API key, as entered. */
 export interface WantedTrust extends Pick<Trust, 'issuer' | 'audience' | 'subject'> {
   readonly claims?: Readonly<Record<string, string>>;
   readonly jwks?: { readonly keys: readonly Jwk[] };
 }
 
 /**
- * Reads the trust of an API key.
  * @param allowPrivate whether issuers may be in a private network, also without TLS
  * @throws {ApiError} `invalid_body`
  */

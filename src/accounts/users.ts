@@ -17,15 +17,11 @@ export type NewUser = Pick<
   'email' | 'name' | 'role' | 'teams' | 'passwordHash' | 'temporaryPasswordId' | 'invitation'
 >;
 
-/** The fields of a user that can be changed. Teams have changes of their own. */
 export type UserPatch = Partial<
   Pick<User, 'email' | 'name' | 'role' | 'primaryTeam' | 'passwordHash' | 'temporaryPasswordId'>
 >;
 
-/**
- * Makes a user.
- * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit`
- */
+/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit` */
 export function createUser(directory: Directory, wanted: NewUser): Promise<User> {
   return directory.change((draft) => draftUser(directory, draft, wanted));
 }
@@ -100,10 +96,7 @@ export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch)
   checkOtherAdmins(accounts, user, patched);
 }
 
-/**
- * Deletes a user.
- * @throws {ApiError} `not_found`, `conflict` if they are the last Admin of a team
- */
+/** @throws {ApiError} `not_found`, `conflict` if they are the last Admin of a team */
 export function deleteUser(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const user = mustExist('user', draft.users.get(id));

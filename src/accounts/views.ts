@@ -14,8 +14,7 @@ export function viewsOf({ views = [] }: Application, caller: string): readonly S
 }
 
 /**
- * Saves a view. Views are choices of display, so they are not in the audit log.
- * @param author id of the caller
+ * Views are choices of display, so they are not in the audit log.
  * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function createView(
@@ -38,10 +37,7 @@ export function createView(
   });
 }
 
-/**
- * Changes a view that the caller sees.
- * @throws {ApiError} `not_found`, `invalid_name`, `forbidden`
- */
+/** @throws {ApiError} `not_found`, `invalid_name`, `forbidden` */
 export function patchView(
   directory: Directory,
   applicationId: string,
@@ -63,7 +59,7 @@ export function patchView(
   });
 }
 
-/** Deletes a view that the caller sees. @throws {ApiError} `not_found` */
+/** @throws {ApiError} `not_found` */
 export function deleteView(
   directory: Directory,
   applicationId: string,

@@ -1,6 +1,6 @@
 import { isOneOrigin, originMatcher, patternThatAllows } from './origins.ts';
 
-/** Whether an application accepts packets from an origin, and why. */
+/** For people. */
 interface OriginVerdict {
   readonly allowed: boolean;
   /** The pattern that allows it. */
@@ -32,7 +32,6 @@ function whyNot(patterns: readonly string[], origin: string): string {
   return `None of the ${patterns.length} allowed origins is ${asSent}. If its pages are yours, add it.`;
 }
 
-/** The origin that a browser sends for a page. */
 function originIn(text: string): string | undefined {
   const { origin = 'null', protocol = '', host = '' } = parseUrl(text) ?? {};
   if (origin !== 'null') return origin;

@@ -59,7 +59,6 @@ export interface Draft extends Reader {
 /** Reads and drafts, without other side effects: a store may run it later, or again. It must not await anything. */
 export type Plan<T> = (draft: Draft) => T;
 
-/** The status of a store, for people. */
 export interface AccountStoreStatus {
   /** Where the records are: only in this data directory, or in a PostgreSQL that all nodes share. */
   readonly kind: 'embedded' | 'postgres';
@@ -80,9 +79,7 @@ export interface AccountStore extends Reader {
   /** The number of changes that this store shows, of all nodes. Always 0 on a single machine. */
   readonly version: number;
   status(): AccountStoreStatus;
-  /** Commit latency, seconds. */
   readonly commitTimes: Histogram;
-  /** Failed sign-ins. */
   readonly throttles: Throttles;
   /**
    * Makes a change; resolves with the plan's result when it is on disk. Callers are answered in the order of their plans.
@@ -96,7 +93,6 @@ export interface AccountStore extends Reader {
   close(): Promise<void>;
 }
 
-/** The draft of changes to failure counts. */
 export interface ThrottleDraft {
   get(key: string): LoginFailures | undefined;
   put(key: string, failures: LoginFailures): void;

@@ -19,7 +19,6 @@ export class Committed implements Reader {
     this.#records = Object.fromEntries(memoryTables.map((table) => [table, load(store, table)])) as Records;
   }
 
-  /** Whether the disk accepts changes. */
   get canKeep(): boolean {
     return this.#health.ready;
   }
@@ -92,7 +91,6 @@ function load<Name extends MemoryTable>(
   return new Map(entries);
 }
 
-/** Writes records to the store, within a transaction. */
 export function applyWrites(store: AccountTables, writes: readonly Write[]): void {
   for (const { table, key, value } of writes) {
     if (value === undefined) void store[table].remove(key);

@@ -15,7 +15,6 @@ export class Layer implements Draft {
     this.#below = below;
   }
 
-  /** Whether this layer has no writes of its own. */
   get isEmpty(): boolean {
     return this.#written.size === 0;
   }
@@ -97,13 +96,11 @@ export class Layer implements Draft {
   }
 }
 
-/** The writes on top of a table's records. */
 interface Above<T> {
   get(key: string): T | undefined;
   pending(): ReadonlyMap<string, T | undefined>;
 }
 
-/** The records of a table, including pending writes. */
 export class LayeredRecords<T> implements ReadonlyMap<string, T> {
   readonly #onDisk: ReadonlyMap<string, T>;
   readonly #above: Above<T>;

@@ -29,7 +29,6 @@ export interface Sweep<Name extends TableName> {
  */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
-/** What a sweep needs from its service. */
 export interface SweepTurns {
   /** Resolves after `ms`; false if the service is stopping, which also stops the sweep. */
   pause(ms: number): Promise<boolean>;
@@ -40,7 +39,6 @@ export interface SweepTurns {
 /** The pause between two steps, so that requests wait for at most one. */
 const betweenStepsMs = 5;
 
-/** Runs rounds while the service runs. */
 export async function sweepInRounds(
   { pause, failed }: SweepTurns,
   betweenRoundsMs: number,

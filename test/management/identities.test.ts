@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { routesFrom } from '../../src/http/endpoint.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { identities } from '../../src/management/identities.ts';
+import { send } from '../auth/fixture.ts';
 import { postJson, token, usage } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { attachPeople, type Exposure, openPeople, type People } from '../support/people.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
+import { callerDeps, openManageFixture } from './fixture.ts';
 
 const day = 86_400_000;
 
@@ -177,6 +183,42 @@ test('packets that arrive while a person is being forgotten do not restore the p
   forgotten = true;
   await sending;
   expect(await people.exposures('ann')).toEqual([]);
+});
+
+test('members read exposures, Admins forget identities, and other teams are refused', async () => {
+  const fixture = await openManageFixture();
+  const { clock, application, tokens } = fixture;
+  const store = temporaryUsage();
+  const forgotten: string[] = [];
+  const routes = routesFrom([identities], {
+    ...callerDeps(fixture),
+    store,
+    clock,
+    exposureDays: 30,
+    digestOf: () => Buffer.alloc(16),
+    forget: async ({ id }, identity) => void forgotten.push(`${id}/${identity}`),
+  });
+  const dispatch = createRouter(routes);
+  const path = `/api/v2/applications/${application.id}/identities/ann%2F1`;
+  const shown = `${path}/exposures?environment=Production`;
+  const statusOf = async (method: string, target: string, access?: string) => {
+    const headers = access === undefined ? {} : { authorization: `Bearer ${access}` };
+    return (await send(dispatch, target, { method, headers })).status;
+  };
+  for (const access of [tokens.admin, tokens.user]) {
+    const { status, json } = await send(dispatch, shown, { headers: { authorization: `Bearer ${access}` } });
+    expect([status, json]).toEqual([200, { identity: 'ann/1', environment: 'Production', exposures: [] }]);
+  }
+  expect(await statusOf('GET', `${path}/exposures?environment=Nowhere`, tokens.user)).toBe(404);
+  expect(await statusOf('GET', `${path}/exposures`, tokens.user)).toBe(400);
+  expect(await statusOf('GET', shown, tokens.outsider)).toBe(403);
+  expect(await statusOf('GET', shown)).toBe(401);
+  expect(await statusOf('DELETE', path)).toBe(401);
+  expect(await statusOf('DELETE', path, tokens.outsider)).toBe(403);
+  expect(await statusOf('DELETE', path, tokens.user)).toBe(403);
+  expect(forgotten).toEqual([]);
+  expect(await statusOf('DELETE', path, tokens.admin)).toBe(204);
+  expect(forgotten).toEqual([`${application.id}/ann/1`]);
 });
 
 test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(

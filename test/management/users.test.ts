@@ -157,6 +157,17 @@ describe('reading users', () => {
     );
   });
 
+  test.each(['GET', 'PATCH', 'DELETE'])(
+    '%s of a user who shares no team with the caller is refused',
+    async (method) => {
+      const { as, ada, tom } = await openPeopleFixture();
+      const refused = await as(ada, method, `/users/${tom.user.id}`, {});
+      expect(refused).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+      const missing = await as(ada, method, '/users/user_none', {});
+      expect(missing).toMatchObject({ status: 404, json: { code: 'not_found' } });
+    },
+  );
+
   test('/users/me returns the user of the token', async () => {
     const { as, eve, call, team, clock } = await openPeopleFixture();
     const own = await as(eve, 'GET', '/users/me');

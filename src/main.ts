@@ -1,15 +1,14 @@
 import { tmpdir } from 'node:os';
-import { runEntry, secondWords } from './cli/command.ts';
+import { runEntry, secondWords, type Terminal } from './cli/command.ts';
 import { exitCodes, Failure } from './cli/failure.ts';
 import { UsageError } from './cli/flags.ts';
-import type { Terminal } from './cli/terminal.ts';
 import { commandNamed, isOther, loadEntry, type OtherName } from './commands/command-files.ts';
-import { readTextFile } from './runtime/text-file.ts';
+import { readTextFile } from './runtime/files.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
 const others: Readonly<Record<OtherName, () => Promise<Run>>> = {
-  completion: async () => (await import('./commands/completion.ts')).completion,
+  completion: async () => (await import('./commands/command-table.ts')).completion,
   version: async () => (await import('./commands/version.ts')).version,
   help: async () => (await import('./commands/help.ts')).help,
 };

@@ -1,4 +1,4 @@
-import { completion } from '../../src/commands/completion.ts';
+import { completion } from '../../src/commands/command-table.ts';
 
 /** The output of `flagmeter completion` for each shell. */
 export function completionScripts(): Readonly<Record<'bash' | 'zsh' | 'fish', string>> {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
-import { isPresent } from '../runtime/presence.ts';
+import { isPresent } from '../runtime/files.ts';
 import { areJournalsEmpty } from '../storage/journal/directory.ts';
 import { type AccountTables, openAccountTables, readCopyState } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { flag, listOf, type Shown } from '../contract/shapes/fields.ts';
-import { PublicHeaders } from '../http/declared-headers.ts';
-import { type Endpoint, jsonAnswer } from '../http/endpoint.ts';
+import { type Endpoint, jsonAnswer, PublicHeaders } from '../http/endpoint.ts';
 import type { Handler, Route } from '../http/types.ts';
 import { grantTypes } from './oauth/grants/token-endpoint.ts';
 import type { SigningKeys } from './oauth/keys/signing-keys.ts';

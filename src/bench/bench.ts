@@ -6,12 +6,11 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { version } from '../../package.json' with { type: 'json' };
-import type { Given } from '../cli/command.ts';
+import type { Given, Terminal } from '../cli/command.ts';
 import { type Context, contextOf } from '../cli/context.ts';
 import { Failure } from '../cli/failure.ts';
 import { UsageError } from '../cli/flags.ts';
-import { interruptible } from '../cli/interruptible.ts';
-import type { Terminal } from '../cli/terminal.ts';
+import { interruptible } from '../cli/progress.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { usableCores } from '../runtime/cores.ts';
 import { builtIn } from '../serve/built-in.ts';

@@ -1,5 +1,4 @@
-import { capital } from '../cli/show.ts';
-import { makeTable, type Screen } from '../cli/table.ts';
+import { capital, makeTable, type Screen } from '../cli/show.ts';
 import { type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
 import type { Combination } from './sweep.ts';
 

@@ -25,7 +25,7 @@ export const adoptKey = clientCommand({
 });
 
 /**
- * Adopts the token on standard input as a key of an application. No message repeats the token.
+ * No message repeats the token.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */

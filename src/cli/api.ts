@@ -10,13 +10,11 @@ import { type Access, openAccess, serverUrlOf, signInFirst } from './session.ts'
 const maxWaits = 5;
 const longestWait = 60;
 
-/** Maximum page size. */
 const pageLimit = 200;
 
-/** The refusal of a change that requires a recent sign-in. */
+/** Refusal of a change that requires a recent sign-in. */
 const tooOld: RefusalCode = 'insufficient_user_authentication';
 
-/** An object in an answer of the management API. */
 export type Item = Readonly<Record<string, unknown>>;
 
 export type Query = Readonly<Record<string, string>>;
@@ -24,11 +22,10 @@ export type Query = Readonly<Record<string, string>>;
 /** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
 export interface Api {
   readonly url: string;
-  /** @returns the JSON of the answer; `undefined` for an empty one @throws {Failure} if the server refuses */
+  /** @returns `undefined` for an empty answer @throws {Failure} if the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
-  /** Deletes what a query names, for names that a path cannot have. @throws {Failure} if the server refuses */
+  /** For names that a path cannot have. @throws {Failure} if the server refuses */
   remove(path: readonly string[], query: Query): Promise<string | null>;
-  /** @returns the answer to a query @throws {Failure} if the server refuses */
   read(path: readonly string[], query: Query): Promise<Item>;
   /** The rows of a report or a list, as they arrive. @throws {Failure} if the server refuses, or the connection breaks */
   rows(path: readonly string[], query: Query, format: string): Promise<AsyncIterable<Uint8Array>>;
@@ -36,13 +33,12 @@ export interface Api {
   list(path: readonly string[], filters?: Query, most?: number): Promise<readonly Item[]>;
 }
 
-/** Opens the management API of the server that the command line names. @throws {UsageError} */
+/** @throws {UsageError} */
 export function connect(context: Context, given: Given): Api {
   const url = serverUrlOf(context, given.value('url'));
   return openApi(context, url, openAccess(context, url));
 }
 
-/** Opens the management API of a server, with some access. */
 export function openApi(context: Context, url: string, access: Access): Api {
   const answerTo = async (method: string, target: string, body?: object): Promise<Answer> => {
     const answer = await ask(context, access, (headers) => sendJson(context, target, method, headers, body));
@@ -109,7 +105,7 @@ async function ask<Given extends Answer>(
   }
 }
 
-/** The trace that the command belongs to, such as a pipeline's. Tools pass it in these variables. */
+/** The trace of the command, such as a pipeline's. Tools pass it in these variables. */
 function traceOf({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
   if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT))
     return {};

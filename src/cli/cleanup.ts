@@ -22,7 +22,6 @@ export const cleanup = clientCommand({
 });
 
 /**
- * Lists the features that can go, or prints the text of a pull request for them.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */

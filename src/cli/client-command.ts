@@ -1,7 +1,6 @@
 import { type Command, type Given, readGiven } from './command.ts';
 import { type Context, contextOf } from './context.ts';
 
-/** A command that talks to a server. */
 export function clientCommand({
   run,
   ...declared
@@ -11,7 +10,6 @@ export function clientCommand({
   return { ...declared, run: async (argv, terminal) => run(readGiven(declared, argv), contextOf(terminal)) };
 }
 
-/** Notes of a command that prints a table. */
 export const tableNotes = `
 On a terminal, tables are truncated to its width. Pipes, files and --json get everything.
 `;

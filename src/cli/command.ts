@@ -1,8 +1,18 @@
 import type { Flag, Operand } from '../contract/shapes/option.ts';
 import { readArguments, UsageError, unknownWord } from './flags.ts';
-import type { Terminal } from './terminal.ts';
 
-/** The form of a command. */
+/** The parts of the process available to commands. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** True if a person reads standard error. */
+  readonly interactive: boolean;
+  readonly outIsTerminal?: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads a file; `-` is standard input. Throws as `readTextFile` does. */
+  readonly readFile: (path: string) => string;
+}
+
 export interface Syntax {
   /** One word, or two: `login`, `apps create`. */
   readonly name: string;
@@ -14,7 +24,7 @@ export interface Syntax {
 export interface Command extends Syntax {
   /** More of the help text, in lines of at most 100 columns. */
   readonly notes?: string;
-  /** Runs it with the arguments after its name. @returns exit code */
+  /** @param argv the arguments after the name of the command @returns exit code */
   run(argv: readonly string[], terminal: Terminal): Promise<number>;
 }
 
@@ -39,10 +49,7 @@ export function command({
   return { ...declared, run };
 }
 
-/**
- * Runs the command that the arguments after the first word name.
- * @throws {UsageError} for an unknown command, and wrong arguments
- */
+/** @throws {UsageError} for an unknown command, and wrong arguments */
 export async function runEntry(
   name: string,
   entry: Entry,
@@ -62,7 +69,6 @@ export function secondWords({ commands }: Entry<Syntax>): readonly string[] {
   return commands.flatMap(({ name }) => name.split(' ').slice(1));
 }
 
-/** The arguments of a command. */
 export interface Given {
   /** Empty if the command has no operand. */
   readonly operand: string;
@@ -74,7 +80,7 @@ export interface Given {
 }
 
 /**
- * Parses the arguments of a command. After `--` an operand may begin with a dash.
+ * After `--` an operand may begin with a dash.
  * @throws {UsageError} for an unknown flag, a value that is not allowed, and a missing or surplus argument
  */
 export function readGiven(command: Syntax, argv: readonly string[]): Given {

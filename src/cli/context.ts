@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Terminal } from './command.ts';
 import { type Person, personAt } from './prompt.ts';
-import type { Terminal } from './terminal.ts';
 
 /** The environment of the client's commands. */
 export interface Context extends Terminal {
@@ -14,17 +14,16 @@ export interface Context extends Terminal {
   readonly sleep: (ms: number) => Promise<unknown>;
   /** The person at the terminal; `undefined` in a script. */
   readonly person: Person | undefined;
-  /** Whether standard output shows bold type. */
+  /** True if standard output shows bold type. */
   readonly bold: boolean;
   /** Columns of the terminal; `undefined` if standard output is not a terminal. */
   readonly width: number | undefined;
   /** Resolves once standard output is drained, so that long output does not pile up in memory. */
   readonly drained: () => Promise<unknown>;
-  /** Opens a page in a browser. Returns false if there is none. */
+  /** @returns false if there is no browser */
   readonly openBrowser: (url: string) => boolean;
 }
 
-/** The context of this process. A terminal that has one keeps it. */
 export function contextOf(terminal: Terminal | Context): Context {
   if ('clock' in terminal) return terminal;
   const { stdin, stdout } = process;

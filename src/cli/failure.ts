@@ -23,7 +23,6 @@ export class Failure extends Error {
   }
 }
 
-/** The kind of failure of an HTTP status. */
 export function failureOf(status: number): keyof typeof exitCodes {
   switch (status) {
     case 401:

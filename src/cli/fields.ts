@@ -1,13 +1,17 @@
-import type { Field, FieldValue, Reading } from '../contract/shapes/option.ts';
+import {
+  type Field,
+  type FieldValue,
+  laterForms,
+  type Reading,
+  timeForms,
+} from '../contract/shapes/option.ts';
 import type { Api } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { findApplication, ownerIn, teamId, userId } from './find.ts';
 import { UsageError } from './flags.ts';
 import { readJsonFile, readSecretFile } from './secret-file.ts';
-import { readLaterTime, readTime } from './time.ts';
 
-/** Reads the values of fields. */
 export class Reader {
   readonly #context: Context;
   readonly #api: Api;
@@ -23,10 +27,7 @@ export class Reader {
     return as === undefined ? text : this.#readings[as](text, name);
   }
 
-  /**
-   * The fields of a request by their names: those whose flags were given, and those with a default.
-   * @throws {UsageError | Failure}
-   */
+  /** The fields whose flags were given, and those with a default. @throws {UsageError | Failure} */
   async fields(fields: readonly Field[], given: Given): Promise<Record<string, unknown>> {
     const all: Record<string, unknown> = {};
     for (const field of fields) {
@@ -56,7 +57,6 @@ export class Reader {
   };
 }
 
-/** The fields of a request as the parameters of its query. */
 export function queryOf(fields: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 }
@@ -69,4 +69,56 @@ function readNumber(text: string, name: string): number {
 
 function camelCase(flagName: string): string {
   return flagName.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+const date = /^\d{4}-\d\d-\d\d$/;
+
+/** RFC 3339, or the format of times in tables. */
+const dateTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d| UTC)$/i;
+
+/**
+ * Reads a duration before now, a day (its start in UTC), or a time.
+ * @param now Unix ms
+ * @returns RFC 3339 in UTC
+ * @throws {UsageError}
+ */
+export function readTime(text: string, flag: string, now: number): string {
+  return readWith(text, flag, { now, direction: -1, forms: timeForms });
+}
+
+/** As `readTime`, but a duration is after now. @throws {UsageError} */
+function readLaterTime(text: string, flag: string, now: number): string {
+  return readWith(text, flag, { now, direction: 1, forms: laterForms });
+}
+
+interface TimeReading {
+  readonly now: number;
+  readonly direction: -1 | 1;
+  readonly forms: string;
+}
+
+function readWith(text: string, flag: string, reading: TimeReading): string {
+  const at = parse(text, reading);
+  if (at >= 0) return new Date(at).toISOString();
+  throw new UsageError(`Cannot use --${flag} ${text}: must be a time such as ${reading.forms}`);
+}
+
+/** Unix ms; NaN if the text is not a time. */
+function parse(text: string, { now, direction }: TimeReading): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined) return now + direction * Number(count) * (units[unit] ?? Number.NaN);
+  if (text === 'now') return now;
+  if (!isDay(text.slice(0, 10))) return Number.NaN;
+  if (date.test(text)) return Date.parse(`${text}T00:00:00Z`);
+  return dateTime.test(text)
+    ? Date.parse(text.toUpperCase().replace(/ UTC$/, 'Z').replace(' ', 'T'))
+    : Number.NaN;
+}
+
+/** `Date.parse` reads 30 February as 2 March. */
+function isDay(text: string): boolean {
+  const at = date.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }

@@ -13,7 +13,7 @@ import { printable } from './show.ts';
 const maxListed = 12;
 
 /**
- * Finds the item with this key, or else the only one with this alias.
+ * The item with this key, or else the only one with this alias.
  * @param replaced a field that is not `null` in an item with a successor, which an alias does not stand for
  * @throws {Failure} if no item has it, or it belongs to a team that the caller is not in
  * @throws {UsageError} if several have it
@@ -43,7 +43,7 @@ export async function find(
   return found;
 }
 
-/** The ids that `newId` of src/accounts/secrets.ts makes. */
+/** The form of ids of the server. */
 const idPattern = /^[a-z]+_[\da-f]{24}$/;
 
 /**
@@ -78,36 +78,32 @@ export function missing(items: readonly Item[], { one, key, alias = key }: Namin
   return new Failure('notFound', `There is no ${one} ${printable(named)}${hint ? `; ${hint}` : ''}`);
 }
 
-/** The application with this id or name. @throws {Failure | UsageError} */
 export function findApplication(api: Api, named: string): Promise<Item> {
   return find(api, ['applications'], resources.apps, named);
 }
 
-/** The environment of an application with this name. @throws {Failure} */
+/** @throws {Failure} */
 export function environmentIn(application: Item, named: string): string {
   const environments = itemsOf(application, 'environments');
   if (environments.some(({ name }) => name === named)) return named;
   throw missing(environments, { one: 'environment', key: 'name' }, named);
 }
 
-/** The id of the team with this id or name. @throws {Failure | UsageError} */
 export async function teamId(api: Api, named: string): Promise<string> {
   return String((await find(api, ['teams'], resources.teams, named))['id']);
 }
 
-/** The id of the user with this id or e-mail address. @throws {Failure | UsageError} */
 export async function userId(api: Api, named: string): Promise<string> {
   return String((await find(api, ['users'], resources.users, named))['id']);
 }
 
-/** An owner of a feature. @throws {Failure | UsageError} */
 export async function ownerIn(api: Api, text: string): Promise<Item> {
   if (text.startsWith('user:')) return { type: 'user', id: await userId(api, text.slice(5)) };
   if (text.startsWith('team:')) return { type: 'team', id: await teamId(api, text.slice(5)) };
   return { type: 'text', name: text };
 }
 
-/** The path of the owner: the application or the team that a flag names. @throws {Failure | UsageError} */
+/** The path of the application or the team that a flag names. @throws {Failure | UsageError} */
 export async function ownerPath(
   within: 'app' | 'team' | undefined,
   given: Given,
@@ -123,7 +119,7 @@ export async function ownerPath(
 }
 
 /**
- * Refuses a second application of the same name in a team. The API allows it, as it identifies applications by id.
+ * Refuses a second application of the same name in a team, which the API allows.
  * @param id of the application that gets the name; `undefined` for a new one
  * @param teamId of a new one; by default the caller's primary team
  * @throws {Failure} `conflict`, with the id of the first

@@ -2,26 +2,25 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from '../contract/nearest.ts';
 import type { Flag } from '../contract/shapes/option.ts';
 
-/** A usage error: exit code 2, with the message on stderr. */
+/** Exit code 2, with the message on standard error. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What parsing needs of a flag. */
 export type KnownFlag = Pick<Flag, 'name' | 'value' | 'formerly'>;
 
-/** One argument of a command: a flag, or an operand, which has no name. */
+/** A flag, or an operand, which has no name. */
 interface Argument {
   /** Without the dashes. */
   readonly name?: string;
   /** Empty for a switch. */
   readonly value: string;
-  /** Begins with a single dash, as no flag does, and an operand only after `--`. */
+  /** Begins with a single dash, which no flag does, and an operand only after `--`. */
   readonly dashed?: true;
 }
 
 /**
- * Parses a command's arguments one by one: `--name value`, `--name=value`, `--switch`, operands, and after `--` operands only.
+ * Parses arguments one by one: `--name value`, `--name=value`, `--switch`, operands, and after `--` operands only.
  * @param command name in the form that `flagmeter help` takes
  * @throws {UsageError} for an unknown flag, or a missing value
  */
@@ -60,20 +59,19 @@ function readFlag(
   return { name: flag.name, value };
 }
 
-/** A flag token of `parseArgs`. */
 interface FlagToken {
   readonly name: string;
   /** With its dashes. */
   readonly rawName: string;
   readonly index: number;
   readonly value?: string | undefined;
-  /** Whether the value followed `=`. */
+  /** True if the value followed `=`. */
   readonly inlineValue?: boolean | undefined;
 }
 
 /**
- * Parses a command's arguments, which are flags only. The last one of a repeated flag wins.
- * @returns flag name without dashes → value; a switch's value is empty
+ * Parses arguments that are flags only. The last one of a repeated flag wins.
+ * @returns flag name without dashes → value; empty for a switch
  * @throws {UsageError} for an unknown flag, a missing value, or an operand
  */
 export function readFlags(argv: readonly string[], known: readonly KnownFlag[]): Map<string, string> {
@@ -100,10 +98,7 @@ function unknownFlag(given: string, known: readonly KnownFlag[], command?: strin
   return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;
 }
 
-/**
- * The error for a command that requires one of these words next.
- * @param word given instead, if any
- */
+/** @param word given instead, if any */
 export function unknownWord(command: string, word: string | undefined, words: readonly string[]): UsageError {
   const all = `use one of ${words.join(', ')}`;
   if (word === undefined) return new UsageError(`Cannot use ${command} alone: ${all}`);

@@ -27,7 +27,6 @@ ${tableNotes}`,
 });
 
 /**
- * Lists what needs attention, the most urgent first.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if a finding is urgent, or the server refuses or cannot be reached
  */

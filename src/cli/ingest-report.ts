@@ -97,7 +97,6 @@ function groupBy(entries: readonly Item[], nameOf: (entry: Item) => string): rea
   return [...groups.values()];
 }
 
-/** Their count, and the time of the last one. */
 function sumOf(group: readonly Item[]): { count: number; lastAt: string } {
   return {
     count: group.reduce((sum, { count }) => sum + Number(count), 0),

@@ -27,7 +27,7 @@ Totals and counts of unique users do not change. Earlier backups still contain t
 };
 
 /**
- * Forgets an identity of an application. The request names it in the query, as a path cannot have every identity.
+ * The request names the identity in the query, as a path cannot have every identity.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the person declines, or the server refuses or cannot be reached
  */

@@ -1,10 +1,9 @@
 import { type AnyColumns, type Column, wholeColumn } from '../contract/resources/column.ts';
 import type { Item } from './api.ts';
 import type { Context } from './context.ts';
-import { labelOf, show } from './show.ts';
-import { makeTable, recordText } from './table.ts';
+import { labelOf, makeTable, recordText, show } from './show.ts';
 
-/** Prints items as rows of a table, and the titles of columns that do not fit. */
+/** Prints a table, and the titles of columns that do not fit. */
 export function printTable(
   { out, err, bold, width }: Context,
   columns: AnyColumns,
@@ -21,17 +20,14 @@ export function printTable(
     err(`Columns that do not fit: ${leftOut.join(', ')}. Use a wider terminal, or --json\n`);
 }
 
-/** Prints the fields of an object. */
 export function printRecord({ out }: Context, fields: Item): void {
   out(recordText(Object.entries(fields).map(([name, value]) => [labelOf(name), show(value)])));
 }
 
-/** Prints JSON for scripts. */
 export function printJson({ out }: Context, value: unknown): void {
   out(`${JSON.stringify(value)}\n`);
 }
 
-/** Prints rows as they arrive. */
 export async function printRows({ out, drained }: Context, rows: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
   for await (const piece of rows) {

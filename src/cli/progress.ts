@@ -1,8 +1,22 @@
 import type { Context } from './context.ts';
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Runs work that a signal such as Ctrl-C can interrupt. */
+export async function interruptible<T>(work: (over: AbortSignal) => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  for (const signal of signals) process.on(signal, end);
+  try {
+    return await work(over.signal);
+  } finally {
+    for (const signal of signals) process.off(signal, end);
+  }
+}
+
 const barWidth = 30;
 
-/** Interval between reports, ms: a terminal rewrites one line, a log gets a line each time. */
+/** Interval between reports, ms. A terminal rewrites one line; a log gets a line each time. */
 const everyMs = { terminal: 100, log: 5000 };
 
 interface Done {
@@ -43,7 +57,6 @@ export class Progress {
     else this.#terminal.err(`${this.#words}: ${amountOf(done)}${shareOf(done)}\n`);
   }
 
-  /** Removes the bar. */
   end(): void {
     if (this.#width > 0) this.#terminal.err(`\r${' '.repeat(this.#width)}\r`);
     this.#width = 0;

@@ -2,13 +2,13 @@ import { Failure } from './failure.ts';
 
 /** The person at the terminal. */
 export interface Person {
-  /** Asks a question. Returns the typed line, or an empty one at the end of input. */
+  /** @returns the typed line, or an empty one at the end of input */
   ask(question: string): Promise<string>;
-  /** Asks a question without showing the typed line. */
+  /** Does not show the typed line. */
   askSecret(question: string): Promise<string>;
 }
 
-/** The input of a terminal. */
+/** Input of a terminal. */
 export type Keyboard = Pick<
   NodeJS.ReadStream,
   'setRawMode' | 'setEncoding' | 'on' | 'off' | 'resume' | 'pause'
@@ -16,7 +16,7 @@ export type Keyboard = Pick<
 
 const key = { interrupt: '\u0003', end: '\u0004', backspace: '\b', erase: '\u0015', delete: '\u007f' };
 
-/** Asks over a keyboard. @param show writes to the terminal */
+/** @param show writes to the terminal */
 export function personAt(keyboard: Keyboard, show: (text: string) => void): Person {
   return {
     async ask(question) {
@@ -41,7 +41,7 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
   };
 }
 
-/** Asks for confirmation. @throws {Failure} if the person declines */
+/** @throws {Failure} if the person declines */
 export async function confirm(person: Person, question: string, declined: string): Promise<void> {
   const answer = await person.ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', declined);

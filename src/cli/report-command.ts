@@ -19,7 +19,6 @@ import { itemsOf, type Report, type Sheet, times } from './report.ts';
 import { printable, show } from './show.ts';
 
 /**
- * Prints a report.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */
@@ -59,7 +58,7 @@ async function moreOf({ more }: Report, api: Api): Promise<Sheet | undefined> {
 }
 
 /**
- * The parameters of a range that is given by its name, and of the time zone.
+ * The range that is given by its name, and the time zone.
  * @param now Unix ms
  * @throws {UsageError}
  */
@@ -112,7 +111,6 @@ function print(
   if (sheets.length === 0) context.err(`${report.empty}\n`);
 }
 
-/** True without any feature or metric. */
 function isEmpty(answer: Item): boolean {
   return ['features', 'metrics'].every((field) => itemsOf(answer, field).length === 0);
 }

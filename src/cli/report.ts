@@ -10,15 +10,15 @@ export interface Report {
   /** The command, and the segment of its path. */
   readonly name: string;
   readonly summary: string;
-  /** Whether it covers one environment, or any of them. */
+  /** The environments that it covers. */
   readonly of: 'one environment' | 'any environment';
   /** Parameters of its query, besides the application, the environment and the range. */
   readonly fields: readonly Field[];
   /** A line above the tables, below the title. */
   headline?(report: Item): string;
-  /** A path of the API below its tables, which only Admins of the installation may read, and the table of its answer. */
+  /** A path below its tables, which only Admins of the installation may read, and the table of its answer. */
   readonly more?: { readonly path: readonly string[]; table(answer: Item): Sheet };
-  /** Its tables. Those without rows are not printed. */
+  /** Tables without rows are not printed. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
   /** More of the help text. */
   readonly notes?: string;
@@ -41,7 +41,6 @@ const named = [
   flag('time-zone ZONE', 'Time zone of days, such as Europe/Berlin', { more: 'default: UTC' }),
 ] as const;
 
-/** The command of a report. */
 export function commandOf({ name, summary, of, fields }: Report): Syntax {
   const environment = flag('environment NAME', 'Environment name', {
     more: of === 'one environment' ? 'default: the only environment' : 'default: all environments',
@@ -53,7 +52,6 @@ export function commandOf({ name, summary, of, fields }: Report): Syntax {
   };
 }
 
-/** The items in a field of a report. */
 export function itemsOf(item: Item, field: string): readonly Item[] {
   const items = item[field];
   return Array.isArray(items) ? items : [];

@@ -48,7 +48,7 @@ function usageSums(report: Item): Sheet {
   };
 }
 
-/** A line for each bucket of each variant, the earliest first. */
+/** A line for each bucket of each variant, in order of time. */
 function usageByTime(report: Item): Sheet {
   const items = itemsOf(report, 'features').flatMap((each) =>
     itemsOf(each, 'variants').flatMap((one) =>
@@ -109,7 +109,6 @@ export const reports = { usage, measurements, ingest } as const satisfies Readon
 
 export type ReportName = keyof typeof reports;
 
-/** The command of a report. */
 export function reportCommand(name: ReportName): Command {
   const report: Report = reports[name];
   return clientCommand({

@@ -4,7 +4,6 @@ import type { Entry } from './command.ts';
 import { commandsOf } from './resource.ts';
 import { capital } from './show.ts';
 
-/** The commands on a resource. */
 export function resourceEntry(name: ResourceName): Entry {
   const resource = resources[name];
   const commands = commandsOf(resource);
@@ -15,7 +14,7 @@ export function resourceEntry(name: ResourceName): Entry {
       clientCommand({
         ...each.command,
         run: async (given, context) =>
-          (await import('./resource-command.ts')).runResource(resource, each, given, context),
+          (await import('./resource-verbs.ts')).runResource(resource, each, given, context),
       }),
     ),
     notes: tableNotes,

@@ -1,20 +1,53 @@
 import type { AnyColumns } from '../contract/resources/column.ts';
 import type { Action, Change, Creation, Resource, Secret } from '../contract/resources/resource.ts';
 import { pick } from '../contract/shapes/fields.ts';
-import type { Api, Item } from './api.ts';
+import { type Api, connect, type Item } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { queryOf, type Reader } from './fields.ts';
-import { checkOnlyOne, find, missing } from './find.ts';
+import { queryOf, Reader } from './fields.ts';
+import { checkOnlyOne, find, missing, ownerPath } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { confirm } from './prompt.ts';
-import type { Verb } from './resource.ts';
+import { articled, type Verb, type VerbCommand } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { capital, labelOf, printable, show } from './show.ts';
 
-export interface Call {
+/**
+ * @throws {UsageError} for wrong arguments
+ * @throws {Failure} if the server refuses, or cannot be reached
+ */
+export async function runResource(
+  resource: Resource,
+  { verb, word, action }: VerbCommand,
+  given: Given,
+  context: Context,
+): Promise<number> {
+  if (verb === 'delete') checkCanAsk(resource, word, given, context);
+  if (verb === 'update') checkChanges(resource, given);
+  const api = connect(context, given);
+  const path = [...(await ownerPath(resource.within, given, api)), resource.collection];
+  await verbs[verb]({ resource, given, context, api, reader: new Reader(context, api), path, action });
+  return 0;
+}
+
+/** A script must confirm with `--yes`. @throws {UsageError} before any request */
+function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: Context): void {
+  if (person !== undefined || given.has('yes')) return;
+  const why = 'standard input is not a terminal';
+  throw new UsageError(`Cannot ${word} ${articled(one)} without --yes: ${why}`);
+}
+
+/** @throws {UsageError} */
+function checkChanges({ name, update }: Resource, given: Given): void {
+  const flags = (update?.fields ?? []).map((flag) => flag.name);
+  if (flags.some((flag) => given.has(flag))) return;
+  const all = flags.map((flag) => `--${flag}`).join(', ');
+  throw new UsageError(`Cannot use ${name} update without a change: give one of ${all}`);
+}
+
+interface Call {
   readonly resource: Resource;
   readonly given: Given;
   readonly context: Context;
@@ -26,7 +59,7 @@ export interface Call {
   readonly action?: Action | undefined;
 }
 
-/** What each verb does. @throws {Failure | UsageError} */
+/** @throws {Failure | UsageError} */
 export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
   list,
   show: showOne,
@@ -162,7 +195,7 @@ async function remove(call: Call): Promise<void> {
   else err(`${capital(word)}d ${what}\n`);
 }
 
-/** The item that the operand names: the last segment of its path, and its name for people. */
+/** The last segment of the item's path, and its name for people. */
 async function locate({ resource, given, api, path, action }: Call): Promise<{ id: string; called: string }> {
   const { key, alias } = resource;
   if (alias === undefined) return { id: given.operand, called: given.operand };
@@ -171,7 +204,7 @@ async function locate({ resource, given, api, path, action }: Call): Promise<{ i
   return { id, called: `${show(found[alias])} (${id})` };
 }
 
-/** Does work on an item. If it does not exist, the failure names the existing ones. */
+/** If the item does not exist, the failure names the existing ones. */
 async function explained<T>(
   { resource, api, path }: Call,
   id: string,

@@ -4,7 +4,6 @@ import type { Syntax } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
 import { capital } from './show.ts';
 
-/** What a command does with a resource. */
 export type Verb = 'list' | 'show' | 'create' | 'update' | 'act' | 'delete';
 
 export interface VerbCommand {
@@ -16,7 +15,6 @@ export interface VerbCommand {
   readonly action?: Action;
 }
 
-/** The commands of a resource. */
 export function commandsOf(resource: Resource): readonly VerbCommand[] {
   const { name, one, many, create, update, remove, within, actions = [] } = resource;
   const isLog = create === undefined;
@@ -63,7 +61,7 @@ function handlesOf({ one, key, alias }: Resource): string {
   return `${capital(one)}: ${words}`;
 }
 
-/** With the article in front. */
+/** Prefixes the article. */
 export function articled(one: string): string {
   return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
 }

@@ -1,9 +1,9 @@
+import type { Terminal } from './command.ts';
 import { UsageError } from './flags.ts';
-import type { Terminal } from './terminal.ts';
 
 /**
- * The first line of the file that a flag names, or of standard input for `-`. No message repeats the value of the flag, which may
- * be the secret itself by mistake.
+ * The first line of the file that a flag names, or of standard input for `-`. No message repeats the value of the flag, which may be
+ * the secret itself by mistake.
  * @throws {UsageError} if it cannot be read
  */
 export function readSecretFile(flag: string, path: string, terminal: Terminal): string {
@@ -18,7 +18,7 @@ export function readSecret(source: string, path: string, terminal: Terminal): st
 }
 
 /**
- * The JSON in the file that a flag names, or in standard input for `-`.
+ * Reads the file that a flag names, or standard input for `-`.
  * @throws {UsageError} if it cannot be read, or is not JSON
  */
 export function readJsonFile(flag: string, path: string, terminal: Terminal): unknown {

@@ -1,13 +1,12 @@
 import { notedHeader } from '../contract/notes.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { proxyFor } from './proxy-variable.ts';
 import { printable } from './show.ts';
 
 /** Time limit for an answer, ms. */
 const timeoutMs = 30_000;
 
-export interface Sending {
+interface Sending {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | URLSearchParams;
@@ -22,10 +21,7 @@ export interface Answer {
   readonly noted?: string | null;
 }
 
-/**
- * Sends a request once.
- * @throws {Failure} if the server cannot be reached, or redirects to another address
- */
+/** @throws {Failure} if the server cannot be reached, or redirects to another address */
 export async function send(context: Context, url: string, sending: Sending): Promise<Answer> {
   const response = await fetchWhole(context, url, { ...sending, headers: { ...sending.headers } });
   const json = jsonOf(await response.text());
@@ -34,7 +30,7 @@ export async function send(context: Context, url: string, sending: Sending): Pro
 }
 
 /**
- * Sends a request once, and reads the whole response, so that reading its body cannot fail later.
+ * Reads the whole response, so that reading its body cannot fail later.
  * @throws {Failure} as `send` does
  */
 export async function fetchWhole(context: Context, url: string, init: RequestInit): Promise<Response> {
@@ -150,11 +146,37 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Parses JSON; `undefined` for other text. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+interface ProxyVariable {
+  readonly variable: string;
+  /** HOST:PORT, without user and password. */
+  readonly address: string;
+}
+
+/** The proxy of the environment for a URL, by the rules of the runtime's `fetch`. */
+export function proxyFor(url: string, env: Context['env']): ProxyVariable | undefined {
+  const { protocol, hostname, host } = new URL(url);
+  const names = [`${protocol.slice(0, -1)}_proxy`, 'all_proxy'];
+  const variable = names.flatMap((name) => [name, name.toUpperCase()]).find((name) => env[name]);
+  if (variable === undefined || isExcepted(hostname, host, env)) return undefined;
+  const proxy = env[variable]!;
+  const address = URL.canParse(proxy) ? new URL(proxy).host || proxy : proxy;
+  return { variable, address: address.replace(/^.*@/, '') };
+}
+
+/** True if `NO_PROXY` has the host: `*`, or the name or a suffix of it, with or without its port. */
+function isExcepted(hostname: string, host: string, env: Context['env']): boolean {
+  const list = (env['no_proxy'] || env['NO_PROXY'] || '').toLowerCase().split(',');
+  return list.some((entry) => {
+    const name = entry.trim().replace(/^\*?\./, '');
+    const suffix = `.${name}`;
+    return name !== '' && (name === '*' || [hostname, host].some((each) => `.${each}`.endsWith(suffix)));
+  });
 }

@@ -5,7 +5,7 @@ import { UsageError } from './flags.ts';
 export const usualUrl = 'http://127.0.0.1:8080';
 
 /**
- * The address of a server, without a slash at its end.
+ * Omits a slash at the end.
  * @param by the flag or variable that has it
  * @throws {UsageError}
  */
@@ -19,7 +19,7 @@ export function readServerUrl(text: string, by: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether others on the network can read requests to an address. */
+/** True if others on the network can read requests to the address. */
 export function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|localhost)$/.test(hostname);

@@ -12,7 +12,6 @@ const minLifeMs = 30_000;
 /** Loaded when a token is requested: most commands use a stored one. */
 const tokenHost = () => import('./token-host.ts');
 
-/** The right to use a server. */
 export interface Access {
   /** An access token, renewed if it has expired. @throws {Failure} without a session */
   token(): Promise<string>;
@@ -20,10 +19,7 @@ export interface Access {
   replace(refused: string): Promise<string>;
 }
 
-/**
- * The address of the server: that of `--url`, else of `FLAGMETER_URL`, else of the last login, else the default.
- * @throws {UsageError}
- */
+/** From `--url`, `FLAGMETER_URL`, the last login, or the default, in this order. @throws {UsageError} */
 export function serverUrlOf(context: Context, flag: string | undefined): string {
   if (flag !== undefined) return readServerUrl(flag, '--url');
   const variable = context.env[clientVariables.url];
@@ -31,14 +27,14 @@ export function serverUrlOf(context: Context, flag: string | undefined): string 
   return openTokenStore(context).read().current ?? usualUrl;
 }
 
-/** The address of its token host: that of `--auth-url`, else of `FLAGMETER_AUTH_URL`, else the server's. @throws {UsageError} */
+/** From `--auth-url` or `FLAGMETER_AUTH_URL`, else the server's. @throws {UsageError} */
 export function authUrlOf({ env }: Context, flag: string | undefined, url: string): string {
   if (flag !== undefined) return readServerUrl(flag, '--auth-url');
   const variable = env['FLAGMETER_AUTH_URL'];
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
-/** The credentials for a server: a token or an API key of the environment, else the last login there. @throws {UsageError} */
+/** A token or an API key of the environment, else the last login there. @throws {UsageError} */
 export function openAccess(context: Context, url: string): Access {
   const { env } = context;
   const token = env[clientVariables.token];
@@ -62,14 +58,13 @@ export function openAccess(context: Context, url: string): Access {
   return storedAccess(context, url, openTokenStore(context));
 }
 
-/** The source of the credentials. */
 export function sourceOf({ env }: Context): string {
   if (env[clientVariables.token]) return `the token in ${clientVariables.token}`;
   if (env[clientVariables.clientId]) return `the API key in ${clientVariables.clientId}`;
   return 'the last login';
 }
 
-/** Half an API key is an error: if it were ignored, commands would act as the user of the last login. */
+/** If half an API key were ignored, commands would act as the user of the last login. */
 export function halfOfKey(set: string, missing: string): UsageError {
   return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);
 }

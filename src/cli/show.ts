@@ -1,5 +1,114 @@
 import { replaceActive } from '../contract/escaping.ts';
 
+/** Characters that take two columns of a terminal: emoji, and the scripts of East Asia (Unicode TR 11). */
+const wide =
+  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+
+interface Heading {
+  readonly title: string;
+  /** Numbers, which are aligned right. */
+  readonly right?: true;
+  /** For text that may be truncated. */
+  readonly cut?: true;
+}
+
+/** The terminal that a table is printed on. */
+export interface Screen {
+  readonly bold: boolean;
+  /** In columns; unlimited if undefined. */
+  readonly width: number | undefined;
+}
+
+interface Table {
+  /** Every line ends with a line feed. */
+  readonly text: string;
+  readonly leftOut: readonly string[];
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** The characters that a reader perceives. Made on first use: every command loads this file, and few print a table. */
+function charactersOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+}
+
+const minWidth = 10;
+const gap = '  ';
+
+/** Rows below their titles, in aligned columns, with no line wider than the screen. */
+export function makeTable(
+  headings: readonly Heading[],
+  rows: readonly (readonly string[])[],
+  screen: Screen,
+): Table {
+  const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
+  const widths = fitting(headings, widthsOf(all), screen.width ?? Number.POSITIVE_INFINITY);
+  const [head = '', ...lines] = all.map((row) => lineOf(row, widths, headings));
+  const text = [screen.bold ? `\u001b[1m${head}\u001b[0m` : head, ...lines]
+    .map((line) => `${line}\n`)
+    .join('');
+  return { text, leftOut: headings.slice(widths.length).map(({ title }) => title) };
+}
+
+/** Values behind their labels, one on a line, indented. */
+export function recordText(fields: readonly (readonly [label: string, value: string])[]): string {
+  const rows = fields.map((field) => field.map(printable));
+  return rows.map((row) => `  ${lineOf(row, widthsOf(rows), [])}\n`).join('');
+}
+
+/** Widths that fit. Columns are dropped from the end until truncating the widest texts is enough. */
+function fitting(headings: readonly Heading[], natural: readonly number[], width: number): number[] {
+  const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, minWidth) : each));
+  let count = natural.length;
+  while (count > 1 && total(least.slice(0, count)) > width) count -= 1;
+  const widths = natural.slice(0, count);
+  for (let surplus = total(widths) - width; surplus > 0; surplus -= 1) {
+    const widest = widths.reduce(
+      (best, each, at) => (each > (least[at] ?? 0) && each > (widths[best] ?? 0) ? at : best),
+      -1,
+    );
+    if (widest < 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, 0) + gap.length * (widths.length - 1);
+}
+
+function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  return (rows[0] ?? []).map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
+  );
+}
+
+function lineOf(row: readonly string[], widths: readonly number[], headings: readonly Heading[]): string {
+  const cells = widths.map((width, column) => {
+    const text = cutTo(row[column] ?? '', width);
+    const room = ' '.repeat(width - widthOf(text));
+    return headings[column]?.right ? room + text : text + room;
+  });
+  return cells.join(gap).trimEnd();
+}
+
+function cutTo(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  for (const { segment } of charactersOf(text)) {
+    if (widthOf(kept + segment) >= width) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  const widths = Array.from(charactersOf(text), ({ segment }): number => (wide.test(segment) ? 2 : 1));
+  return widths.reduce((sum, width) => sum + width, 0);
+}
+
 /** A text of a server or a user, safe to print to a terminal, on one line. */
 export function printable(text: string): string {
   return replaceActive(text, () => '\ufffd');
@@ -19,7 +128,6 @@ export function labelOf(field: string): string {
   return capital(field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }
 
-/** With a capital letter. */
 export function capital(words: string): string {
   return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

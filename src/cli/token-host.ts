@@ -40,7 +40,7 @@ export class GrantRefused extends Failure {
   }
 }
 
-/** Reads the metadata of a token host. @throws {Failure} */
+/** @throws {Failure} */
 export async function discover(context: Context, authUrl: string): Promise<TokenHost> {
   const url = `${authUrl}/.well-known/openid-configuration`;
   const { status, json } = await send(context, url, { method: 'GET' });
@@ -67,7 +67,7 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   };
 }
 
-/** The endpoints. The address may differ from the issuer's, for example through a tunnel. */
+/** The address can differ from the issuer's, for example through a tunnel. */
 function serverAt(authUrl: string): AuthorizationServer {
   return {
     issuer: authUrl,
@@ -145,7 +145,7 @@ export async function signInAsWorkload(
 
 /**
  * Renews a session by its refresh token, or by the client secret stored with it.
- * @returns `undefined` if it cannot be renewed, or no longer
+ * @returns `undefined` if it cannot be renewed
  * @throws {Failure}
  */
 export async function renewSession(
@@ -187,16 +187,15 @@ export async function revoke(
   await exchange(`${authUrl}/connect/revocation`, request, processRevocationResponse);
 }
 
-/** A session without its tokens. */
 type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
 
-/** A grant: sends its request, and checks the answer of the token endpoint. */
+/** Sends the request of a grant, and checks the answer of the token endpoint. */
 interface Grant {
   request(client: Client): Promise<Response>;
   process(server: AuthorizationServer, client: Client, response: Response): Promise<TokenEndpointResponse>;
 }
 
-/** Requests tokens, and makes a session of them. @throws {GrantRefused | Failure} */
+/** @throws {GrantRefused | Failure} */
 export async function requestTokens(
   context: Context,
   { server }: TokenHost,

@@ -2,20 +2,22 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { underLock } from './file-lock.ts';
 import { jsonOf } from './send.ts';
 
 const sessionSchema = Type.Object({
@@ -40,19 +42,19 @@ const storedSchema = Type.Object({
 
 export type StoredSession = Static<typeof sessionSchema>;
 
-export type Stored = Static<typeof storedSchema>;
+type Stored = Static<typeof storedSchema>;
 
 /** The file with the tokens of this user, which only they may read. */
 export interface TokenStore {
-  /** Reads the file. @throws {Failure} if it cannot be read or is damaged */
+  /** @throws {Failure} if the file cannot be read or is damaged */
   read(): Stored;
-  /** Replaces the file atomically. Call it only within `exclusively`. */
+  /** Atomic. Call it only within `exclusively`. */
   write(stored: Stored): void;
-  /** Does work while no other process changes the file. */
+  /** Works while no other process changes the file. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Opens the store in the user's configuration folder (XDG Base Directory Specification). */
+/** In the user's configuration folder (XDG Base Directory Specification). */
 export function openTokenStore(context: Context): TokenStore {
   const path = join(configurationFolder(context), 'flagmeter', 'credentials.json');
   return {
@@ -65,7 +67,6 @@ export function openTokenStore(context: Context): TokenStore {
   };
 }
 
-/** With another session for a server, or without one. */
 export function withSession(stored: Stored, url: string, session: StoredSession | undefined): Stored {
   const others = Object.entries(stored.servers).filter(([known]) => known !== url);
   return {
@@ -117,5 +118,98 @@ function write(path: string, stored: Stored, unique: string): void {
   } catch (error) {
     rmSync(fresh, { force: true });
     throw new Failure('failed', `Cannot write ${path}: ${(error as Error).message}`);
+  }
+}
+
+/** Work under the lock is shorter: an older lock is stale. */
+const abandonedAfterMs = 120_000;
+/** Time limit for acquiring the lock, and the interval between attempts. */
+const timeoutMs = 150_000;
+const retryEveryMs = 50;
+
+/**
+ * Works while holding a lock, and takes over the lock of a dead process. The lock is a file that is created with its owner in it, which
+ * works on network file systems too.
+ * @param path of the lock, in a writable directory
+ * @throws {Failure} if another process keeps it
+ */
+export async function underLock<T>(
+  path: string,
+  context: Pick<Context, 'clock' | 'sleep' | 'randomBytes'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const owner = `${process.pid}@${hostname()} ${context.randomBytes(8).toString('hex')}`;
+  const { clock, sleep } = context;
+  const deadline = clock.monotonic() + timeoutMs;
+  while (!take(path, owner)) {
+    if (removeAbandoned(path, owner, clock.now())) continue;
+    if (clock.monotonic() > deadline)
+      throw new Failure('unavailable', `Another flagmeter process holds ${path}: stop it first`);
+    await sleep(retryEveryMs);
+  }
+  try {
+    return await work();
+  } finally {
+    if (ownerOf(path) === owner) rmSync(path, { force: true });
+  }
+}
+
+/** Links a written file, so that no process sees it empty. */
+function take(path: string, owner: string): boolean {
+  const own = sideFile(path, owner);
+  writeFileSync(own, owner, { mode: 0o600 });
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** Of several processes that remove a lock at the same time, none removes the lock of the next owner. */
+function removeAbandoned(path: string, owner: string, now: number): boolean {
+  const seen = ownerOf(path);
+  if (seen === undefined) return true;
+  if (!isAbandoned(path, seen, now)) return false;
+  const aside = `${sideFile(path, owner)}.old`;
+  try {
+    renameSync(path, aside);
+    if (ownerOf(aside) !== seen) linkSync(aside, path);
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+  rmSync(aside, { force: true });
+  return true;
+}
+
+function isAbandoned(path: string, seen: string, now: number): boolean {
+  const [, pid, host] = /^(\d+)@(\S*) /.exec(seen) ?? [];
+  if (host === hostname() && !isRunning(Number(pid))) return true;
+  const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return since !== undefined && now - since > abandonedAfterMs;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function sideFile(path: string, owner: string): string {
+  return `${path}.${owner.split(' ')[1]}`;
+}
+
+function ownerOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -11,22 +11,22 @@ import type { ResourceName } from '../contract/resources/resources.ts';
 const server = {
   demo: async () => (await import('./entries/demo.ts')).demo,
   serve: async () => (await import('./entries/serve.ts')).serve,
-  init: async () => (await import('./entries/init.ts')).init,
-  admin: async () => (await import('./entries/admin.ts')).admin,
-  'signing-keys': async () => (await import('./entries/signing-keys.ts')).signingKeys,
-  backup: async () => (await import('./entries/backup.ts')).backup,
-  restore: async () => (await import('./entries/restore.ts')).restore,
-  verify: async () => (await import('./entries/verify.ts')).verify,
-  compact: async () => (await import('./entries/compact.ts')).compact,
+  init: async () => (await import('./entries/data-directory.ts')).init,
+  admin: async () => (await import('./entries/data-directory.ts')).admin,
+  'signing-keys': async () => (await import('./entries/data-directory.ts')).signingKeys,
+  backup: async () => (await import('./entries/data-directory.ts')).backup,
+  restore: async () => (await import('./entries/data-directory.ts')).restore,
+  verify: async () => (await import('./entries/data-directory.ts')).verify,
+  compact: async () => (await import('./entries/data-directory.ts')).compact,
   bench: async () => (await import('./entries/bench.ts')).bench,
   postgres: async () => (await import('./entries/postgres.ts')).postgres,
 } as const;
 
 /** Commands that talk to a server. */
 const client = {
-  login: async () => (await import('../cli/sign-in/login.ts')).login,
-  logout: async () => (await import('../cli/sign-in/logout.ts')).logout,
-  whoami: async () => (await import('../cli/sign-in/whoami.ts')).whoami,
+  login: async () => (await import('../cli/sign-in/commands.ts')).login,
+  logout: async () => (await import('../cli/sign-in/commands.ts')).logout,
+  whoami: async () => (await import('../cli/sign-in/commands.ts')).whoami,
   health: async () => (await import('../cli/health.ts')).health,
   apps: () => resource('apps'),
   keys: async () => (await import('./entries/keys.ts')).keys,
@@ -69,7 +69,6 @@ type LoadedName = keyof typeof server | keyof typeof client;
 export type OtherName = (typeof others)[number];
 export type CommandName = LoadedName | OtherName;
 
-/** The names of the commands, under the headings of the help text. */
 export const commandGroups: readonly { readonly title: string; readonly names: readonly CommandName[] }[] = [
   { title: 'Run a server', names: Object.keys(server) as (keyof typeof server)[] },
   { title: 'Use a server', names: Object.keys(client) as (keyof typeof client)[] },
@@ -78,7 +77,7 @@ export const commandGroups: readonly { readonly title: string; readonly names: r
 
 export const commandNames = commandGroups.flatMap(({ names }) => names);
 
-/** The command of this name, which may be the name of an earlier version. */
+/** @param word may be the name of an earlier version */
 export function commandNamed(word: string): CommandName | undefined {
   return commandNames.find((name) => name === (word === 'engine' ? 'postgres' : word));
 }

@@ -1,14 +1,14 @@
-import type { Entry, Syntax } from '../cli/command.ts';
+import { type Entry, readGiven, type Syntax, type Terminal } from '../cli/command.ts';
+import { bashScript, fishScript, placesOf, zshScript } from '../cli/completion.ts';
 import { type CommandName, commandNames, isOther, loadEntry, type OtherName } from './command-files.ts';
 
-export const completionCommand: Syntax = {
+const completionCommand: Syntax = {
   name: 'completion',
   summary: 'Print a completion script for a shell',
   operand: { name: 'SHELL', values: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
   flags: [],
 };
 
-/** The commands that read this table. */
 const others: Readonly<Record<OtherName, Entry<Syntax>>> = {
   completion: {
     summary: completionCommand.summary,
@@ -32,9 +32,17 @@ function entryOf(command: Syntax): Entry<Syntax> {
   return { summary: command.summary, commands: [command] };
 }
 
-/** Every command of the program, in the order of the help text. */
 export const commandTable = Object.fromEntries(
   await Promise.all(
     commandNames.map(async (name) => [name, isOther(name) ? others[name] : await loadEntry(name)]),
   ),
 ) as Readonly<Record<CommandName, Entry<Syntax>>>;
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/** @throws {UsageError} for an unknown shell */
+export function completion(argv: readonly string[], terminal: Terminal): number {
+  const { operand: shell } = readGiven(completionCommand, argv);
+  terminal.out(scripts[shell as keyof typeof scripts](placesOf(commandTable)));
+  return 0;
+}

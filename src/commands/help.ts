@@ -1,9 +1,8 @@
-import { type Syntax, secondWords } from '../cli/command.ts';
+import { type Syntax, secondWords, type Terminal } from '../cli/command.ts';
 import { UsageError, unknownWord } from '../cli/flags.ts';
-import { entryText, flagsText, usageText } from '../cli/help-text.ts';
-import type { Terminal } from '../cli/terminal.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
+import type { Flag, Operand } from '../contract/shapes/option.ts';
 import { showSize } from '../runtime/size.ts';
 import { type CommandName, commandGroups, commandNamed } from './command-files.ts';
 import { commandTable } from './command-table.ts';
@@ -13,10 +12,7 @@ export function unknownCommand(name: string): UsageError {
   return new UsageError(`Unknown command ${name}${near || '; flagmeter help lists them'}`);
 }
 
-/**
- * Prints the overview, or the help of a command of one or two words.
- * @throws {UsageError} for an unknown command, or more than two words
- */
+/** @throws {UsageError} for an unknown command, or more than two words */
 export function help(argv: readonly string[], terminal: Terminal): number {
   const [first, word, ...surplus] = argv;
   if (surplus.length > 0)
@@ -28,7 +24,7 @@ export function help(argv: readonly string[], terminal: Terminal): number {
   return 0;
 }
 
-/** @throws {UsageError} if the first word has no such second one */
+/** @throws {UsageError} if no command has these words */
 function findCommand(name: CommandName, word: string): Syntax {
   const entry = commandTable[name];
   const found = entry.commands.find((command) => command.name === `${name} ${word}`);
@@ -103,7 +99,7 @@ function entry({ flag, variable, schema }: Setting): string {
   });
 }
 
-/** The range of a setting; undefined for text. */
+/** Undefined for text. */
 export function rangeOf({ minimum, maximum, size }: Setting['schema']): string | undefined {
   if (minimum === undefined || maximum === undefined) return undefined;
   const show = size ? showSize : String;
@@ -112,8 +108,64 @@ export function rangeOf({ minimum, maximum, size }: Setting['schema']): string |
     : `${show(minimum)} to ${show(maximum)}`;
 }
 
-/** The default of a setting as text; undefined if it has none. */
+/** Undefined without a default. */
 export function defaultOf(schema: Setting['schema']): string | undefined {
   if (typeof schema.default === 'number' && schema.size) return showSize(schema.default);
   return schema.default === undefined ? schema.defaultText : String(schema.default);
+}
+
+/** The column where descriptions begin, and the longest line. */
+const descriptionColumn = 30;
+const width = 100;
+const indent = '    ';
+
+/** Usage of a command, in lines that fit the terminal. */
+function usageText({ name, operand, flags }: Syntax): string {
+  const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...flags.map(flagWord)];
+  return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
+}
+
+/** Words in lines of at most `max` characters, except for a longer word. */
+function filled(words: readonly string[], max: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length <= max) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** The descriptions of the operands and flags of commands, each once. Shared flags come last. */
+function flagsText(commands: readonly Syntax[]): string {
+  const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
+  const flags = commands.flatMap((command) => command.flags.map((flag) => entryText(valued(flag), flag)));
+  const isShared = (text: string) => flags.indexOf(text) !== flags.lastIndexOf(text);
+  const shared = flags.filter(isShared);
+  return [...new Set([...operands, ...flags.filter((text) => !isShared(text)), ...shared])].join('');
+}
+
+function entryText(
+  head: string,
+  { description, more }: { readonly description: string; readonly more?: string },
+): string {
+  const texts = more === undefined ? [description] : [description, more];
+  const lines = texts.flatMap((text) => filled(text.split(' '), width - descriptionColumn));
+  const first = `  ${head}`.padEnd(descriptionColumn - 1);
+  return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;
+}
+
+/** Up to three values are listed in place of the placeholder. */
+function operandWord({ name, optional, values = [] }: Operand): string {
+  if (values.length > 0 && values.length <= 3) return values.join('|');
+  return optional ? `[${name}]` : name;
+}
+
+function flagWord(flag: Flag): string {
+  const word = flag.many ? `${valued(flag)} …` : valued(flag);
+  return flag.required ? word : `[${word}]`;
+}
+
+function valued({ name, value }: Flag): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
 }

@@ -1,4 +1,4 @@
-import type { Terminal } from '../cli/terminal.ts';
+import type { Terminal } from '../cli/command.ts';
 
 /** Reports how far the store is filled. */
 export interface Progress {

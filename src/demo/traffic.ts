@@ -1,6 +1,6 @@
 import { connect } from 'node:http2';
-import { messageFrame } from '../grpc/frames.ts';
-import { bytesField, joinFields, numberField } from '../grpc/proto-writer.ts';
+import { bytesField, joinFields, numberField } from '../grpc/protobuf.ts';
+import { messageFrame } from '../grpc/protocol.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import type { DemoFlag } from './flags.ts';

@@ -2,8 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer, TLSSocket } from 'node:tls';
 import { bindFailure } from '../http/bind-failure.ts';
 import { cipherSuites, type TlsPair } from '../http/tls.ts';
-import { plainAddress } from '../runtime/ip-address.ts';
-import type { IpNetworks } from '../runtime/ip-networks.ts';
+import { type IpNetworks, plainAddress } from '../runtime/addresses.ts';
 
 interface AcceptorOptions {
   readonly host: string;
@@ -31,14 +30,13 @@ export interface Connection {
   readonly from: string | undefined;
   /** Increases with every use; 0 before the first. */
   usedAt: number;
-  /** Time of its last call; `Clock.monotonic` ms. */
   busyAt: number;
   accepted: boolean;
 }
 
 /**
- * Accepts the connections of the gRPC listener. Those that speak HTTP/2 are limited in number, which `node:http2` cannot do. All
- * others are handed over.
+ * Accepts the connections of the gRPC listener. Limits the number of HTTP/2 connections, which `node:http2` cannot do, and hands
+ * the others over.
  */
 export class GrpcAcceptor {
   port = 0;
@@ -47,7 +45,7 @@ export class GrpcAcceptor {
   readonly #connections = new Set<Connection>();
   #uses = 0;
 
-  /** @throws {Error} if the address cannot be bound; the message contains the address and the reason */
+  /** @throws {Error} with the address and the reason if the address cannot be bound */
   static async open(options: AcceptorOptions): Promise<GrpcAcceptor> {
     const acceptor = new GrpcAcceptor(options);
     const { host, port } = options;

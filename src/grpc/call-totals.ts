@@ -3,11 +3,10 @@ import { Histogram } from '../runtime/histogram.ts';
 /** One more than the largest code of gRPC. */
 const codes = 17;
 
-/** The calls of one method, by status code. */
 export class MethodTotals {
   /** `/Service/Method`, or `none` for calls of unknown methods. */
   readonly method: string;
-  /** Time from a call's head to its answer, seconds. Streaming calls are not included. */
+  /** Time from the head of a unary call to its answer, seconds. */
   readonly durations = new Histogram();
   readonly #ended = new Float64Array(codes);
 
@@ -26,7 +25,7 @@ export class MethodTotals {
   }
 }
 
-/** Counts the calls of the gRPC listener. Unauthenticated senders cannot add rows. */
+/** The calls of the gRPC listener. Unauthenticated senders cannot add rows. */
 export class CallTotals {
   readonly unknown = new MethodTotals('none');
   readonly #rows = new Map<string, MethodTotals>();

@@ -6,18 +6,49 @@ import type { SlowRequests } from '../http/slow-requests.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import type { MethodTotals } from './call-totals.ts';
-import { messageFrame } from './frames.ts';
-import { timeoutMs } from './metadata.ts';
-import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
-import type { Trailers } from './trailers.ts';
-import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './watched-stream.ts';
+import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './guard.ts';
+import {
+  codeOf,
+  messageFrame,
+  ok,
+  type RpcStatus,
+  statusFields,
+  statusOf,
+  timeoutMs,
+  tooLarge,
+} from './protocol.ts';
+
+interface Ending {
+  sendTrailers(): void;
+}
+
+/** Maximum number of calls whose trailers are sent together. */
+const most = 64;
+
+/**
+ * Sends the trailers of calls together. Each stream of Bun flushes its session when it wants its trailers: a packet of their own, a
+ * system call, and a wakeup of the client, for ten bytes. The trailers of a turn of the event loop share a packet for each session.
+ */
+export class Trailers {
+  #ending: Ending[] = [];
+
+  add(call: Ending): void {
+    const waiting = this.#ending.push(call);
+    if (waiting === 1) setImmediate(() => this.#send());
+    else if (waiting === most) this.#send();
+  }
+
+  #send(): void {
+    const ending = this.#ending;
+    this.#ending = [];
+    for (const call of ending) call.sendTrailers();
+  }
+}
 
 export interface Method {
   /** `/Service/Method`, as in HTTP/2. */
   readonly path: string;
-  /**
-   * Whether the client streams messages. A unary call is handled once its only message and the end of the stream have arrived.
-   */
+  /** True if the client streams messages. A unary call is handled once its only message and the end of the stream have arrived. */
   readonly streams?: boolean;
   /** Handles a message in its frame. Must not throw. */
   receive(call: Call, frame: Buffer): void;
@@ -30,7 +61,6 @@ interface CallDeps {
   readonly observer: StreamObserver;
   readonly maxMessage: number;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Counts the call, once. */
   readonly row: MethodTotals;
   readonly trailers: Trailers;
   readonly slow?: SlowRequests;
@@ -48,7 +78,6 @@ const okTrailers = fieldsOf(ok);
 const noChunks: Buffer[] = [];
 const noop = () => {};
 
-/** One call of the gRPC listener: its stream, read as frames, and its answer. */
 export class Call implements WatchedStream {
   readonly method: Method;
   readonly connection: Connection;
@@ -60,7 +89,6 @@ export class Call implements WatchedStream {
   readonly #stream: ServerHttp2Stream;
   readonly #observer: StreamObserver;
   readonly #deps: CallDeps;
-  /** Like `since`, but constant. */
   readonly #began: number;
   #isCounted = false;
   #reading = true;
@@ -85,7 +113,6 @@ export class Call implements WatchedStream {
     stream.on('close', () => this.#close());
   }
 
-  /** A single-valued field of its metadata. */
   header(name: string): string | undefined {
     return this.#headers[name] as string | undefined;
   }
@@ -114,7 +141,7 @@ export class Call implements WatchedStream {
     return Buffer.concat(this.#chunks, Math.min(this.#length, headerBytes + maxBytes)).subarray(headerBytes);
   }
 
-  /** Sends a message, and stops reading until the client has read it. */
+  /** Sends a message. Stops reading until the client has read it. */
   send(message: Uint8Array): void {
     if (this.closed) return;
     this.#respond();
@@ -123,7 +150,7 @@ export class Call implements WatchedStream {
     this.#stream.once('drain', () => this.#goOn());
   }
 
-  /** Ends the call successfully, with the frame of a last message. */
+  /** Ends the call successfully. */
   end(frame?: Uint8Array): void {
     if (this.closed) return;
     this.#count(codeOf.ok);
@@ -175,7 +202,6 @@ export class Call implements WatchedStream {
     this.#stream.close(code);
   }
 
-  /** Counts the first end of the call. */
   #count(code: number): void {
     if (this.#isCounted) return;
     this.#isCounted = true;
@@ -202,7 +228,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** Passes on the complete frames of a streaming call while its answers are read. For other calls, checks the length. */
+  /** Passes on the complete frames of a streaming call while its answers are read. Checks only the length for other calls. */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;

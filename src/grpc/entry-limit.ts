@@ -14,7 +14,6 @@ export function maxEntries(format: keyof typeof bytesPerEntry, bytes: number): n
   return freeEntries + Math.floor(bytes / bytesPerEntry[format]);
 }
 
-/** The refusal of a report that has more entries than its size allows. */
 export const tooManyEntries = new ApiError(
   'body_too_large',
   'The report has more entries than its size allows; leave out empty ones',

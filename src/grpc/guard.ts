@@ -2,7 +2,40 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { ApiError } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
-import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './watched-stream.ts';
+
+/** Time allowed for the message of a call to become complete, ms. */
+export const messageTimeoutMs = 30_000;
+
+/** A gRPC call or an HTTP request on a stream of HTTP/2, as the guard sees it. */
+export interface WatchedStream {
+  readonly connection: Connection;
+  /** Start time, or when its last message became complete; `Clock.monotonic` ms. */
+  since: number;
+  /** Memory charged to it until its message is complete. */
+  bytes: number;
+  /** When the client was first found not to read its answers. */
+  unreadSince: number | undefined;
+  /** True if sent data is waiting for flow control of the client (RFC 9113 §5.2). */
+  readonly unread: boolean;
+  /** True between two messages of a streaming call. */
+  readonly idle: boolean;
+  /** Time allowed for its message to become complete, ms. */
+  readonly allowedMs: number;
+  /** Ends it because its message was not complete in `allowedMs`. */
+  endLate(): void;
+  refuse(refusal: ApiError): void;
+  reset(code: number): void;
+}
+
+export interface StreamObserver {
+  /** Bytes arrived or were freed. */
+  grew(stream: WatchedStream, bytes: number): void;
+  /** All required data has arrived. */
+  whole(stream: WatchedStream): void;
+  /** The stream was refused before its message was complete. Nothing more is read from it. */
+  refused(stream: WatchedStream): void;
+  closed(stream: WatchedStream): void;
+}
 
 interface GuardOptions {
   readonly clock: Clock;
@@ -18,9 +51,8 @@ export const bytesPerCall = 32 * 1024;
 const unreadTimeoutMs = 30_000;
 
 /**
- * Watches gRPC calls and HTTP requests until their streams are closed. Until a message is complete its application is unknown,
- * so anyone can make the service hold memory for it. So can clients that do not read their answers. The guard ends slow
- * streams, and the oldest ones if all together hold too much.
+ * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams, and the oldest ones if all together hold
+ * too much: the sender of an incomplete message is unknown, and a client can leave its answers unread.
  */
 export class GrpcGuard implements StreamObserver {
   /** Bytes held by streams with incomplete messages. */
@@ -44,7 +76,6 @@ export class GrpcGuard implements StreamObserver {
     this.#used = used;
   }
 
-  /** Number of streams with incomplete messages. */
   get size(): number {
     return this.#open.size;
   }
@@ -84,7 +115,7 @@ export class GrpcGuard implements StreamObserver {
     stream.on('close', () => this.#answered.delete(stream));
   }
 
-  /** Ends slow calls; to be called periodically. */
+  /** Ends slow calls. Called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
     // A stream that is closed while its answer waits can no longer be reset.
@@ -131,7 +162,6 @@ export class GrpcGuard implements StreamObserver {
     if (this.#release(stream)) this.#read.add(stream);
   }
 
-  /** @returns whether the stream was still open */
   #release(stream: WatchedStream): boolean {
     if (!this.#open.delete(stream)) return false;
     this.bytes -= stream.bytes;

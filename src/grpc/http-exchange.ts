@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { ApiError } from '../contract/errors.ts';
+import { problem } from '../http/answer.ts';
 import { BodyInbox } from '../http/engines/body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from '../http/engines/head.ts';
 import { maxHead, secondsAllowed, tooSlow } from '../http/engines/limits.ts';
 import { type EveryReply, oneLine, withHeaders } from '../http/engines/reply-headers.ts';
-import { problem } from '../http/problem.ts';
 import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../http/types.ts';
 import type { Connection } from './acceptor.ts';
-import type { StreamObserver, WatchedStream } from './watched-stream.ts';
+import type { StreamObserver, WatchedStream } from './guard.ts';
 
 /** Maximum length of a part of a reply that waits for the client. */
 const maxPart = 64 * 1024;
@@ -20,7 +20,6 @@ interface ExchangeDeps {
   readonly now: number;
 }
 
-/** One HTTP request on a stream of HTTP/2, and its reply. */
 export class HttpExchange implements Request, WatchedStream {
   readonly method: string;
   readonly path: string;
@@ -37,7 +36,6 @@ export class HttpExchange implements Request, WatchedStream {
   /** Read at once: in Bun it also becomes true when the reply ends. */
   readonly #isBodyless: boolean;
   #received = 0;
-  /** Ends the wait for a client that does not read. */
   #released = () => {};
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, deps: ExchangeDeps) {
@@ -96,7 +94,7 @@ export class HttpExchange implements Request, WatchedStream {
     this.refuse(tooSlow());
   }
 
-  /** Refuses a request whose body is incomplete. The handler gets the error when it reads the body, and answers with it. */
+  /** The handler gets the error when it reads the body, and answers with it. */
   refuse(refusal: ApiError): void {
     this.#inbox.giveUp(refusal);
     this.#deps.observer.refused(this);
@@ -173,13 +171,13 @@ export class HttpExchange implements Request, WatchedStream {
     if (!this.#inbox.complete && !this.#isBodyless) this.#discardRest();
   }
 
-  /** The client may keep sending for a moment: a reset could make it lose the reply. */
+  /** Discards what the client still sends. A reset could make it lose the reply. */
   #discardRest(): void {
     this.#deps.observer.refused(this);
     this.#deps.observer.answeredUnread(this.#stream);
   }
 
-  /** Sends a part when the client has read the previous one. If one fails, resets the stream. */
+  /** Sends a part when the client has read the previous one. Resets the stream if one fails. */
   async #sendPieces(pieces: Pieces): Promise<void> {
     try {
       for (;;) {

@@ -13,9 +13,8 @@ const sources = 0x40_00_00;
 type HttpOptions = Pick<ListenOptions, 'dispatch' | 'addressOf' | 'headers' | 'busyPaths' | 'secondMs'>;
 
 /**
- * Passes connections with HTTP/1.1 to the HTTP engine. An HTTP engine serves only connections that it has accepted itself, so it
- * listens on the loopback address, from the first such connection on. Each one comes from another loopback address, by which
- * its client is found.
+ * Passes connections with HTTP/1.1 to the HTTP engine, which serves only connections that it has accepted itself. So it listens on
+ * the loopback address from the first such connection on. The source address of each connection identifies its client.
  */
 export class Http1Forwarder {
   readonly #engine: HttpEngine;
@@ -88,7 +87,6 @@ export class Http1Forwarder {
   }
 }
 
-/** Passes on bytes in both directions, as fast as they are read. */
 function join(socket: Socket, inner: Socket): void {
   pass(socket, inner);
   pass(inner, socket);

@@ -1,10 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Method } from './call.ts';
 import { type DescribedFile, files } from './descriptors.ts';
-import { messageIn } from './frames.ts';
-import { ProtoReader } from './proto-reader.ts';
-import { bytesField, joinFields, numberField } from './proto-writer.ts';
-import { codeOf } from './status.ts';
+import { bytesField, joinFields, numberField, ProtoReader } from './protobuf.ts';
+import { codeOf, messageIn } from './protocol.ts';
 
 /** Both versions of the protocol have the same messages: `proto/grpc/reflection/v1/reflection.proto`. */
 const reflectionServices = [
@@ -21,8 +19,7 @@ const maxRequest = 4096;
 const extensionRequests = [5, 6];
 
 /**
- * Server reflection, by which tools discover the services. It answers requests one by one. The package @grpc/reflection does
- * not fit, for the same reasons as that of the health service.
+ * Server reflection, by which tools discover the services. The package @grpc/reflection does not fit, as that of the health service.
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export const reflectionMethods: readonly Method[] = reflectionServices.map((service) => ({
@@ -38,7 +35,6 @@ export const reflectionMethods: readonly Method[] = reflectionServices.map((serv
   },
 }));
 
-/** The `ServerReflectionResponse` to a request. @throws {ApiError} if the request is malformed */
 function respond(request: Uint8Array): Buffer {
   return joinFields(bytesField(2, request), answer(request));
 }

@@ -8,7 +8,7 @@ const maxIdleMs = 15 * 60_000;
 /** Maximum age of a connection, ms, plus or minus a tenth, so that connections opened together do not close together. */
 const maxAgeMs = 60 * 60_000;
 
-/** Grace period for the calls of a connection that is too old, ms. */
+/** Time allowed for the calls of a connection that is too old, ms. */
 const graceMs = 30_000;
 
 /** Interval between pings of a connection, and time allowed for the answer, ms. */
@@ -24,11 +24,10 @@ interface Session {
   /** When it becomes too old; `Clock.monotonic` ms, like all times here. */
   readonly endsAt: number;
   pingedAt: number;
-  /** Whether the last ping is unanswered. */
   silent: boolean;
 }
 
-/** The HTTP/2 sessions of the gRPC listener. Closes idle and old sessions, and those of unreachable peers. Clients reconnect. */
+/** The HTTP/2 sessions of the gRPC listener. Clients whose session is closed reconnect. */
 export class Sessions {
   readonly #clock: Clock;
   readonly #sessions = new Set<Session>();
@@ -39,7 +38,6 @@ export class Sessions {
     this.#clock = clock;
   }
 
-  /** Adds a session until it is closed. */
   add(session: ServerHttp2Session, connection: Connection): void {
     const now = this.#clock.monotonic();
     this.#opened += 1;
@@ -54,7 +52,7 @@ export class Sessions {
     });
   }
 
-  /** Closes idle, old and unreachable sessions; to be called periodically. */
+  /** Closes idle, old and unreachable sessions. Called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
     for (const each of this.#sessions) {

@@ -4,18 +4,16 @@ import type { SlowRequests } from '../http/slow-requests.ts';
 import type { AddressOf, Dispatch } from '../http/types.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
-import { Call, type Method, trailersOnly } from './call.ts';
+import { Call, type Method, Trailers, trailersOnly } from './call.ts';
 import type { CallTotals } from './call-totals.ts';
 import type { GrpcGuard } from './guard.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { codeOf } from './status.ts';
-import { Trailers } from './trailers.ts';
+import { codeOf } from './protocol.ts';
 
 interface StreamServerDeps {
   readonly http: {
     readonly dispatch: Dispatch;
     readonly addressOf: AddressOf;
-    /** Headers of every reply. */
     readonly every: EveryReply;
   };
   readonly clock: Clock;

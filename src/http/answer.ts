@@ -1,5 +1,30 @@
-import { sharedHeaders } from './reused-headers.ts';
+import type { ApiError } from '../contract/errors.ts';
+import { refusals } from '../contract/refusals.ts';
+import { sharedHeaders } from './request-ids.ts';
 import type { Pieces, Reply } from './types.ts';
+
+/** The reply for a refusal: `application/problem+json` (RFC 9457) with a stable `code`. A shared refusal is written once. */
+export function problem(refusal: ApiError, headers: Readonly<Record<string, string>> = {}): Reply {
+  const reply = written.get(refusal) ?? write(refusal);
+  const { status, body, code } = reply;
+  return { status, headers: { ...reply.headers, ...headers }, body: body!, code: code! };
+}
+
+const written = new WeakMap<ApiError, Reply>();
+
+function write(refusal: ApiError): Reply {
+  const { status, title } = refusals[refusal.code];
+  const retryAfter =
+    refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
+  const reply: Reply = {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...retryAfter },
+    body: JSON.stringify({ type: 'about:blank', title, status, code: refusal.code, detail: refusal.message }),
+    code: refusal.code,
+  };
+  written.set(refusal, reply);
+  return reply;
+}
 
 export interface Answer<Status extends number = number, Body = unknown, Header extends string = never> {
   readonly status: Status;
@@ -36,7 +61,6 @@ export function ok<Body>(body: Body | JsonBytes<Body>): Answer<200, Body> {
   return { status: 200, body, headers: noHeaders };
 }
 
-/** 201 with the created object and its location. */
 export function created<Body>(location: string, body: Body): Answer<201, Body, 'location'> {
   return { status: 201, body, headers: { location } };
 }

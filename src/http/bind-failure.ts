@@ -1,8 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { authority } from '../runtime/address.ts';
-import { plainAddress } from '../runtime/ip-address.ts';
+import { authority, plainAddress } from '../runtime/addresses.ts';
 
 const reasons: Record<string, string> = {
   EACCES: 'not permitted to bind this port',
@@ -13,8 +12,8 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * The error of a listener that could not be opened, with the address and the reason. The HTTP engines do not report the reason
- * reliably, so this asks the system.
+ * The error of a listener that could not be opened, with the address and the reason. The HTTP engines report the reason unreliably,
+ * so this asks the system.
  * @param cause reported by the HTTP engine; used if the system can open the address
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
@@ -22,7 +21,7 @@ export async function bindFailure(host: string, port: number, cause: NodeJS.Errn
 }
 
 /**
- * Checks that an address which the HTTP engine will open as shared is not in use.
+ * Checks that an address which the HTTP engine will open as shared is free.
  * @returns the port; if it is 0, a free one
  * @throws {Error} as `bindFailure` creates it, if the address is in use
  */
@@ -75,7 +74,6 @@ interface PortHolder {
   readonly name: string;
 }
 
-/** A listening TCP socket in `/proc/net/tcp` or `tcp6`. */
 interface Listening {
   readonly address: string;
   readonly port: number;

@@ -9,7 +9,7 @@ export const bodyRefusals = {
 } as const;
 
 /**
- * Reads a body and decompresses it.
+ * Reads and decompresses a body.
  * @param limit maximum decompressed length in bytes
  * @param budget is charged for its memory: see `Request.body`
  * @throws {ApiError} `body_too_large`; `invalid_content_encoding` if the encoding is unknown or the data is malformed
@@ -29,7 +29,7 @@ async function readCoded(request: Request, limit: number, budget?: ByteBudget): 
   return body;
 }
 
-/** The compression of a body. @throws {ApiError} `invalid_content_encoding` if it is unknown */
+/** @throws {ApiError} `invalid_content_encoding` if the compression is unknown */
 export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefined {
   const coding = request.header('content-encoding')?.toLowerCase() ?? '';
   if (coding === '' || coding === 'identity') return undefined;
@@ -70,7 +70,7 @@ const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly
 /** Drops a leading byte order mark, as RFC 8259 §8.1 allows. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** The text of a body. @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
+/** @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -80,7 +80,7 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a JSON text. The caller must check its depth and the size of its numbers.
+ * The caller must check the depth and the size of numbers.
  * @throws {ApiError} `invalid_json`; the detail quotes nothing of the text, which may contain a secret
  */
 export function parseJson(text: string): unknown {

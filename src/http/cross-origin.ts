@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import { problem } from './problem.ts';
+import { problem } from './answer.ts';
 import type { Reply, Route } from './types.ts';
 
 const requestHeaders = 'authorization, content-type, if-match';
@@ -60,7 +60,6 @@ async function answerTo(origin: string, handle: () => Reply | Promise<Reply>): P
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** Turns a refusal into a reply here, so that pages can read it. */
 async function settle(handle: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await handle();

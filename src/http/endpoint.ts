@@ -8,27 +8,24 @@ import type { Handler, Route } from './types.ts';
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * An endpoint, declared once beside its handler. Its route, its operation in the OpenAPI document and its row in docs/access.md
- * are generated from this. The declaration adds no cost per request: `bind` creates the handler that the router calls.
+ * An endpoint, declared once next to its handler. Its route, its operation in the OpenAPI document and its row in docs/access.md
+ * are generated from the declaration.
  */
 export interface Endpoint<in Deps = never> {
   readonly method: Route['method'];
   /** `/fixed/:parameter`. */
   readonly path: string;
   readonly access: Access;
-  /** Its operation in the OpenAPI document; without it, the endpoint is not in the document. */
+  /** Without it, the endpoint is not in the OpenAPI document. */
   readonly operation?: Operation;
-  /** Creates the handler. @param deps of the handler */
   readonly bind: (deps: Deps) => Handler;
   /** See `Route`. */
   readonly noOptions?: true;
 }
 
-/** Who may call an endpoint. */
 export interface Access {
-  /** The credential that the request needs. */
   readonly credential: string;
-  /** Who must own the credential, and further conditions. */
+  /** The owner of the credential, and further conditions. */
   readonly who: string;
 }
 
@@ -46,7 +43,7 @@ export interface Operation {
   readonly security?: readonly Json[];
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
-  /** Whether the body may be empty. */
+  /** True if the body may be empty. */
   readonly bodyOptional?: true;
   readonly answers: DeclaredAnswers;
   readonly refuses?: Refusals;
@@ -113,7 +110,7 @@ export type ParameterIn<Path extends string> = Path extends `${string}/:${infer 
     ? Name
     : never;
 
-/** The routes of endpoints. @param deps of all their handlers */
+/** @param deps of all handlers */
 export function routesFrom<Deps>(groups: readonly Group<Deps>[], deps: Deps): readonly Route[] {
   return groups.flatMap(({ endpoints }) =>
     endpoints.map(({ method, path, bind, noOptions }) => ({
@@ -138,3 +135,56 @@ export function jsonAnswer<Schema extends TSchema, Required extends Headers = Re
 ): DeclaredAnswer<Static<Schema>, Required> {
   return { description, headers, content: jsonContent(schema) };
 }
+
+/** A request header of every operation with a body: see `readBody`. */
+export const ContentEncoding: Parameter = {
+  component: 'ContentEncoding',
+  name: 'Content-Encoding',
+  in: 'header',
+  description: 'Compression of the body. The size limit applies to the decompressed body.',
+  schema: { enum: ['gzip', 'identity'] },
+};
+
+export const RetryAfter: Header = {
+  component: 'RetryAfter',
+  description: 'Seconds to wait before the next attempt. After that, back off exponentially.',
+  required: true,
+  schema: { type: 'integer', minimum: 1 },
+};
+
+export const NotCached = {
+  component: 'NotCached',
+  description: 'The answer belongs to one caller and must not be cached.',
+  required: true,
+  schema: { const: 'no-store' },
+} as const satisfies Header;
+
+export const Location = {
+  component: 'Location',
+  description: 'Its location.',
+  required: true,
+  schema: { type: 'string' },
+} as const satisfies Header;
+
+/** The challenge of a 401 to a request that needs an access token. */
+export const Challenge = {
+  component: 'Challenge',
+  description: 'Contains an error only if the request had a token (RFC 6750 §3).',
+  required: true,
+  schema: {
+    type: 'string',
+    pattern: '^Bearer(?: error="invalid_token"(?:, error_description="[^"]*")?)?$',
+  },
+} as const satisfies Header;
+
+/** For cacheable answers that pages of any origin may read. */
+export const PublicHeaders = {
+  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
+  'Cache-Control': { required: true, schema: { type: 'string' } },
+} as const satisfies Headers;
+
+/** For answers of `publicJson`. */
+export const TaggedHeaders: Headers = {
+  ...PublicHeaders,
+  ETag: { required: true, schema: { type: 'string' } },
+};

@@ -8,7 +8,7 @@ export function entityTag(...parts: readonly string[]): string {
   return `"${hash.digest('base64url').slice(0, 22)}"`;
 }
 
-/** Whether `If-None-Match` lists a tag. Compared weakly (RFC 9110 §13.1.2), because a compressing proxy weakens the tag. */
+/** True if `If-None-Match` lists a tag. Compared weakly (RFC 9110 §13.1.2), because a compressing proxy weakens the tag. */
 export function isTagIn(etag: string, header: string | undefined): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');
@@ -19,10 +19,7 @@ interface PublicJsonOptions {
   readonly maxAgeSeconds: number;
 }
 
-/**
- * A cacheable JSON document that pages of any origin may read.
- * @returns the handler, which answers 304 if `If-None-Match` lists the document's tag (RFC 9110 §15.4.5)
- */
+/** @returns the handler, which answers 304 if `If-None-Match` lists the document's tag (RFC 9110 §15.4.5) */
 export function publicJson(
   document: unknown,
   { contentType, maxAgeSeconds }: PublicJsonOptions,

@@ -2,8 +2,8 @@ import type { Metric } from 'prom-client';
 import { ApiError } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Histogram } from '../runtime/histogram.ts';
+import { problem } from './answer.ts';
 import type { Group } from './endpoint.ts';
-import { problem } from './problem.ts';
 import type { Request } from './types.ts';
 
 interface ExpositionDeps {
@@ -29,7 +29,6 @@ const elsewhere = problem(
 /** Lifetime of a cached text, ms. */
 const freshMs = 1_000;
 
-/** `GET /metrics`: the service's own metrics in Prometheus' text format. */
 export const exposition: Group<ExpositionDeps> = {
   tag: 'Exposition',
   description: "The service's own metrics.",
@@ -83,7 +82,6 @@ export type ServiceMetric =
   | (Described & { readonly type: 'counter' | 'gauge'; read(): Readings<number> })
   | (Described & { readonly type: 'histogram'; read(): Readings<Histogram> });
 
-/** A value in prom-client's format. */
 interface Sample {
   readonly metricName: string;
   readonly labels: Readonly<Record<string, string | number>>;
@@ -91,8 +89,8 @@ interface Sample {
 }
 
 /**
- * Metrics in Prometheus' text format, version 0.0.4, written by prom-client. Its own counters and histograms are not used: the
- * hot path counts in arrays of integers. A registry asks a metric only for its name and values.
+ * Metrics in Prometheus' text format. prom-client's own counters and histograms are not used: the hot path counts in arrays of
+ * integers. A registry asks a metric only for its name and values.
  */
 export async function expositionText(metrics: readonly ServiceMetric[]): Promise<string> {
   // Loaded on the first scrape, so that it does not delay startup.

@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import { count, flag, listOf, text } from '../contract/shapes/fields.ts';
-import { RetryAfter } from './declared-headers.ts';
-import { type Endpoint, type Group, jsonAnswer } from './endpoint.ts';
+import { type Endpoint, type Group, jsonAnswer, RetryAfter } from './endpoint.ts';
 
-/** A capability of the service, and whether it is available now. */
+/** A capability of the service. */
 export interface Ability {
   readonly ready: boolean;
   /** The reason if not, for people; empty if ready. */
@@ -48,7 +47,6 @@ const Able = Type.Object({
   reason: text('The reason if not, for people; empty if available.'),
 });
 
-/** The schema of an answer of `/readyz`. @param reason of the example */
 function readinessShape(status: 'ready' | 'unavailable', reason: string) {
   const able = { ready: reason === '', reason };
   return Type.Object(
@@ -109,7 +107,6 @@ const ready: Endpoint<() => Readiness> = {
   },
 };
 
-/** `/healthz` and `/readyz`, served by every listener. */
 export const health: Group<() => Readiness> = {
   tag: 'Operations',
   description: 'Health of the service.',

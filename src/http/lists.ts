@@ -30,8 +30,8 @@ export const paging = {
 type Paging = QueryOf<typeof paging>;
 
 /**
- * Returns a page of a list, in the order of creation. A cursor is the position of the last item of a page, so an item that
- * exists throughout is listed exactly once, whatever is created or deleted between two pages.
+ * A page in the order of creation. A cursor is the position of the last item of a page, so an item that exists throughout is listed
+ * exactly once.
  * @throws {ApiError} `invalid_query`
  */
 export function pageOf<T extends { readonly number: number }, Shown>(
@@ -44,15 +44,12 @@ export function pageOf<T extends { readonly number: number }, Shown>(
   return { ...page, items: page.items.map(show) };
 }
 
-/** The requested page of a list whose positions are names. @throws {ApiError} `invalid_query` */
+/** For a list whose positions are names. @throws {ApiError} `invalid_query` */
 export function namePage({ limit, cursor }: Paging): PageRequest<string> {
   return { limit, after: cursor === undefined ? undefined : positionIn(cursor, /^.+$/s) };
 }
 
-/**
- * Returns a page of a list: see `pageOf`.
- * @param positionOf the unique and constant position of an item
- */
+/** @param positionOf the unique and constant position of an item */
 export function cutPage<T, Position extends number | string>(
   items: Iterable<T>,
   { limit, after }: PageRequest<Position>,
@@ -68,12 +65,11 @@ export function cutPage<T, Position extends number | string>(
 
 const prefix = 'after:';
 
-/** The cursor of a page whose last item has this position. */
 export function writeCursor(position: number | string): string {
   return Buffer.from(`${prefix}${position}`).toString('base64url');
 }
 
-/** The position in a cursor. @throws {ApiError} `invalid_query` */
+/** @throws {ApiError} `invalid_query` */
 export function readCursor(text: string): number {
   return Number(positionIn(text, /^\d{1,16}$/));
 }

@@ -3,9 +3,8 @@ import { ApiError } from '../contract/errors.ts';
 import type { Documented } from '../contract/shapes/fields.ts';
 import { parseTime } from '../runtime/rfc3339.ts';
 import type { Json, Parameter } from './endpoint.ts';
-import { queryPairs } from './form-text.ts';
+import { queryPairs } from './pairs.ts';
 
-/** The schema of a parameter: an integer in a range, a boolean, a choice between texts, a time, a text, or a list of texts. */
 interface ParameterSchema extends Documented {
   readonly type?: string;
   readonly format?: string;
@@ -28,7 +27,7 @@ export function timeParameter(options: Documented & { readonly description: stri
 }
 
 /**
- * Creates the reader of a query. Parameters missing in `properties` are ignored.
+ * The reader of a query. Ignores parameters missing in `properties`.
  * @returns throws `invalid_query`, naming the first missing or invalid parameter
  */
 export function queryReader<Properties extends TProperties>(
@@ -64,7 +63,6 @@ function valuesOf(
   throw new ApiError('invalid_query', `${name} may be given at most ${maxItems} times`);
 }
 
-/** The parameters of a query as shown in the document. */
 export function queryParameters(properties: TProperties): readonly Parameter[] {
   return Object.entries(properties).map(([name, schema]) => {
     const { component, description, ...rest } = schema as ParameterSchema & Json;

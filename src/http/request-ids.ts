@@ -1,11 +1,47 @@
 import type { Request } from './types.ts';
 
+type Values = Readonly<Record<string, string>>;
+
+const shared = new WeakSet<Values>();
+
+/** Declares headers that many replies have. They never change, so an HTTP engine may cache data derived from them. */
+export function sharedHeaders<const Own extends Values>(headers: Own): Own {
+  shared.add(Object.freeze(headers));
+  return headers;
+}
+
+/** Shared headers with the id of one request. A copy of this object has ordinary headers. */
+class NamedHeaders {
+  [name: string]: string;
+  readonly #common: Values;
+
+  constructor(common: Values, requestId: string) {
+    Object.assign(this, common);
+    this[requestIdHeader] = requestId;
+    this.#common = common;
+  }
+
+  static commonOf(headers: object): Values | undefined {
+    return #common in headers ? headers.#common : undefined;
+  }
+}
+
+export function withRequestId(headers: Values | undefined, requestId: string): Values {
+  if (headers !== undefined && shared.has(headers)) return new NamedHeaders(headers, requestId);
+  return { ...headers, [requestIdHeader]: requestId };
+}
+
+/** The shared headers to which a request id was added; `undefined` for other headers. */
+export function commonHeaders(headers: Values | undefined): Values | undefined {
+  return headers === undefined ? undefined : NamedHeaders.commonOf(headers);
+}
+
 export const requestIdHeader = 'x-request-id';
 
 /** The allowed form of an id from a proxy or client: it is logged. */
 const sane = /^[\w.:+/=@-]{1,128}$/;
 
-/** The id of a request, if it is safe to log. */
+/** `undefined` if the id is not safe to log. */
 export function givenRequestId(given: string | undefined): string | undefined {
   return given !== undefined && sane.test(given) ? given : undefined;
 }

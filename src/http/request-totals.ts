@@ -29,7 +29,7 @@ export class RequestTotals {
     return this.#rows.values();
   }
 
-  /** The row of a route; all listeners share it. */
+  /** All listeners share the row of a route. */
   row(method: string, route: string): RouteTotals {
     const key = `${method} ${route}`;
     const row = this.#rows.get(key) ?? {
@@ -62,7 +62,6 @@ export class RequestTotals {
     return { routes, codes };
   }
 
-  /** Adds what another thread has counted. */
   add({ routes, codes }: TakenTotals): void {
     for (const { method, route, statuses, durations } of routes) {
       const row = this.row(method, route);

@@ -1,13 +1,14 @@
 import { ApiError } from '../contract/errors.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { refusalOf } from '../runtime/failures.ts';
-import { percentDecode } from './form-text.ts';
-import { problem } from './problem.ts';
-import { type RequestIds, requestIdHeader } from './request-ids.ts';
+import type { Log } from '../runtime/log.ts';
+import { inSpan, type Span } from '../runtime/spans.ts';
+import { problem } from './answer.ts';
+import { percentDecode } from './pairs.ts';
+import { RequestIds, requestIdHeader, withRequestId } from './request-ids.ts';
 import { RequestTotals, type RouteTotals } from './request-totals.ts';
-import { withRequestId } from './reused-headers.ts';
-import type { Answered, SlowRequests } from './slow-requests.ts';
-import { type RequestTraces, traced } from './traced.ts';
+import type { Answered } from './slow-requests.ts';
+import { SlowRequests } from './slow-requests.ts';
 import {
   ClientGone,
   type Dispatch,
@@ -19,7 +20,29 @@ import {
   type Route,
 } from './types.ts';
 
-/** The endpoints of one path pattern, regardless of parameter names. */
+/** Traces sampled requests. Its methods must not throw. */
+export interface RequestTraces {
+  /** @returns `undefined` if the request is not sampled */
+  begin(request: Request): RequestTrace | undefined;
+}
+
+export interface RequestTrace {
+  readonly span: Span;
+  /** @param route the route's pattern, because a path may name a person @returns the reply to send */
+  end(route: string, reply: Reply): Reply;
+}
+
+/** Not installed without tracing, so requests then cost nothing. */
+function traced(dispatch: Dispatch, traces: RequestTraces, routeOf: (request: Request) => string): Dispatch {
+  return (request) => {
+    const trace = traces.begin(request);
+    if (trace === undefined) return dispatch(request);
+    const reply = inSpan(trace.span, () => dispatch(request));
+    if (!(reply instanceof Promise)) return trace.end(routeOf(request), reply);
+    return reply.then((late) => trace.end(routeOf(request), late));
+  };
+}
+
 interface Resource {
   /** The pattern's segments; `undefined` for a parameter. */
   readonly segments: readonly (string | undefined)[];
@@ -44,10 +67,32 @@ export interface RouterHooks {
   /** Adds an id to every reply with a body. */
   readonly ids?: RequestIds;
   readonly slow?: SlowRequests;
-  /** Called for every reply. For debugging, because it costs time. */
+  /** For debugging, because it costs time. */
   readonly accessLog?: { answered(answered: Answered): void };
   readonly clock?: Pick<Clock, 'monotonic'>;
   readonly traces?: RequestTraces;
+}
+
+/** Hooks that give requests ids, and log failures, slow requests and, at the level `debug`, every request. */
+export function loggingHooks(
+  { slowRequest, logLevel }: { readonly slowRequest: number; readonly logLevel: string },
+  { log, clock, randomBytes }: LoggingDeps,
+): RouterHooks {
+  return {
+    ids: new RequestIds(randomBytes),
+    failed: (error, about) => log.error('a request failed', { ...about, error }),
+    clock,
+    slow: new SlowRequests(slowRequest, log, clock),
+    ...(logLevel === 'debug' && {
+      accessLog: { answered: (answered) => log.debug('request', { ...answered }) },
+    }),
+  };
+}
+
+interface LoggingDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly randomBytes: (length: number) => Buffer;
 }
 
 const noParams: Params = Object.freeze(Object.create(null));
@@ -142,9 +187,9 @@ function answeredWith(
   return { method, route, status, code, ms, bytes, requestId };
 }
 
-/** The answer for a path that no route has. */
+/** A path that no route has. */
 export const notFound = problem(new ApiError('not_found', 'No route has this path'));
-/** The client has disconnected: this reply is counted, but not sent. */
+/** The client has disconnected: the reply is counted, but not sent. */
 const unread: Reply = { status: 400 };
 
 function methodNotAllowed(allow: string, method: string): Reply {

@@ -20,7 +20,6 @@ export class SentBody {
   readonly bytes: Uint8Array;
   /** Outermost first. */
   readonly layers: readonly Layer[];
-  /** Maximum length of the content. */
   readonly limit: number;
 
   constructor(bytes: Uint8Array, layers: readonly Layer[], limit: number) {
@@ -29,10 +28,7 @@ export class SentBody {
     this.limit = limit;
   }
 
-  /**
-   * Removes all layers.
-   * @throws {ApiError} `body_too_large`, `invalid_content_encoding`, `invalid_protobuf`, `message_compressed`
-   */
+  /** @throws {ApiError} `body_too_large`, `invalid_content_encoding`, `invalid_protobuf`, `message_compressed` */
   unpack(limit = this.limit): Uint8Array {
     let bytes = this.bytes;
     this.layers.forEach((layer, at) => {
@@ -83,7 +79,7 @@ export class SentBody {
 const gzip = [{ kind: 'gzip' }] as const;
 
 /**
- * Reads a body, and leaves it compressed.
+ * Reads a body without decompressing it.
  * @param limit maximum decompressed length in bytes
  * @throws {ApiError} as `Request.body`; `invalid_content_encoding`
  */
@@ -111,7 +107,6 @@ function undo(layer: Layer, bytes: Uint8Array, limit: number): Uint8Array {
   }
 }
 
-/** Length of a body with these layers. */
 function roomFor(layers: readonly Layer[], limit: number): number {
   let room = limit;
   for (const { kind } of layers.toReversed()) {

@@ -21,7 +21,6 @@ export class SlowRequests {
     this.#clock = clock;
   }
 
-  /** Records a slow request. */
   answered(answered: Shown): void {
     const now = this.#clock.monotonic();
     if (now - this.#lineAt < betweenLinesMs) {
@@ -34,7 +33,6 @@ export class SlowRequests {
   }
 }
 
-/** A request and its outcome, for the log. */
 export interface Answered {
   readonly method: string;
   /** The route's pattern. The path may name a person. */

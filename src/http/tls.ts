@@ -1,13 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { permissionDenied } from '../runtime/presence.ts';
-import { readTextFile } from '../runtime/text-file.ts';
-
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
+import { permissionDenied, readTextFile } from '../runtime/files.ts';
+import type { HttpEngine, Listener, ListenOptions, TlsFiles } from './types.ts';
 
 /**
  * The cipher suites of every TLS listener: authenticated encryption with forward secrecy. The list includes those of TLS 1.3,
@@ -68,12 +63,11 @@ export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: num
   }
 }
 
-/** When the certificate expires, Unix ms. */
 export function expiryOf({ cert }: TlsPair): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
-/** The hosts for which a certificate is not valid. Clients would refuse it there. */
+/** The hosts for which a certificate is not valid. */
 export function hostsWithout({ cert }: TlsPair, hosts: readonly string[]): string[] {
   const certificate = new X509Certificate(cert);
   const has = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
@@ -119,4 +113,61 @@ function reasonOf(error: unknown, file: string): string {
   if (code === 'ENOENT') return 'file not found (ENOENT)';
   if (code === 'EACCES') return permissionDenied(file);
   return code === undefined ? 'not readable' : `not readable (${code})`;
+}
+
+/** A user of TLS that can reload its files while it listens. */
+export interface Renewable {
+  /** Prepares to use the current files. @throws {Error} if they are not usable; nothing changes then */
+  reopen(): Promise<Renewal>;
+}
+
+export interface Renewal {
+  /** Uses the new files for all new connections. Those before it are closed as by `Listener.close`. */
+  finish(graceMs: number): Promise<void>;
+  undo(): Promise<void>;
+}
+
+export interface RenewableListener extends Listener, Renewable {}
+
+export async function listenRenewably(
+  engine: HttpEngine,
+  options: ListenOptions,
+): Promise<RenewableListener> {
+  let current = await engine.listen(options);
+  const { host, port } = current;
+  return {
+    host,
+    port,
+    /** Until the renewal ends, connections reach both listeners. */
+    async reopen() {
+      const next = await engine.listen({ ...options, port, joins: true });
+      return {
+        async finish(graceMs) {
+          const before = current;
+          current = next;
+          await before.close(graceMs);
+        },
+        undo: () => next.close(0),
+      };
+    },
+    close: (graceMs) => current.close(graceMs),
+  };
+}
+
+/** Prepares all or none. @throws {Error} of the first that cannot use the files */
+export async function reopenAll(all: readonly Renewable[]): Promise<Renewal> {
+  const outcomes = await Promise.allSettled(all.map((each) => each.reopen()));
+  const renewals = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const renewal: Renewal = {
+    async finish(graceMs) {
+      await Promise.all(renewals.map((each) => each.finish(graceMs)));
+    },
+    async undo() {
+      await Promise.all(renewals.map((each) => each.undo()));
+    },
+  };
+  const failed = outcomes.find((each) => each.status === 'rejected');
+  if (failed === undefined) return renewal;
+  await renewal.undo();
+  throw failed.reason;
 }

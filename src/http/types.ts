@@ -1,12 +1,11 @@
 import type { RefusalCode } from '../contract/refusals.ts';
-import type { TlsFiles } from './tls.ts';
 
-/** A request as handlers see it, independent of the HTTP engine. */
+/** A request as handlers see it. */
 export interface Request {
   readonly method: string;
   /** Path as sent: percent-encoded, without the query. */
   readonly path: string;
-  /** Query as sent, without the `?`; empty if there is none. */
+  /** Query as sent, without the `?`. */
   readonly query: string;
   /**
    * Address of the client: that of the connection, or the one reported by a trusted proxy. Empty if the client has disconnected
@@ -87,21 +86,26 @@ export type Dispatch = (request: Request) => Reply | Promise<Reply>;
 
 export type AddressOf = (connected: string, request: Pick<Request, 'header'>) => string;
 
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 export interface ListenOptions {
   readonly host: string;
   /** 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsFiles;
-  /** Whether other listeners of this process may join this one. With TLS they always may, to take over. */
+  /** True if other listeners of this process may join this one. With TLS they always may, to take over. */
   readonly isShared?: true;
-  /** Whether another listener of this process uses the address and is shared. Both get connections, until one is closed. */
+  /** True if another listener of this process uses the address and is shared. Both get connections, until one is closed. */
   readonly joins?: true;
   readonly dispatch: Dispatch;
   /** Headers of every reply, including the HTTP engine's own refusals. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called only when the address of a request is needed. Without it, that is the connection's. */
   readonly addressOf?: AddressOf;
-  /** Fixed paths of most requests, which an HTTP engine may match at a lower cost. */
+  /** Fixed paths of most requests, which an HTTP engine can match at a lower cost. */
   readonly busyPaths?: readonly string[];
   /** Length of a second of a body's deadline, ms: 1 000, less in a test. */
   readonly secondMs?: number;
@@ -109,16 +113,15 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly host: string;
-  /** The actual port, even if 0 was requested. */
   readonly port: number;
   /** Stops accepting, waits until the requests in flight are answered, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** An HTTP server implementation: the only difference between the two runtimes. */
+/** An HTTP server implementation: the only difference between the runtimes. */
 export interface HttpEngine {
   readonly name: 'bun' | 'uws';
-  /** @throws {Error} if the address cannot be bound; the message contains the address and the reason */
+  /** @throws {Error} with the address and the reason if the address cannot be bound */
   listen(options: ListenOptions): Promise<Listener>;
 }
 

@@ -1,16 +1,15 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Reply, Route } from './types.ts';
 
-/** Waits until the data behind answers is current. */
+/** The source of the data behind answers. */
 interface Currency {
-  /** Resolves when it is; `undefined` if it always is. @throws {ApiError} if that cannot be determined */
+  /** Resolves when the data is current; `undefined` if it always is. @throws {ApiError} if that cannot be determined */
   current(): Promise<void> | undefined;
 }
 
 /**
- * Routes whose answers must reflect every change made before their request: each request waits until its data is current. If it
- * always is, nothing waits. A preflight reads nothing.
- * @param refuse the reply if that cannot be determined
+ * Routes whose answers must reflect every change made before their request. A preflight reads nothing, and does not wait.
+ * @param refuse the reply if the data cannot be made current
  */
 export function whenCurrent(
   routes: readonly Route[],

@@ -1,7 +1,7 @@
 import type { KeyHolder } from '../accounts/key-index.ts';
 import { ApiError, storeUnavailable } from '../contract/errors.ts';
+import { networkOf } from '../runtime/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { networkOf } from '../runtime/ip-address.ts';
 import type { QueueMonitor } from '../storage/commit/queue-monitor.ts';
 import type { UsageStore } from '../storage/commit/usage-store.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';

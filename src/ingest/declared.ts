@@ -1,7 +1,7 @@
 import { isOneOrigin } from '../accounts/origins.ts';
 import { type ApiError, storeUnavailable } from '../contract/errors.ts';
 import { notedHeader, omissionCodes } from '../contract/notes.ts';
-import type { RpcStatus } from '../grpc/status.ts';
+import type { RpcStatus } from '../grpc/protocol.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type {
   Endpoint,

@@ -2,8 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { ApiError } from '../contract/errors.ts';
 import { orNull, text } from '../contract/shapes/fields.ts';
 import { type Answer, created as createdAt, ok } from '../http/answer.ts';
-import { Location } from '../http/declared-headers.ts';
-import { type DeclaredAnswer, type Header, jsonAnswer } from '../http/endpoint.ts';
+import { type DeclaredAnswer, type Header, jsonAnswer, Location } from '../http/endpoint.ts';
 import { entityTag } from '../http/entity-tag.ts';
 import type { Request } from '../http/types.ts';
 

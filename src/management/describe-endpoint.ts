@@ -3,10 +3,12 @@ import { missing } from '../accounts/checks.ts';
 import { Unauthorized } from '../auth/oauth/tokens/bearer.ts';
 import { postgresUnavailable, storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
-import { Challenge, ContentEncoding, NotCached } from '../http/declared-headers.ts';
 import {
+  Challenge,
+  ContentEncoding,
   type DeclaredAnswers,
   jsonContent,
+  NotCached,
   type Operation,
   type Parameter,
   type Refusals,

@@ -1,9 +1,7 @@
-import { threadStart } from '../runtime/answer-calls.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { Histogram, watchLoop } from '../runtime/histogram.ts';
-import type { LogLevel } from '../runtime/log.ts';
-import { type Failure, failureOf, ThreadCalls } from '../runtime/thread-calls.ts';
-import { threadLog } from '../runtime/worker-log.ts';
+import { type LogLevel, threadLog } from '../runtime/log.ts';
+import { type Failure, failureOf, ThreadCalls, threadStart } from '../runtime/thread-calls.ts';
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
 import { openReplicaStore } from '../storage/lmdb/usage.ts';

@@ -1,4 +1,4 @@
-import { answerCalls, threadStart } from '../runtime/answer-calls.ts';
+import { answerCalls, threadStart } from '../runtime/thread-calls.ts';
 import { foldActions, type Journals } from '../storage/commit/fold.ts';
 import { openSpoolStore } from '../storage/lmdb/usage.ts';
 import type { SealTask } from './seal.ts';

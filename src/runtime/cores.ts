@@ -5,7 +5,6 @@ import { availableParallelism } from 'node:os';
 const quotaFiles = ['/sys/fs/cgroup/cpu.max'];
 const quotaFiles1 = ['/sys/fs/cgroup/cpu/cpu.cfs_quota_us', '/sys/fs/cgroup/cpu/cpu.cfs_period_us'];
 
-/** Number of cores that the process may use: those that the system reports, or fewer if a container limits its CPU time. */
 export function usableCores(read: (path: string) => string = readText, all = availableParallelism()): number {
   const quota = quotaIn(read, quotaFiles) ?? quotaIn(read, quotaFiles1);
   return quota === undefined ? all : Math.max(1, Math.min(all, Math.ceil(quota)));

@@ -21,7 +21,6 @@ export function reserveDescriptors(): void {
   Object.assign(threads, { Worker: ReservingWorker });
 }
 
-/** Does synchronous work that opens descriptors, although no other one may be free. */
 export function withReserve<T>(work: () => T): T {
   release();
   try {

@@ -1,6 +1,7 @@
 import { ApiError, storeUnavailable } from '../contract/errors.ts';
+import type { Log } from './log.ts';
 
-/** Whether the store failed. Errors of LMDB, and the system errors that it passes on, have a number as `code`. */
+/** True for errors of LMDB and the system errors that it passes on: they have a number as `code`. */
 export function isStoreFailure(error: unknown): boolean {
   const isOther = error instanceof DOMException; // Its code is a number too.
   return error instanceof Error && !isOther && typeof (error as { code?: unknown }).code === 'number';
@@ -11,4 +12,14 @@ export function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isStoreFailure(error)) return new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
   return new ApiError('internal', 'The request could not be served; the log has the cause');
+}
+
+/**
+ * Logs failed background work that will be retried. An `ApiError` is an expected refusal, logged without its stack. While
+ * PostgreSQL is unreachable nothing is logged, because the log already reports that.
+ */
+export function tellFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
+  if (!(error instanceof ApiError)) log.warn(message, { error });
+  else if (error.code !== 'engine_unavailable')
+    log.warn(message, { code: error.code, reason: error.message });
 }

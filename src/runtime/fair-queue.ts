@@ -1,7 +1,56 @@
 import { ApiError } from '../contract/errors.ts';
-import { RoundRobin } from './round-robin.ts';
 
-/** Limits on running and waiting work. */
+/** An item with its weight, for example 1 or its bytes. */
+interface Waiting<T> {
+  readonly item: T;
+  readonly weight: number;
+}
+
+interface Queue<T> {
+  weight: number;
+  readonly waiting: Waiting<T>[];
+}
+
+export class RoundRobin<T> {
+  /** Weight of all waiting items. */
+  weight = 0;
+  /** By owner, next one first. */
+  readonly #queues = new Map<string, Queue<T>>();
+
+  weightOf(owner: string): number {
+    return this.#queues.get(owner)?.weight ?? 0;
+  }
+
+  add(owner: string, item: T, weight: number): void {
+    const queue = this.#queues.get(owner) ?? { weight: 0, waiting: [] };
+    this.#queues.set(owner, queue);
+    queue.waiting.push({ item, weight });
+    queue.weight += weight;
+    this.weight += weight;
+  }
+
+  /** Removes the first item of the next eligible owner, and moves the owner to the end. */
+  take(mayGo: (owner: string) => boolean): (Waiting<T> & { readonly owner: string }) | undefined {
+    for (const [owner, queue] of this.#queues) {
+      if (!mayGo(owner)) continue;
+      const { item, weight } = queue.waiting.shift()!;
+      queue.weight -= weight;
+      this.weight -= weight;
+      if (queue.waiting.length === 0) this.#queues.delete(owner);
+      else this.putLast(owner);
+      return { owner, item, weight };
+    }
+    return undefined;
+  }
+
+  putLast(owner: string): void {
+    const queue = this.#queues.get(owner);
+    if (queue === undefined) return;
+    this.#queues.delete(owner);
+    this.#queues.set(owner, queue);
+  }
+}
+
 interface QueueBounds {
   /** Maximum number of tasks that run at once, at most one of each owner. */
   readonly atOnce: number;
@@ -14,12 +63,11 @@ interface QueueBounds {
 }
 
 /**
- * Shares a scarce resource among owners, round robin. Each owner has at most one running task, and goes to the end of the queue
- * when it ends. An owner with many tasks delays only its own.
+ * Shares a scarce resource among owners, round robin. Each owner has at most one running task, so an owner with many tasks delays
+ * only its own.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;
-  /** Callbacks that start the waiting tasks. */
   readonly #waiting = new RoundRobin<() => void>();
   readonly #busy = new Set<string>();
 
@@ -27,10 +75,6 @@ export class FairQueue {
     this.#bounds = bounds;
   }
 
-  /**
-   * Runs a task when it is its owner's turn.
-   * @throws {ApiError} `rate_limited` if the owner has too many waiting tasks, `backpressure` if all owners together do
-   */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     await this.#enter(owner);
     try {
@@ -42,7 +86,6 @@ export class FairQueue {
     }
   }
 
-  /** Checks whether the owner may add a task. Throws like `run`. */
   checkRoom(owner: string): void {
     const { atOnce, waitingEach, waitingAll, refusals } = this.#bounds;
     if (!this.#busy.has(owner) && this.#busy.size < atOnce) return;

@@ -12,10 +12,7 @@ export const seconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/**
- * Counts values in buckets. Its numbers are in one array, so that counting allocates nothing. They have 64 bits, because a
- * count of packets outgrows 32.
- */
+/** Counts values in buckets. One array of 64-bit numbers: counting allocates nothing, and a count of packets outgrows 32 bits. */
 export class Histogram {
   /** The upper bound of each bucket, in ascending order. */
   readonly bounds: readonly number[];

@@ -1,9 +1,12 @@
+import { writeSync } from 'node:fs';
+import util from 'node:util';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import type { Settings } from '../contract/config-schema.ts';
 import { replaceActive } from '../contract/escaping.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 export type LogLevel = Settings['logLevel'];
-export type LogFormat = NonNullable<Settings['logFormat']>;
+type LogFormat = NonNullable<Settings['logFormat']>;
 /** The fields of a line besides its message. A field whose name suggests a secret is redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -88,7 +91,7 @@ const secretWords = new Set(
 /** Suffixes that make such a name harmless: `keyId` and `tokenCount` are not secret. */
 const harmlessEndings = new Set(['id', 'type', 'count']);
 
-/** Whether a field of this name contains a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
+/** True if a field of this name contains a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
 function isSecretName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -98,8 +101,8 @@ function isSecretName(name: string): boolean {
   return words.some((word) => secretWords.has(word)) && !harmlessEndings.has(words.at(-1) ?? '');
 }
 
-/** Formats a line of the log for people: the time, the level, the message, and the fields. */
-export function logText({ time, level, msg, ...fields }: LogLine): string {
+/** Formats a line of the log for people. */
+function logText({ time, level, msg, ...fields }: LogLine): string {
   const stacks: string[] = [];
   const pairs = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
@@ -108,15 +111,13 @@ export function logText({ time, level, msg, ...fields }: LogLine): string {
   return [[head, ...pairs].join(' '), ...stacks].join('\n');
 }
 
-/** A line before it is formatted: its fields are plain data. */
-export interface LogLine {
+interface LogLine {
   readonly time: string;
   readonly level: string;
   readonly msg: string;
   readonly [field: string]: unknown;
 }
 
-/** An error after its conversion to plain data. */
 interface LoggedError {
   readonly name: string;
   readonly message: string;
@@ -155,7 +156,51 @@ function quoted(text: string): string {
   return harmless(JSON.stringify(text));
 }
 
-/** Escapes control characters as `\u…`, so that no field can start a new line. */
+/** No field can start a new line. */
 function harmless(text: string): string {
   return replaceActive(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * Redirects console output of libraries to the log, as one JSON line each. For example, lmdb prints the error of a failed
+ * commit to the console, over several lines.
+ * @returns a function that restores the console
+ */
+export function logConsole(log: Log, target: Console = console): () => void {
+  const { error, warn, info, log: print, debug } = target;
+  const into =
+    (level: keyof Log) =>
+    (...said: unknown[]) =>
+      log[level]('console output of a library', { text: util.format(...said) }); // Read late: Bun loads its formatter then.
+  const own = { error: into('error'), warn: into('warn'), info: into('info'), log: into('info') };
+  Object.assign(target, { ...own, debug: into('debug') });
+  return () => void Object.assign(target, { error, warn, info, log: print, debug });
+}
+
+const standardError = 2;
+const name = 'flagmeter log format';
+
+/** For the threads that are started from now on. */
+export function shareLogFormat(format: LogFormat): void {
+  setEnvironmentData(name, format);
+}
+
+/** The log of a worker thread: to standard error, in the format of the process. @param level as for `createLog` */
+export function threadLog(level: LogLevel | (() => LogLevel)): Log {
+  const format = (getEnvironmentData(name) as LogFormat | undefined) ?? 'json';
+  return createLog(level, write, systemClock, format);
+}
+
+/** Drops the line if standard error is a closed or full pipe: what the thread does must not fail with its log. */
+function write(line: string): void {
+  try {
+    writeSync(standardError, line);
+  } catch {
+    // The line is lost.
+  }
+}
+
+/** Redirects console output of a worker thread to the log. */
+export function logThreadConsole(): void {
+  logConsole(threadLog('info'));
 }

@@ -4,8 +4,8 @@ import type { TimerClock } from './clock.ts';
 const periodMs = 1000;
 
 /**
- * Sends the changes that its owner collects. It sends them at once up to a rate, and together within a second beyond it. So a busy
- * thread does not keep the receiver busy as well.
+ * Sends the changes that its owner collects: immediately up to a rate, and together within a second beyond it. A busy thread does
+ * not keep the receiver busy as well.
  */
 export class Outbox {
   readonly #clock: TimerClock;
@@ -37,7 +37,6 @@ export class Outbox {
     this.#send();
   }
 
-  /** Sends within a second. */
   sendLater(): void {
     if (this.#waits) return;
     this.#waits = true;

@@ -1,6 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 
-/** The two ends of a publication. Each can be passed to a thread, with its port in the transfer list. */
 interface Publication {
   readonly from: PublicationEnd;
   readonly to: PublicationEnd;
@@ -12,14 +11,16 @@ export interface PublicationEnd {
   readonly version: Int32Array;
 }
 
-/** Creates a channel from one thread to another. The receiver takes messages when it needs the current state. */
+/**
+ * Creates a channel from one thread to another. Each end can be passed to a thread, with its port in the transfer list. The receiver
+ * takes messages when it needs the current state.
+ */
 export function publication(): Publication {
   const { port1, port2 } = new MessageChannel();
   const version = new Int32Array(new SharedArrayBuffer(4));
   return { from: { port: port1, version }, to: { port: port2, version } };
 }
 
-/** Publishes messages. When `publish` has returned, the subscriber's next `catchUp` applies the message. */
 export class Publisher<Message> {
   readonly #end: PublicationEnd;
 
@@ -27,7 +28,7 @@ export class Publisher<Message> {
     this.#end = end;
   }
 
-  /** Clones the message, except shared memory. */
+  /** Clones the message, except shared memory. The subscriber's next `catchUp` applies it. */
   publish(message: Message): void {
     const { port, version } = this.#end;
     port.postMessage(message);
@@ -56,7 +57,7 @@ export class Subscriber<Message> {
     void this.#follow();
   }
 
-  /** Applies all messages whose `publish` has returned. Without any, this costs one read of shared memory. */
+  /** Without new messages, this costs one read of shared memory. */
   catchUp(): void {
     if (Atomics.load(this.#end.version, 0) !== this.#applied) this.#take();
   }

@@ -66,7 +66,6 @@ function offsetOf(text: string): number | undefined {
 /** A time in the formats of senders: the seconds and the zone are optional. */
 const sentPattern = /^(\d{4}-\d\d-\d\dt\d\d:\d\d)(:\d\d(?:\.\d+)?)?(z|[+-]\d\d:?\d\d)?$/i;
 
-/** A time from a sender. */
 export interface SentTime {
   /** As returned by `parseTime`. */
   readonly at: number;
@@ -95,7 +94,6 @@ export function unixMs(seconds: number, nanos: number): number {
   return seconds * 1000 + (isFine ? micros + 1 : micros) / 1000;
 }
 
-/** Whether a time in Unix ms is finer than a millisecond. */
 export function isFinerThanMs(time: number): boolean {
   return !Number.isInteger(time);
 }

@@ -4,10 +4,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ['KiB', 1_024],
 ]);
 
-/**
- * Parses a whole number from a flag or a JSON file: 65536, "65536" and, with `suffixes`, "64KiB".
- * @returns the number; NaN if it is invalid
- */
+/** Parses 65536, "65536" and, with `suffixes`, "64KiB". @returns NaN if it is invalid */
 export function parseSize(raw: unknown, suffixes: boolean): number {
   if (typeof raw === 'number') return raw;
   const [, digits, unit] = /^(\d+)(KiB|MiB|GiB)?$/.exec(typeof raw === 'string' ? raw : '') ?? [];

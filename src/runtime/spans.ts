@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** A span of a trace. Its methods never throw. */
 export interface Span {
-  /** Identifies the span to other services that continue the trace (W3C Trace Context). */
+  /** W3C Trace Context, by which other services continue the trace. */
   readonly traceparent: string;
   part(name: string, what?: PartOfSpan): Span;
   /** @param error if it failed; a text is its type */
@@ -10,14 +9,14 @@ export interface Span {
 }
 
 export interface PartOfSpan {
-  /** Whether another service does the work. */
+  /** True if another service does the work. */
   readonly isCall?: boolean;
   readonly attributes?: Readonly<Record<string, string | number>>;
 }
 
 const current = new AsyncLocalStorage<Span | undefined>();
 
-/** The span of the current request; `undefined` if that is not traced. */
+/** `undefined` if the current request is not traced. */
 export function currentSpan(): Span | undefined {
   return current.getStore();
 }

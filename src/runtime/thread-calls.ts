@@ -1,14 +1,15 @@
-import type { MessagePort } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { ApiError } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import { threadTime } from './clock.ts';
+import { Histogram } from './histogram.ts';
+import { logThreadConsole } from './log.ts';
 
-/** The functions that a thread runs for another one, by name. */
+/** The functions that a thread runs for another one. */
 export type Actions<Names extends PropertyKey = string> = {
   readonly [Name in Names]: (task: never) => unknown;
 };
 
-/** Name of the action that stops a thread. */
 export const closing = 'close';
 
 /** The result of an action. Errors lose their class and code between threads, so they are sent as data. */
@@ -25,19 +26,17 @@ export interface Failure {
   readonly retryAfter: number | undefined;
 }
 
-/** The data to send for an error. */
 export function failureOf(error: unknown): Failure {
   const { message, stack, code, retryAfter } = error as Error & { code?: unknown; retryAfter?: number };
   return { message, stack, code, isRefusal: error instanceof ApiError, retryAfter };
 }
 
-/** The error, as an ApiError if it was one. Others keep their code. */
+/** An ApiError if the error was one. Others keep their code. */
 export function errorOf({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
   if (isRefusal) return new ApiError(code as RefusalCode, message, retryAfter);
   return Object.assign(new Error(message), { stack, code });
 }
 
-/** The result of some work, or its error. */
 export async function outcomeOf<T>(work: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await work() };
@@ -68,7 +67,6 @@ export interface Answer {
 /** Indexes of the counters in shared memory: items that each thread has put into the channel. */
 export const signals = { calls: 0, answers: 1 } as const;
 
-/** Data with which a thread is started. */
 export interface CallChannel {
   readonly port: MessagePort;
   /** See `signals`. */
@@ -146,5 +144,50 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
     if (this.#ended !== undefined) return;
     this.#port.postMessage({ id, outcome } satisfies Answer);
     if (name === closing) this.end('the thread has ended');
+  }
+}
+
+/** The data with which a `WorkerThread` started this thread. Its console output goes to the log from then on. */
+export function threadStart<Start extends object>(): Start & { readonly channel: CallChannel } {
+  logThreadConsole();
+  return workerData as Start & { readonly channel: CallChannel };
+}
+
+/**
+ * Answers calls in order, one at a time, until one named `close` was answered. Between calls the thread sleeps: no timer or
+ * other event fires in it.
+ * @param onWake called after the calls of each wake; `observe` counts a delay since a time (`threadTime`)
+ */
+export function answerCalls(
+  { port, signal, delays }: CallChannel,
+  actions: Actions,
+  onWake = (_observe: (at: number) => void) => {},
+): void {
+  const waited = new Histogram(undefined, delays);
+  const observe = (at: number) => waited.observe(Math.max(0, threadTime() - at) / 1000);
+  const answer = (message: Answer) => {
+    port.postMessage(message);
+    Atomics.add(signal, signals.answers, 1);
+  };
+  for (let seen = 0, open = true; open; ) {
+    Atomics.wait(signal, signals.calls, seen);
+    seen = Atomics.load(signal, signals.calls);
+    for (let received = receiveMessageOnPort(port); received !== undefined; ) {
+      const { id, name, task, at } = received.message as Call;
+      observe(at);
+      answer({ id, outcome: outcomeNow(() => actions[name]!(task as never)) });
+      open &&= name !== closing;
+      received = receiveMessageOnPort(port);
+    }
+    if (open) onWake(observe);
+  }
+  port.close();
+}
+
+function outcomeNow(action: () => unknown): Outcome {
+  try {
+    return { ok: true, value: action() };
+  } catch (error) {
+    return { ok: false, failure: failureOf(error) };
   }
 }

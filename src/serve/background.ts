@@ -4,8 +4,8 @@ import { sweepExpired } from '../auth/sweep.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { finishExperiments } from '../management/finish-experiments.ts';
-import { tellFailure } from '../runtime/background-failure.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { tellFailure } from '../runtime/failures.ts';
 import { watchLoop } from '../runtime/histogram.ts';
 import { answerFoldRequests } from '../storage/backup/fold-requests.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
@@ -15,16 +15,14 @@ import { sweepWebhooks } from '../webhooks/sweep.ts';
 import { Watch } from '../webhooks/watch.ts';
 import { type Core, flushMarks } from './core.ts';
 import { answerPasswordRequests, applyReset } from './password-reset.ts';
-import { readinessOf } from './readiness.ts';
-import type { ServiceStatus } from './service-status.ts';
+import { readinessOf, type ServiceStatus } from './service-status.ts';
 
-/** Resolves after `ms`; false if the service is stopping. */
 type Pause = (ms: number) => Promise<boolean>;
 
 /** Delay between the ready line and the background work, ms. */
 const startAfterMs = 50;
 
-/** Starts the background work. @returns stops it */
+/** @returns stops the work */
 export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () => Promise<unknown> {
   const stopping = new AbortController();
   const rest: Pause = (ms) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
@@ -42,7 +40,6 @@ export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus)
   };
 }
 
-/** The loops that run until the service stops. */
 function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] {
   const { config, directory, intake, front, health, log, audit } = core;
   const sweeping = () =>
@@ -79,7 +76,7 @@ function tasksOf(
   status: ServiceStatus,
 ): readonly (readonly [everyMs: number, run: () => unknown])[] {
   const { config, accounts, usage, health, usageStore, signingKeys, log } = core;
-  /** A failed task is logged, and repeated at its next turn. */
+  /** Logs a failed task, which is repeated at the next interval. */
   const attempt = (failure: string, run: () => Promise<unknown>) => () =>
     run().catch((error) => tellFailure(log, failure, error));
   const resetPasswords = () =>
@@ -124,10 +121,9 @@ function forgetDeleted({ counting, front }: Core, { application, environments, w
   counting.messages.forget(application);
 }
 
-/** Makes the report thread serve webhooks in turn with the teams. */
+/** Owner of webhook reports: the report thread serves it in turn with the teams. */
 const webhookReports = 'webhooks';
 
-/** Delivers, scans for events, finishes experiments, and removes old deliveries. */
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
   const { config, accountStore, directory, log, reports, usageStore, counting, deliverer } = core;
   const completeThrough = async () => (await usageStore.freshen('any'))?.completeThrough;

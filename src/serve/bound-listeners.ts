@@ -1,25 +1,39 @@
-import { ConnectionLimiter, type Descriptors } from '../http/connections/limiter.ts';
+import { problem } from '../http/answer.ts';
+import { clientAddress } from '../http/client-address.ts';
+import { ConnectionLimiter, type Descriptors } from '../http/connection-limiter.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
-import { problem } from '../http/problem.ts';
-import { clientAddress } from '../http/proxies/client-address.ts';
-import { listenRenewably, type Renewable, reopenAll } from '../http/renewable.ts';
 import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
-import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
+import {
+  checkTlsTime,
+  expiryOf,
+  hostsWithout,
+  listenRenewably,
+  type Renewable,
+  readTls,
+  reopenAll,
+  type TlsPair,
+} from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
-import type { Dispatch, HttpEngine, ListenOptions } from '../http/types.ts';
+import type { Dispatch, HttpEngine, ListenOptions, TlsFiles } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
 import { allowOrigin, preflight } from '../ingest/declared.ts';
 import type { FormatDeps } from '../ingest/formats/formats.ts';
 import { telemetryPath } from '../ingest/formats/telemetry/format.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
+import { IpNetworks, readNetworks } from '../runtime/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { IpNetworks, readNetworks } from '../runtime/ip-networks.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Config } from './config/config.ts';
-import { type HostListener, listen, type Served } from './listeners.ts';
-import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from './public-urls.ts';
+import {
+  checkPublicUrls,
+  type HostListener,
+  listen,
+  publicUrls,
+  type Served,
+  warnOfPlainPasswords,
+} from './listeners.ts';
 
 interface BindDeps {
   readonly config: Config;
@@ -30,24 +44,22 @@ interface BindDeps {
   readonly descriptors?: Descriptors | undefined;
 }
 
-/** The service's listeners. They are bound before the data directory is opened, and answer 503 until the service is ready. */
+/** The listeners of the service. They are bound before the data directory is opened, and answer 503 until the service is ready. */
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
-  /** One of them. */
   readonly grpc: GrpcListener;
-  /** The one that front-end threads join. */
+  /** The listener that front-end threads join. */
   readonly shared: ListenOptions | undefined;
-  /** The proxies whose client addresses are trusted. */
   readonly trusted: IpNetworks;
   /** Expiry of the certificate in use, Unix ms; `undefined` without TLS. */
   certificateExpiry(): number | undefined;
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
-  /** Starts serving: each listener by the dispatch of its hosts, and gRPC by the parts that take its data. */
+  /** Serves each listener by the dispatch of its hosts, and gRPC by the parts that take its data. */
   serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, deps: FormatDeps): void;
   /**
    * Rereads the TLS files, for new connections.
-   * @returns whether TLS is configured
+   * @returns false if TLS is not configured
    * @throws {Error} when they cannot be used; the current ones stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
@@ -56,7 +68,7 @@ export interface BoundListeners {
    * @param others their listeners, which `renewTls` renews from then on
    */
   handOver(others: Renewable): void;
-  /** Changes the trusted proxies, from the next request on. */
+  /** Changes the trusted proxies from the next request on. */
   trust(config: Pick<Config, 'trustedProxies'>): void;
   close(graceMs: number): Promise<void>;
 }
@@ -134,7 +146,7 @@ function securedOf(listeners: readonly HostListener[]): readonly Renewable[] {
 /** Maximum time for the requests that arrived during the start, ms. */
 const handOverGraceMs = 10_000;
 
-/** Stops accepting on the shared address, without waiting for busy connections. @returns the other listeners */
+/** Stops accepting on the shared address, without waiting for busy connections. */
 function leaveShared(listeners: readonly HostListener[]): readonly HostListener[] {
   for (const { listener, shared } of listeners) if (shared) void listener.close(handOverGraceMs);
   return listeners.filter(({ shared }) => shared === undefined);
@@ -199,7 +211,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** A certificate for other names is only a warning: a proxy in front may not check it. */
+/** Only a warning: a proxy in front may not check the name. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

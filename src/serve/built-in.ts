@@ -4,7 +4,7 @@ import type { ConsoleIndex } from '../console/host/pages.ts';
 import type { SnippetFiles } from '../ingest/formats/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 
-/** Path of the workers in the executable, set by the build. Otherwise they are beside this bundle. */
+/** Path of the workers in the executable, set by the build. Otherwise they are next to this bundle. */
 declare const FLAGMETER_WORKERS: string | undefined;
 
 /** Folder of other files in the executable, set by the build. Otherwise they are next to this bundle. */
@@ -16,7 +16,6 @@ declare const FLAGMETER_CONSOLE: ConsoleIndex;
 /** The sender for pages, set by the build. */
 declare const FLAGMETER_SNIPPET: SnippetFiles;
 
-/** The parts of the service that the build provides. */
 export function builtIn(): Pick<ServiceDeps, 'workerFile' | 'bundle' | 'snippet'> {
   return { workerFile, bundle: { ...FLAGMETER_CONSOLE, content }, snippet: FLAGMETER_SNIPPET };
 }

@@ -15,8 +15,8 @@ import { maxSkewMs, SharedClock } from '../replication/postgres/shared-clock.ts'
 import { Spool } from '../replication/spool.ts';
 import { startSpoolCommitter } from '../replication/spool-committer.ts';
 import type { TimerClock } from '../runtime/clock.ts';
+import { isPresent } from '../runtime/files.ts';
 import type { Log } from '../runtime/log.ts';
-import { isPresent } from '../runtime/presence.ts';
 import type { UsageStore } from '../storage/commit/usage-store.ts';
 import { type AccountTables, readCopyState } from '../storage/lmdb/accounts.ts';
 import { dataFileOf } from '../storage/lmdb/data-directory.ts';
@@ -24,12 +24,11 @@ import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Config } from './config/config.ts';
 import { retentionOf } from './config/limits.ts';
+import { urlsMissing } from './listeners.ts';
 import { postgresAddress, postgresKeyOf } from './postgres-connection.ts';
-import { urlsMissing } from './public-urls.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
 
 type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
-  /** Resolves when the process is to stop. */
   readonly toldToStop: Promise<unknown>;
 };
 
@@ -41,7 +40,7 @@ const snapshotBytes = 2 ** 26;
 
 /**
  * Opens a data directory as a node. An empty directory waits for PostgreSQL.
- * @returns the parts of the service, with PostgreSQL's clock; `undefined` if the process is to stop
+ * @returns the clock of PostgreSQL among others; `undefined` if the process is to stop
  * @throws {UsageError} for an invalid URL
  * @throws {Error} when the directory, PostgreSQL or the key file must not be used; nothing is written
  */
@@ -87,7 +86,6 @@ function warnOfOwnAddresses(config: Config, log: Log): void {
   log.warn('no public addresses are set: using those of this node', { missing, hint });
 }
 
-/** The connections of the main thread with PostgreSQL, and the facts about the database. */
 class PostgresLink {
   readonly address: PostgresAddress;
   readonly name: string;
@@ -109,7 +107,7 @@ class PostgresLink {
     this.key = postgresKeyOf(config);
   }
 
-  /** The connection for a purpose. It checks that the database is the same before it is used. */
+  /** The connection for a purpose. It checks that the database is still the same. */
   connect(purpose: string): Connection {
     const known = this.#connections.get(purpose);
     if (known !== undefined) return known;
@@ -141,7 +139,6 @@ class PostgresLink {
   }
 }
 
-/** The storage of a node: accounts from PostgreSQL, and usage from its log. */
 class ClusterStorage implements Storage {
   readonly #link: PostgresLink;
   #spool: Spool | undefined;

@@ -23,10 +23,9 @@ import type { SnippetFiles } from '../ingest/formats/telemetry/snippet.ts';
 import { Ledger } from '../ingest/ledger/ledger.ts';
 import { Senders } from '../ingest/senders.ts';
 import { openReportPool, type ReportPool } from '../reports/report-pool.ts';
-import { tellFailure } from '../runtime/background-failure.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { tellFailure } from '../runtime/failures.ts';
 import { Histogram } from '../runtime/histogram.ts';
-import type { Log } from '../runtime/log.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { BackupThread, Schedule } from '../storage/backup/schedule.ts';
 import { Intake, type IntakeOptions } from '../storage/commit/intake.ts';
@@ -50,7 +49,6 @@ import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
 /** The parts of the service that differ between a deployment and a test. */
 export interface ServiceDeps extends StorageDeps {
   readonly bundle: ConsoleBundle;
-  /** The sender for pages. */
   readonly snippet: SnippetFiles;
   /** Default: the data directory. */
   readonly storage?: Storage;
@@ -62,7 +60,7 @@ interface CoreDeps extends ServiceDeps {
   readonly front: FrontThreads;
 }
 
-/** The parts that all listeners share: the stores, the threads, and their state in memory. */
+/** The parts that all listeners share. */
 export interface Core extends CoreDeps {
   readonly accountStore: AccountStore;
   readonly directory: Directory;
@@ -73,15 +71,12 @@ export interface Core extends CoreDeps {
   readonly health: StoreHealth;
   /** The LMDB environments of the stores, by name. */
   readonly environments: Readonly<Record<string, LmdbEnvironment>>;
-  /** The watches of the readers of these environments. */
   readonly readers: readonly ReaderWatch[];
   /** The delays of due tasks in the main thread, seconds. */
   readonly mainDelays: Histogram;
   /** The threads that others wait for. */
   readonly threads: readonly { readonly name: string; readonly delays: Histogram }[];
-  /** The limits of tokens of the management API. */
   readonly apiRates: KeyedLimits;
-  /** The limits of OAuth clients. */
   readonly clientRates: ClientRates;
   readonly intake: Intake;
   readonly counting: CountingDeps;
@@ -97,7 +92,7 @@ export interface Core extends CoreDeps {
   readonly issuers: Issuers;
   readonly providers: Providers;
   readonly providerClient: ProviderClient;
-  /** True if the service is about to stop, so that load balancers should use another. */
+  /** True if the service is about to stop: load balancers should use another. */
   readonly shutdown: { isNear: boolean };
   readonly backups: Schedule | undefined;
   readonly disks: DiskWatch;
@@ -157,7 +152,6 @@ export async function openCore(given: CoreDeps): Promise<Core> {
   };
 }
 
-/** Dependencies of the handlers of messages. */
 export function formatDeps({ config, counting, usage, directory, log, ...core }: Core): FormatDeps {
   const { retention, instances, decoder, reportKinds, snippet } = core;
   const { maxBody, maxReport } = config;
@@ -167,12 +161,13 @@ export function formatDeps({ config, counting, usage, directory, log, ...core }:
   return { ...parts, store: usage, maxBody, maxReport, onError };
 }
 
-function intakeOptions(parts: CoreDeps): IntakeOptions {
-  const { config, front, log } = parts;
-  return { log: debugLog(parts), slow: { fromMs: config.slowCommit, log }, others: front.queues };
+function intakeOptions({ config, front, log }: CoreDeps): IntakeOptions {
+  // A log of every commit is slow: for debugging only.
+  const debug = config.logLevel === 'debug' ? log : undefined;
+  return { log: debug, slow: { fromMs: config.slowCommit, log }, others: front.queues };
 }
 
-/** Finds the lane of an application, which requests trace if there is a collector of traces. */
+/** Finds the lane of an application. Requests trace it if there is a collector. */
 function laneFinder({ otlpEndpoint }: Config, intake: () => Intake) {
   const laneOf = (application: number) => intake().laneOf(application);
   return otlpEndpoint === undefined ? laneOf : (application: number) => tracedLane(laneOf(application));
@@ -210,11 +205,6 @@ function threadsOf({ committers, delays = {} }: UsageStore, reports: ReportPool)
   ]);
   const all = [...committing, ['reports', reports.delays] as const, ...Object.entries(delays)];
   return all.flatMap(([name, delays]) => (delays === undefined ? [] : [{ name, delays }]));
-}
-
-/** The log of every commit and request: only for debugging, since it is slow. */
-export function debugLog({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): Log | undefined {
-  return config.logLevel === 'debug' ? log : undefined;
 }
 
 /** Commits waiting data, stops the threads and closes the stores. */
@@ -312,7 +302,7 @@ const issuerDeadlineMs = 5000;
 /** Maximum size of a discovery document, a key set and the like. */
 const maxIssuerBytes = 256 * 1024;
 
-/** The parts that read from issuers: identity providers, and those of workload identity. */
+/** The parts that read from issuers: identity providers and issuers of workload identity. */
 function issuerParts({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock, directory: Directory) {
   const reach = { resolve: resolver(allowPrivate), allowPrivate, allowedBy: '--issuer-allow-private' };
   const fetch: OutboundFetch = outboundFetch({
@@ -332,7 +322,7 @@ function issuerParts({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock,
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The schedule of backups, if configured. @throws {Error} when the key file cannot be used */
+/** @throws {Error} when the key file cannot be used */
 function scheduleOf({
   config,
   clock,

@@ -5,7 +5,6 @@ import type { Log } from '../runtime/log.ts';
 import { diskSpace } from '../storage/lmdb/disk.ts';
 import type { Config } from './config/config.ts';
 
-/** Directories that the service writes to. */
 type DiskName = 'data' | 'spool' | 'backups';
 
 /** The space on the file system of a directory, bytes. */
@@ -17,7 +16,7 @@ export interface DiskSpace {
   readonly free: number;
 }
 
-/** The log has paths; these names are for people who may not be allowed to know them. */
+/** Names for people who may not be allowed to know the paths. */
 const names = { data: 'data directory', spool: 'spool', backups: 'backup directory' } as const;
 
 /** Thresholds below which a disk is low. */
@@ -26,7 +25,7 @@ const least = { bytes: 2 ** 30, share: 0.1 };
 /** Interval between warnings about a disk, ms. */
 const repeatMs = 3_600_000;
 
-/** Whether less than 10 % or less than 1 GiB is free. */
+/** True if less than 10 % or less than 1 GiB is free. */
 export function isLow({ size, free }: Pick<DiskSpace, 'size' | 'free'>): boolean {
   return free < least.bytes || free < least.share * size;
 }
@@ -35,7 +34,6 @@ interface DiskWatchDeps {
   readonly config: Pick<Config, 'data' | 'postgres' | 'backupEvery' | 'backupTo'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Measures the file system of a path. */
   readonly measure?: (path: string) => Promise<Measured>;
 }
 
@@ -62,12 +60,12 @@ export class DiskWatch {
     this.#measure = measure;
   }
 
-  /** One entry for each file system. The data directory, which is local, is measured now; others were by the last `look`. */
+  /** One entry for each file system. The data directory, which is local, is measured now; others by the last `look`. */
   now(): readonly DiskSpace[] {
     return [...this.#ofData(), ...this.#spaces.filter(({ directory }) => directory !== 'data')];
   }
 
-  /** Empty if the directory is missing, which the check of the store's files reports. */
+  /** Empty if the directory is missing: the check of the store's files reports that. */
   #ofData(): readonly DiskSpace[] {
     const [[, path]] = this.#directories;
     try {
@@ -83,7 +81,7 @@ export class DiskWatch {
       .map(({ directory }) => `the disk of the ${names[directory]} has less than 10 % or 1 GiB left`);
   }
 
-  /** Measures all directories. A network file system may be slow, so nothing waits for this. */
+  /** A network file system may be slow, so nothing waits for this. */
   async look(): Promise<void> {
     const found = await Promise.allSettled(this.#directories.map(([, path]) => this.#measure(path)));
     const devices = new Set<number>();

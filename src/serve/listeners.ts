@@ -1,13 +1,13 @@
-import type { RenewableListener } from '../http/renewable.ts';
-import type { TlsFiles } from '../http/tls.ts';
-import type { AddressOf, Dispatch, ListenOptions } from '../http/types.ts';
+import { UsageError } from '../cli/flags.ts';
+import type { RenewableListener } from '../http/tls.ts';
+import type { AddressOf, Dispatch, ListenOptions, TlsFiles } from '../http/types.ts';
 import { telemetryPath } from '../ingest/formats/telemetry/format.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
-import { parseAddress } from '../runtime/address.ts';
+import { authority, parseAddress } from '../runtime/addresses.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Config } from './config/config.ts';
 
-/** The three sets of routes. */
-export const hosts = ['auth', 'api', 'metrics'] as const;
+const hosts = ['auth', 'api', 'metrics'] as const;
 export type Host = (typeof hosts)[number];
 
 /** The routes of a listener besides health: `ops` is the service's own metrics. */
@@ -20,14 +20,14 @@ export interface HostListener {
   readonly shared?: ListenOptions;
 }
 
-/** The paths that programs call most: packets, reports, instance ids, tokens, and the list of applications. */
+/** The paths that programs call most. */
 function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
   const packets = [telemetryPath, '/api/frontend/identities', '/api/usage/stats', '/api/metrics'];
   const prefixed = `${metricsPathPrefix}${telemetryPath}`;
   return [...new Set([...packets, prefixed, '/connect/token', '/api/v2/applications'])];
 }
 
-/** Whether an address of HTTP is also that of gRPC, which makes it one port. Any two free ports differ. */
+/** True if gRPC uses an address of HTTP, which makes it one port. Any two free ports differ. */
 function isOnePort({ grpcListen }: Config, address: string): boolean {
   const http = parseAddress(address);
   const grpc = parseAddress(grpcListen);
@@ -46,11 +46,9 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
   return [...common, ...single, ...ops];
 }
 
-/** Opens listeners of both kinds, and answers their requests. */
 interface Openers {
   http(options: ListenOptions): Promise<RenewableListener>;
   grpc(options: ListenOptions): Promise<GrpcListener>;
-  /** The client's address of a request. */
   readonly addressOf: AddressOf;
   /** True if front-end threads join the listener of the metrics host. */
   readonly shares: boolean;
@@ -102,7 +100,7 @@ export async function listen(
 }
 
 /**
- * HSTS for a year, if all public URLs are https (RFC 6797). It covers all ports of a name, so it excludes `localhost`, which other
+ * HSTS for a year if all public URLs are https (RFC 6797). It covers all ports of a name, so it excludes `localhost`, which other
  * servers share.
  */
 export function strictTransport({
@@ -114,4 +112,87 @@ export function strictTransport({
   const isPublic = ({ protocol, hostname }: URL) => protocol === 'https:' && hostname !== 'localhost';
   if (urls.length === 0 || !urls.every(isPublic)) return {};
   return { 'strict-transport-security': 'max-age=31536000' };
+}
+
+/** URLs that clients use: the issuer of tokens, their audience, and the metrics host. */
+type PublicUrls = Readonly<Record<Host, string>>;
+
+const flags: Readonly<Record<Host, string>> = {
+  auth: '--auth-url',
+  api: '--base-url',
+  metrics: '--metrics-url',
+};
+
+/**
+ * They never come from a request, whose Host header anyone can choose.
+ * @param listeners with their bound ports
+ */
+export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {
+  const urlOf = (host: Host) => {
+    const { listener } = listeners.find((each) => each.hosts.includes(host))!;
+    return givenUrl(config, host) ?? urlAt(listener.host, listener.port, config.tlsCert !== undefined);
+  };
+  return { auth: urlOf('auth'), api: urlOf('api'), metrics: urlOf('metrics') };
+}
+
+/**
+ * Refuses an address that does not imply a URL, such as all addresses, unless the settings have a URL.
+ * @throws {UsageError} that names the flags to set
+ */
+export function checkPublicUrls(config: Config): void {
+  for (const { address, hosts: served } of assignHosts(config)) {
+    if (namesOneHost(address)) continue;
+    const missing = urlsMissing(
+      config,
+      hosts.filter((host) => served.includes(host)),
+    );
+    // Once the token host has a URL, the others on this listener share it.
+    const needed = missing.includes(flags.auth) ? [flags.auth] : missing;
+    if (needed.length === 0) continue;
+    const [flag] = needed as [string];
+    const variable = `FLAGMETER_${flag.slice(2).replace('-', '_').toUpperCase()}`;
+    throw new UsageError(
+      `Cannot listen on ${address} without ${needed.join(' and ')}: clients need a public URL. ` +
+        `Set it with ${flag} or ${variable}, such as ${flag} https://flags.example.com`,
+    );
+  }
+}
+
+/** @returns the flags of the hosts without a URL */
+export function urlsMissing(config: Config, of: readonly Host[]): readonly string[] {
+  return of.filter((host) => givenUrl(config, host) === undefined).map((host) => flags[host]);
+}
+
+/** Warns of sign-ins over plain HTTP, except on the same machine. */
+export function warnOfPlainPasswords({ auth }: PublicUrls, log: Log): void {
+  const { protocol, hostname } = new URL(auth);
+  if (protocol === 'https:' || isLoopback(hostname)) return;
+  const hint =
+    'set --tls-cert and --tls-key, or put a proxy with TLS in front; then set --auth-url to the https URL';
+  log.warn('passwords and tokens travel without TLS', { authUrl: auth, hint });
+}
+
+/** The URL of a host in the settings: its own, or that of the token host on the same listener. */
+function givenUrl(config: Config, host: Host): string | undefined {
+  const own = { auth: config.authUrl, api: config.baseUrl, metrics: config.metricsUrl };
+  const listen = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
+  const isShared = listen[host] === undefined && listen.auth === undefined;
+  return own[host] ?? (isShared ? own.auth : undefined);
+}
+
+function urlAt(host: string, port: number, isSecure: boolean): string {
+  return `${isSecure ? 'https' : 'http'}://${authority(host, port)}`;
+}
+
+const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '[::]', '[::ffff:0:0]']);
+
+/** True if clients can use a URL with the address. An address with a zone (`fe80::1%eth0`) cannot be in a URL. */
+function namesOneHost(address: string): boolean {
+  const { host, port } = parseAddress(address);
+  const url = urlAt(host, port, false);
+  return URL.canParse(url) && !everyAddress.has(new URL(url).hostname);
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(127\..*|\[::1\]|(.*\.)?localhost)$/.test(hostname);
 }

@@ -5,7 +5,7 @@ import type { TokenTotals } from '../auth/oauth/tokens/token-totals.ts';
 import { expiryDays } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { CallTotals } from '../grpc/call-totals.ts';
-import { statusName } from '../grpc/status.ts';
+import { statusName } from '../grpc/protocol.ts';
 import type { ServiceMetric } from '../http/exposition.ts';
 import type { RequestTotals } from '../http/request-totals.ts';
 import type { Histogram } from '../runtime/histogram.ts';
@@ -14,12 +14,11 @@ import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
 import { type DiskSpace, isLow } from './disk-watch.ts';
-import { readinessOf } from './readiness.ts';
+import { readinessOf } from './service-status.ts';
 
-/** A value for each value of one label. */
 type Labelled<Value> = Iterable<readonly [label: string, value: Value]>;
 
-/** A metric of one value, and without one while `read` returns undefined. */
+/** A metric of at most one value. */
 function single<Value extends number | Histogram>(type: ServiceMetric['type']) {
   return (name: string, help: string, read: () => Value | undefined) =>
     ({ name, help, type, read: () => read() ?? [] }) as ServiceMetric;
@@ -40,7 +39,7 @@ const counterBy = labelled<number>('counter');
 const gaugeBy = labelled<number>('gauge');
 const histogramBy = labelled<Histogram>('histogram');
 
-/** What the front ends count themselves. */
+/** The figures that the front ends count themselves. */
 export interface AllTotals {
   readonly requests: RequestTotals;
   readonly calls: CallTotals;
@@ -168,7 +167,7 @@ function ingestMetrics({
   ];
 }
 
-/** Their first refusal must raise an alert, but Prometheus sees the increase of a series only from its second value on. */
+/** Codes whose first refusal must raise an alert. Prometheus sees the increase of a series only from its second value on. */
 const watched: readonly RefusalCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
 
 function* refusals(codes: ReadonlyMap<RefusalCode, number>, attributed: 'true' | 'false') {

@@ -34,13 +34,12 @@ import type { Clock } from '../runtime/clock.ts';
 const requestSchema = Type.Object({
   email: Type.String({ maxLength: 1024 }),
   passwordHash: Type.String({ maxLength: 512 }),
-  /** Whether it must be replaced at the next sign-in. */
+  /** True if the password must be replaced at the next sign-in. */
   isTemporary: Type.Boolean(),
-  /** Whether to remove the authenticator app and the passkeys. A request of an earlier release has no such field. */
+  /** True to remove the authenticator app and the passkeys. A request of an earlier release has no such field. */
   removeFactors: Type.Optional(Type.Boolean()),
 });
 
-/** A user and the new password. */
 export type PasswordRequest = Static<typeof requestSchema>;
 
 const answerSchema = Type.Object({
@@ -88,7 +87,6 @@ export async function askForPassword(data: string, request: PasswordRequest, dep
   }
 }
 
-/** Handles the requests since the last call. @param reset sets a user's password */
 export async function answerPasswordRequests(
   data: string,
   reset: (request: PasswordRequest) => Promise<void>,
@@ -116,7 +114,7 @@ export function forgetPasswordRequests(data: string): void {
 }
 
 /**
- * Sets a user's password, and ends all of the user's sessions.
+ * Also ends all sessions of the user.
  * @param place of the users, for an error
  * @throws {Failure} when there is no such user
  */
@@ -172,7 +170,7 @@ function write(data: string, path: string, value: object): void {
   renameSync(temp, path);
 }
 
-/** Parses the JSON of a regular file. A link is not followed. */
+/** Does not follow a link. */
 function read(path: string): unknown {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

@@ -15,7 +15,6 @@ import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Config } from './config/config.ts';
 import { postgresAddress, postgresKeyOf, withPostgres } from './postgres-connection.ts';
 
-/** The accounts in PostgreSQL, for one command. */
 interface PostgresAccounts {
   readonly accounts: AccountTables;
   readonly accountStore: PostgresAccountStore;
@@ -24,7 +23,7 @@ interface PostgresAccounts {
 }
 
 /**
- * Opens a temporary copy of the accounts in PostgreSQL for one command. Running nodes see its changes at once.
+ * Opens a temporary copy of the accounts in PostgreSQL for one command. Running nodes see its changes immediately.
  * @param config with a PostgreSQL
  * @throws {PostgresError} when PostgreSQL cannot be reached
  */
@@ -68,7 +67,7 @@ export async function withPostgresAccounts<T>(
   }
 }
 
-/** The error for people, which is more specific than a refusal for a client. */
+/** More specific than a refusal for a client. */
 export function postgresFailure(error: unknown, { accountStore }: PostgresAccounts): unknown {
   const { trouble } = accountStore.status();
   return error instanceof ApiError && trouble !== undefined ? new Error(trouble) : error;

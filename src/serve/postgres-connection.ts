@@ -24,13 +24,13 @@ export function postgresAddress(url: string): PostgresAddress {
   }
 }
 
-/** The key of `--postgres-key-file`, if given. @throws {Error} when the file cannot be used */
+/** @throws {Error} when the file cannot be used */
 export function postgresKeyOf({ postgresKeyFile }: Config): PostgresKey | undefined {
   return postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
 }
 
 /**
- * Connects to PostgreSQL for one command. Nothing is logged: errors describe failures.
+ * Connects to PostgreSQL for one command. Logs nothing: errors describe failures.
  * @throws {PostgresUnfit} as `refuseLater`
  */
 export async function withPostgres<T>(

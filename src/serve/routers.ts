@@ -1,29 +1,24 @@
+import { problem } from '../http/answer.ts';
+import { isFromSameMachine } from '../http/client-address.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
 import { health } from '../http/health.ts';
-import { problem } from '../http/problem.ts';
-import { isFromSameMachine } from '../http/proxies/client-address.ts';
-import { RequestIds } from '../http/request-ids.ts';
-import { createRouter, type RouterHooks } from '../http/router.ts';
-import { SlowRequests } from '../http/slow-requests.ts';
-import type { RequestTraces } from '../http/traced.ts';
+import { createRouter, loggingHooks, type RequestTraces } from '../http/router.ts';
 import type { Dispatch, Request, Route } from '../http/types.ts';
 import { metricsHost } from '../ingest/host/metrics-host.ts';
 import { refusalOf } from '../runtime/failures.ts';
 import type { BoundListeners } from './bound-listeners.ts';
-import { type Core, debugLog, formatDeps } from './core.ts';
+import { type Core, formatDeps } from './core.ts';
 import type { Served } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
-import { readinessOf } from './readiness.ts';
-import type { ServiceStatus } from './service-status.ts';
+import { readinessOf, type ServiceStatus } from './service-status.ts';
 
-/** The router of each listener, by the hosts that it serves. */
 type Routers = ReadonlyMap<readonly Served[], Dispatch>;
 
 /**
- * Creates the router of each listener. Packets, reports, health and metrics are routed from the start. The first other request, also
- * one to an unknown path, loads the other routes. Their modules are most of the code, and counting needs none of it. Routes need
- * bound listeners, because the issuer may depend on a port.
+ * The router of each listener, by its hosts. Packets, reports, health and metrics are routed from the start. The first other request,
+ * also to an unknown path, loads the other routes: most of the code, which counting does not need. Routes need bound listeners,
+ * because the issuer may depend on a port.
  */
 export async function routersOf(
   core: Core,
@@ -34,7 +29,7 @@ export async function routersOf(
 ): Promise<Routers> {
   const { listeners } = bound;
   const metrics = metricsRoutes(core);
-  const hooks = { ...hooksOf(core), totals: totals.requests, ...(traces && { traces }) };
+  const hooks = { ...loggingHooks(core.config, core), totals: totals.requests, ...(traces && { traces }) };
   const operations = operationsOf(core, bound, totals);
   const early = new Map(
     listeners.map(({ hosts }) => [
@@ -80,7 +75,6 @@ export async function routersOf(
   );
 }
 
-/** The routes for operators and their tools, by the hosts of a listener. */
 function operationsOf(
   core: Core,
   bound: BoundListeners,
@@ -99,21 +93,7 @@ function operationsOf(
   return (hosts) => (hosts.includes(host) ? forOperators : healthRoutes);
 }
 
-function hooksOf(core: Core): RouterHooks {
-  const { log, clock, randomBytes } = core;
-  const debug = debugLog(core);
-  return {
-    ids: new RequestIds(randomBytes),
-    failed: (error, about) => log.error('a request failed', { ...about, error }),
-    clock,
-    slow: new SlowRequests(core.config.slowRequest, log, clock),
-    ...(debug && {
-      accessLog: { answered: (answered) => debug.debug('request', { ...answered }) },
-    }),
-  };
-}
-
-/** The routes that take packets and reports, and those that senders need. */
+/** The routes that take packets and reports. */
 export function metricsRoutes(core: Core): readonly Route[] {
   return routesFrom(metricsHost(core.config), formatDeps(core));
 }

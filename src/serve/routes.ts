@@ -20,9 +20,9 @@ import { VerifiedTokens } from '../auth/oauth/tokens/verified-tokens.ts';
 import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
 import { consolePages, missingPage } from '../console/host/pages.ts';
 import type { ConsoleSettings } from '../contract/shapes/console.ts';
+import { problem } from '../http/answer.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { routesFrom } from '../http/endpoint.ts';
-import { problem } from '../http/problem.ts';
 import type { Handler, Route } from '../http/types.ts';
 import { whenCurrent } from '../http/when-current.ts';
 import { ImportedParts } from '../ingest/formats/reports/imported-parts.ts';
@@ -35,11 +35,10 @@ import { TeamFigures } from '../management/team-figures.ts';
 import { RecentChanges } from '../reports/activity/recent-changes.ts';
 import { SharedResults } from '../reports/shared-results.ts';
 import { SharedSights } from '../reports/shared-sights.ts';
-import { authority } from '../runtime/address.ts';
+import { authority } from '../runtime/addresses.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
-import type { Host } from './listeners.ts';
-import { publicUrls } from './public-urls.ts';
+import { type Host, publicUrls } from './listeners.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /**

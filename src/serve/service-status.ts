@@ -1,14 +1,15 @@
+import { onlyCounts } from '../contract/errors.ts';
 import type { Cluster, ServiceStatus as Status } from '../contract/shapes/status.ts';
+import type { Ability, Readiness } from '../http/health.ts';
 import type { RequestTotals } from '../http/request-totals.ts';
 import type { BackupStatus } from '../storage/backup/schedule.ts';
 import type { NodeStatus, UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { Core } from './core.ts';
-import { readinessOf } from './readiness.ts';
 
 /** Period of the rates, ms. */
 const windowMs = 10_000;
 
-/** The status of the service, read from existing counters, so that it adds no cost to a packet. */
+/** The status of the service, read from existing counters: it costs a packet nothing. */
 export class ServiceStatus {
   readonly #core: Core;
   readonly #requests: RequestTotals;
@@ -68,7 +69,7 @@ export class ServiceStatus {
   }
 }
 
-/** The totals since the start, `at` a monotonic time (ms). */
+/** @returns `at` as a monotonic time, ms */
 function totalsOf({ clock, intake, counting: { ledger } }: Core, requests: RequestTotals) {
   return {
     at: clock.monotonic(),
@@ -82,7 +83,6 @@ function totalsOf({ clock, intake, counting: { ledger } }: Core, requests: Reque
 
 type Totals = ReturnType<typeof totalsOf>;
 
-/** Returns a function that computes the rate of a total per second. */
 function rateBetween(before: Totals, now: Totals): (total: keyof Totals) => number {
   const seconds = (now.at - before.at) / 1000;
   return (total) => (seconds > 0 ? rounded((now[total] - before[total]) / seconds) : 0);
@@ -153,8 +153,7 @@ interface Bucket {
   elapsed: number;
 }
 
-/** What was counted since the previous measurement. */
-export interface Measured {
+interface Measured {
   /** Unix ms. */
   readonly at: number;
   /** Since the previous measurement, ms. */
@@ -163,7 +162,7 @@ export interface Measured {
   readonly refused: number;
 }
 
-/** The rates of the last ten minutes, in memory. They begin when the process starts. */
+/** The rates of the last ten minutes since startup. */
 class RecentRates {
   /** Buckets since the epoch. */
   #first = 0;
@@ -204,7 +203,36 @@ class RecentRates {
   }
 }
 
-/** A rate with two decimals. */
-export function rounded(value: number): number {
+/** Rounds to two decimals. */
+function rounded(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+export function readinessOf({
+  shutdown,
+  health,
+  intake,
+  clock,
+  accountStore,
+  usageStore,
+  disks,
+}: Core): Readiness {
+  const usage = usageStore.readiness();
+  const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
+  const queue = intake.monitor.admits(clock.monotonic())
+    ? undefined
+    : 'too many messages are waiting for the disk';
+  // Anyone may read this. The log and the status have the host and the reason.
+  const { publicReason } = accountStore.status();
+  const away = health.ready && publicReason !== undefined ? onlyCounts(publicReason) : undefined;
+  return {
+    counting: ability(stopping ?? usage.counting ?? queue),
+    managing: ability(stopping ?? away ?? usage.managing),
+    commits: intake.commits,
+    warnings: disks.warnings,
+  };
+}
+
+function ability(reason: string | undefined): Ability {
+  return { ready: reason === undefined, reason: reason ?? '' };
 }

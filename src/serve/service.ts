@@ -10,8 +10,8 @@ import { warnOfUnknownTeams } from './config/provider-file.ts';
 import { type Core, closeCore, formatDeps, openCore, type ServiceDeps } from './core.ts';
 import { FrontThreads } from './front/front-threads.ts';
 import type { LiveSettings } from './front/messages.ts';
+import { publicUrls } from './listeners.ts';
 import type { Collector } from './otlp/otlp.ts';
-import { publicUrls } from './public-urls.ts';
 import { routersOf } from './routers.ts';
 import { ServiceStatus } from './service-status.ts';
 
@@ -94,7 +94,7 @@ async function closeSoon(collector: Collector): Promise<void> {
   closed.abort(); // The timer would delay the exit of the process.
 }
 
-/** Connects to the collector. Its packages are loaded only if one is configured. */
+/** Its packages are loaded only if a collector is configured. */
 async function collectorOf(core: Core): Promise<Collector | undefined> {
   const { otlpEndpoint } = core.config;
   if (otlpEndpoint === undefined) return undefined;

@@ -14,10 +14,9 @@ import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Config } from './config/config.ts';
 
-/** The storage of accounts and usage: the data directory, or PostgreSQL. */
+/** The storage of accounts and usage. */
 export interface Storage {
   openAccounts(parts: StorageDeps, health: StoreHealth): AccountStore | Promise<AccountStore>;
-  /** Opens usage, and starts the threads that commit it. */
   openUsage(parts: StorageDeps, opened: Opened): UsageStore | Promise<UsageStore>;
   /**
    * Resolves when usage may be served. It is called when the lanes exist.
@@ -45,7 +44,6 @@ export interface StorageDeps {
   readonly fatal: (reason: string) => void;
 }
 
-/** The parts that are open before usage is. */
 export interface Opened {
   readonly accountStore: AccountStore;
   readonly directory: Directory;

@@ -1,7 +1,7 @@
 import type { Directory } from '../accounts/directory.ts';
 import { newId } from '../accounts/secrets.ts';
 import type { AccountStore, Write } from '../accounts/store/account-store.ts';
-import { tellFailure } from '../runtime/background-failure.ts';
+import { tellFailure } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Span } from '../runtime/spans.ts';
 import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/records.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { replaceActive } from '../contract/escaping.ts';
 import { addressesFor, type Reach } from '../http/outbound/addresses.ts';
-import { exchange, unless } from '../http/outbound/exchange.ts';
+import { exchange, unless } from '../http/outbound/fetch.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { clipped, formatOf } from './formats/formats.ts';
 import { signatures } from './secrets.ts';

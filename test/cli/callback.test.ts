@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openCallback } from '../../src/cli/sign-in/callback.ts';
+import { openCallback } from '../../src/cli/sign-in/browser.ts';
 
 async function open(patienceMs = 10_000) {
   const callback = await openCallback('the state', patienceMs);

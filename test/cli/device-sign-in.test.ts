@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { login } from '../../src/cli/sign-in/login.ts';
+import { login } from '../../src/cli/sign-in/commands.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';

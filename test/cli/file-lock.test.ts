@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { underLock } from '../../src/cli/file-lock.ts';
+import { underLock } from '../../src/cli/token-store.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { testContext } from './fixture.ts';
 

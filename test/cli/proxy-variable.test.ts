@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { proxyFor } from '../../src/cli/proxy-variable.ts';
-import { send } from '../../src/cli/send.ts';
+import { proxyFor, send } from '../../src/cli/send.ts';
 import { testContext } from './fixture.ts';
 
 const proxy = 'http://me:secret@proxy.example:3128';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { whoami } from '../../src/cli/sign-in/whoami.ts';
-import { createKey, postJson } from '../support/binary.ts';
+import { whoami } from '../../src/cli/sign-in/commands.ts';
+import { createKey } from '../support/binary.ts';
 import { runCommand } from '../support/run-command.ts';
 import { administrator } from './administrator.ts';
 import { testContext } from './fixture.ts';
@@ -16,11 +16,12 @@ beforeEach(async () => {
 
 /** Sends a packet; gives the status. */
 async function send(packet: object, headers: Record<string, string> = { origin: 'https://shop.example' }) {
-  return postJson(
-    `${running.url}/api/frontend/telemetry`,
-    { k: key, e: 'Production', ...packet },
-    { 'user-agent': 'test', ...headers },
-  );
+  const response = await fetch(`${running.url}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'test', ...headers },
+    body: JSON.stringify({ k: key, e: 'Production', ...packet }),
+  });
+  return response.status;
 }
 
 async function run(command: string): Promise<{ out: string; err: string }> {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openApi } from '../../src/cli/api.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { openAccess, serverUrlOf } from '../../src/cli/session.ts';
-import { login } from '../../src/cli/sign-in/login.ts';
+import { login } from '../../src/cli/sign-in/commands.ts';
 import { openTokenStore } from '../../src/cli/token-store.ts';
 import { manage, token } from '../support/binary.ts';
 import { type ContextOptions, type TestContext, testContext } from './fixture.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelOf, show } from '../../src/cli/show.ts';
-import { makeTable, recordText } from '../../src/cli/table.ts';
+import { labelOf, makeTable, recordText, show } from '../../src/cli/show.ts';
 
 function tableText(titles: readonly string[], rows: readonly string[][], bold: boolean): string {
   const headings = titles.map((title) => ({ title }));

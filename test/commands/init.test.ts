@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { init } from '../../src/commands/entries/init.ts';
+import { init } from '../../src/commands/entries/data-directory.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 

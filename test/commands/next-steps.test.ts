@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextSteps } from '../../src/commands/server/next-steps.ts';
+import { nextSteps } from '../../src/commands/server/serve.ts';
 
 const here = { url: 'http://127.0.0.1:8080', program: '/home/me/flagmeter/dist/flagmeter' };
 

@@ -1,8 +1,7 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Config } from '../../src/serve/config/config.ts';
-import { warnOfOpenFiles } from '../../src/serve/config/open-files.ts';
+import { type Config, warnOfOpenFiles } from '../../src/serve/config/config.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const names = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listing, textOf } from '../../src/commands/server/postgres-adopt-replica.ts';
+import { listing, textOf } from '../../src/commands/server/postgres-adopt.ts';
 
 const place = { version: 4, id: 'change' };
 const applied = { position: 7, id: 'entry' };

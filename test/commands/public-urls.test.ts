@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
 import type { Log } from '../../src/runtime/log.ts';
-import type { HostListener } from '../../src/serve/listeners.ts';
-import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from '../../src/serve/public-urls.ts';
+import {
+  checkPublicUrls,
+  type HostListener,
+  publicUrls,
+  warnOfPlainPasswords,
+} from '../../src/serve/listeners.ts';
 import { load } from '../support/load-config.ts';
 
 const everywhere = ['--listen', '0.0.0.0:8080'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog, type LogLevel } from '../../src/runtime/log.ts';
 import { type Config, loadConfig } from '../../src/serve/config/config.ts';
-import { reload } from '../../src/serve/reload.ts';
+import { reload } from '../../src/serve/signals.ts';
 
 /** Reloads from one file to another, and says what came of it. */
 async function reloaded(before: object, after: string, renewTls = async () => false) {

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
-import type { RenewableListener } from '../../src/http/renewable.ts';
+import type { RenewableListener } from '../../src/http/tls.ts';
 import type { HttpEngine, Listener } from '../../src/http/types.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';

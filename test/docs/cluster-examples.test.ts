@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/serve/config/config.ts';
-import { checkPublicUrls } from '../../src/serve/public-urls.ts';
+import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Checks the examples without the programs that read them. test/nodes/load-balancers.test.ts runs two of them. */

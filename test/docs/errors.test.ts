@@ -5,7 +5,7 @@ import { ApiError } from '../../src/contract/errors.ts';
 import type { Refusal } from '../../src/contract/ledger-refusals.ts';
 import { ledgerNotes } from '../../src/contract/notes.ts';
 import { refusals } from '../../src/contract/refusals.ts';
-import { problem } from '../../src/http/problem.ts';
+import { problem } from '../../src/http/answer.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { withTable } from '../support/written-table.ts';
 

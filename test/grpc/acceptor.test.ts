@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { IpNetworks } from '../../src/runtime/ip-networks.ts';
+import { IpNetworks } from '../../src/runtime/addresses.ts';
 import { openGrpc } from '../support/open-grpc.ts';
 
 const closers: (() => unknown)[] = [];

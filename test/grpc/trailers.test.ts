@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Trailers } from '../../src/grpc/trailers.ts';
+import { Trailers } from '../../src/grpc/call.ts';
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 

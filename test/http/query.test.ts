@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseQuery } from '../../src/http/form-text.ts';
+import { parseQuery } from '../../src/http/pairs.ts';
 
 describe('a query', () => {
   it.each([

@@ -1,7 +1,6 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { Forwarder } from '../../src/http/relay/forwarder.ts';
-import { Receiver } from '../../src/http/relay/receiver.ts';
+import { Forwarder, Receiver } from '../../src/http/relay/relay.ts';
 import type { Dispatch, Reply } from '../../src/http/types.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
 import { fakeRequest } from './support/fake-request.ts';

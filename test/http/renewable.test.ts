@@ -3,7 +3,7 @@ import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
-import { listenRenewably, type RenewableListener, reopenAll } from '../../src/http/renewable.ts';
+import { listenRenewably, type RenewableListener, reopenAll } from '../../src/http/tls.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, import.meta.url));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commonHeaders, sharedHeaders, withRequestId } from '../../src/http/reused-headers.ts';
+import { commonHeaders, sharedHeaders, withRequestId } from '../../src/http/request-ids.ts';
 
 const shared = sharedHeaders({ 'content-type': 'text/plain' });
 

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { filesOfChart } from '../../scripts/package/chart.ts';
 import { stage } from '../../scripts/package/stage.ts';
 import { loadConfig } from '../../src/serve/config/config.ts';
-import { checkPublicUrls } from '../../src/serve/public-urls.ts';
+import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { root } from '../packages/fixture.ts';
 import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';

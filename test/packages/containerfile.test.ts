@@ -5,7 +5,7 @@ import { DockerfileParser } from 'dockerfile-ast';
 import { describe, expect, test } from 'vitest';
 import { filesOfTarball } from '../../scripts/package/tarball-files.ts';
 import { loadConfig } from '../../src/serve/config/config.ts';
-import { checkPublicUrls } from '../../src/serve/public-urls.ts';
+import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { startBinary, stop } from '../support/binary.ts';
 import { root } from './fixture.ts';
 

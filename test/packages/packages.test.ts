@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/serve/config/config.ts';
-import { checkPublicUrls } from '../../src/serve/public-urls.ts';
+import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { epoch, packagesOf, root } from './fixture.ts';

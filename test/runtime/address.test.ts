@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { authority, parseAddress } from '../../src/runtime/address.ts';
+import { authority, parseAddress } from '../../src/runtime/addresses.ts';
 
 it.each([
   ['127.0.0.1:8080', '127.0.0.1', 8080],

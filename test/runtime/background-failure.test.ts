@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/contract/errors.ts';
-import { tellFailure } from '../../src/runtime/background-failure.ts';
+import { tellFailure } from '../../src/runtime/failures.ts';
 
 const broken = new TypeError('broken');
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { logConsole } from '../../src/runtime/console-log.ts';
-import { createLog } from '../../src/runtime/log.ts';
+import { createLog, logConsole } from '../../src/runtime/log.ts';
 
 test.each([
   ['error', [new Error('first\nsecond')]],

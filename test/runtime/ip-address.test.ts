@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { groupsOf, plainAddress } from '../../src/runtime/ip-address.ts';
+import { groupsOf, plainAddress } from '../../src/runtime/addresses.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { IpNetworks, readNetworks } from '../../src/runtime/ip-networks.ts';
+import { IpNetworks, readNetworks } from '../../src/runtime/addresses.ts';
 
 describe('a list of networks', () => {
   test.each([

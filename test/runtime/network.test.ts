@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkOf } from '../../src/runtime/ip-address.ts';
+import { networkOf } from '../../src/runtime/addresses.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isPresent, permissionDenied, readable } from '../../src/runtime/presence.ts';
+import { isPresent, permissionDenied, readable } from '../../src/runtime/files.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 test('a path that does not exist is not present', () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readTextFile } from '../../src/runtime/text-file.ts';
+import { readTextFile } from '../../src/runtime/files.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const fresh = () => join(temporaryDirectory(), 'file');

@@ -1,5 +1,5 @@
 import { ApiError } from '../../src/contract/errors.ts';
-import { bytesField, joinFields, numberField } from '../../src/grpc/proto-writer.ts';
+import { bytesField, joinFields, numberField } from '../../src/grpc/protobuf.ts';
 
 /** Key, environment and time, which are laid out alike in both kinds of report. */
 export const headFields = joinFields(

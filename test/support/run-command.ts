@@ -1,5 +1,4 @@
-import { runEntry } from '../../src/cli/command.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { runEntry, type Terminal } from '../../src/cli/command.ts';
 import { commandNamed, isOther, loadEntry } from '../../src/commands/command-files.ts';
 
 export async function runCommand(

@@ -1,4 +1,4 @@
-import { cookiesOf } from '../../http/cookies.ts';
+import { cookiesOf } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 import { hostCookie } from '../cookies/host-cookie.ts';
 import type { SessionDeps } from '../oauth/sessions/sessions.ts';

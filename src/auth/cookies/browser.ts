@@ -1,5 +1,5 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
-import { cookiesOf } from '../../http/cookies.ts';
+import { cookiesOf } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 
 /**

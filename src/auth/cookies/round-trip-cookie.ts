@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { hashSecret, matchesHash } from '../../accounts/secrets.ts';
-import { cookiesOf } from '../../http/cookies.ts';
+import { cookiesOf } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 import { appendMac, type MacKeys, type MacPurpose, readMac } from '../oauth/keys/mac.ts';
 import { type Browser, BrowserCookie } from './browser.ts';

@@ -5,8 +5,8 @@ import type {
   ThrottleDraft,
   Throttles,
 } from '../../accounts/store/account-store.ts';
+import { networkOf } from '../../runtime/addresses.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { networkOf } from '../../runtime/ip-address.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 

@@ -1,4 +1,4 @@
-import { bytesField, joinFields, numberField } from '../../grpc/proto-writer.ts';
+import { bytesField, joinFields, numberField } from '../../grpc/protobuf.ts';
 import type { BenchPacket } from './packets.ts';
 
 /** Placeholder for the number of an instance. */

@@ -1,10 +1,26 @@
 import { createHash } from 'node:crypto';
 import { type ImportPart, maxPartCounts } from '../../contract/shapes/import.ts';
-import type { MetricName, RowSink, Values } from './rows.ts';
-import type { Selection } from './selection.ts';
+import { UsageError } from '../flags.ts';
+import { type MetricName, type RowSink, timeOf, type Values } from './rows.ts';
 import type { Source } from './source.ts';
 
-export type Content = Pick<ImportPart, 'variants' | 'counts' | 'metrics' | 'measurements'>;
+/** The rows of a source to import. */
+export interface Selection {
+  /** `undefined` if the rows name none, or it is not known yet. */
+  readonly environment: string | undefined;
+  /** Only rows before this time, Unix seconds. */
+  readonly before: number;
+}
+
+/** A time relative to now would differ when the import is repeated. @throws {UsageError} */
+export function beforeOf(text: string | undefined): number {
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  const at = timeOf(text);
+  if (!Number.isNaN(at)) return at / 1000;
+  throw new UsageError(`Cannot use --before ${text}: must be a time such as 2026-01-31T12:00:00Z or a day`);
+}
+
+type Content = Pick<ImportPart, 'variants' | 'counts' | 'metrics' | 'measurements'>;
 
 /** A part of an import, and how far the source was read. */
 export interface Part {
@@ -24,8 +40,8 @@ const measurementCounts = 4;
 const maxNames = 64 * 1024;
 
 /**
- * Divides the selected rows of a source into parts. The division depends on the content only, and must not change: the server
- * remembers parts by their numbers permanently.
+ * Divides the selected rows of a source into parts. The division depends on the content only, and must not change: the server remembers
+ * parts by their numbers permanently.
  */
 export function* partsOf(source: Source, { environment, before }: Selection): Generator<Part> {
   const waiting: Omit<Part, 'done'>[] = [];

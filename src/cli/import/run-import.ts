@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { flag } from '../../contract/shapes/option.ts';
 import { type Api, connect, type Item } from '../api.ts';
 import { clientCommand } from '../client-command.ts';
@@ -7,16 +8,13 @@ import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication, missing } from '../find.ts';
 import { UsageError } from '../flags.ts';
-import { interruptible } from '../interruptible.ts';
 import { printJson, printRecord } from '../print.ts';
-import { Progress } from '../progress.ts';
+import { interruptible, Progress } from '../progress.ts';
 import { itemsOf } from '../report.ts';
 import { printable } from '../show.ts';
-import { BadLines } from './bad-lines.ts';
-import { importOf, partsOf } from './parts.ts';
-import { beforeOf, type Selection } from './selection.ts';
+import { beforeOf, importOf, partsOf, type Selection } from './parts.ts';
 import { howToResume, type Sent, sendParts } from './send-parts.ts';
-import { importFormats, Source } from './source.ts';
+import { type BadLine, importFormats, Source } from './source.ts';
 import { type Survey, surveyOf } from './survey.ts';
 
 export const runImport = clientCommand({
@@ -49,7 +47,6 @@ the others are imported.
 });
 
 /**
- * Imports a file with counts of the past.
  * @throws {UsageError} for wrong arguments, and for a file with rows of several environments if none of them is named
  * @throws {Failure} if a file cannot be read, or the server refuses or is unavailable; `found` if there were bad lines
  */
@@ -85,7 +82,6 @@ interface Target {
   readonly isDry: boolean;
 }
 
-/** @throws {Failure} */
 async function send(
   context: Context,
   api: Api,
@@ -112,14 +108,13 @@ async function send(
   }
 }
 
-/** Rejects when a signal arrives. Requests under way may still be counted: the server knows them when they are repeated. */
+/** Rejects on a signal. Requests under way can still be counted: the server recognises them when they are repeated. */
 function interruptionOf(over: AbortSignal, message: () => string): Promise<never> {
   return new Promise((_, reject) => {
     over.addEventListener('abort', () => reject(new Failure('interrupted', message())));
   });
 }
 
-/** @throws {Failure} */
 function environmentOf(application: Item, wanted: string): string {
   const environments = itemsOf(application, 'environments');
   if (environments.some((each) => each['name'] === wanted)) return wanted;
@@ -139,7 +134,7 @@ function survey(context: Context, source: Source, badLines: BadLines, wanted: Se
   return found;
 }
 
-/** The environment whose rows are imported; `undefined` if the rows name none. @throws {UsageError} */
+/** @returns `undefined` if the rows name no environment @throws {UsageError} */
 function sourceEnvironmentOf({ environments }: Survey, wanted: string | undefined): string | undefined {
   const names = [...environments.keys()];
   const all = printable(names.map((name) => name || '(none)').join(', '));
@@ -182,4 +177,50 @@ function print(context: Context, given: Given, summary: object, badLines: BadLin
   }
   printRecord(context, { ...summary, badLines: badLines.count });
   if (dryRun) context.err('Dry run: nothing was imported\n');
+}
+
+/** Maximum number of bad lines that are listed. */
+const maxListed = 100;
+
+/** Lists bad lines on standard error, and writes them to a file if one is named. */
+class BadLines {
+  readonly #context: Context;
+  readonly #file: number | undefined;
+  /** The first bad lines, for scripts. */
+  readonly listed: Pick<BadLine, 'path' | 'line' | 'reason'>[] = [];
+  count = 0;
+
+  /** @param path of the file to be written @throws {Failure} if it exists, or cannot be written */
+  constructor(context: Context, path: string | undefined) {
+    this.#context = context;
+    this.#file = path === undefined ? undefined : create(path);
+  }
+
+  /** @param header the first line of the source, if its format has one */
+  add({ path, line, reason, text }: BadLine, header: string | undefined): void {
+    this.count += 1;
+    if (this.count <= maxListed) {
+      this.listed.push({ path, line, reason });
+      this.#context.err(`${printable(path)}:${line}: ${reason}\n`);
+    }
+    if (this.#file === undefined || text === undefined) return;
+    if (this.count === 1 && header !== undefined) writeSync(this.#file, `${header}\n`);
+    writeSync(this.#file, `${text}\n`);
+  }
+
+  end(): void {
+    if (this.count > maxListed) this.#context.err(`and ${this.count - maxListed} more bad lines\n`);
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+  }
+}
+
+function create(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (error) {
+    throw new Failure('failed', `Cannot write ${path}: ${(error as Error).message}`);
+  }
 }

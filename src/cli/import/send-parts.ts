@@ -5,9 +5,9 @@ import { Failure } from '../failure.ts';
 import { fieldsOf } from '../send.ts';
 import type { Part } from './parts.ts';
 
-/** What an import has done: numbers of counts and measurements. */
+/** Numbers of imported counts and measurements. */
 export interface Sent {
-  /** Those of parts that are counted now, and of parts that were counted before. */
+  /** Of parts that are counted now, and of parts that were counted before. */
   imported: number;
   repeated: number;
   outside: number;
@@ -23,7 +23,7 @@ const maxUnderWay = 3;
 /** Minimum interval between two parts, ms. By default a client may make 100 requests a second. */
 const intervalMs = 12.5;
 
-/** How long an unavailable server is waited for, and the maximum wait between two tries, ms. */
+/** Maximum wait for an unavailable server, and between two tries, ms. */
 const patienceMs = 300_000;
 const longestWaitMs = 10_000;
 

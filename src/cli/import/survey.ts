@@ -1,8 +1,7 @@
+import type { Selection } from './parts.ts';
 import type { MetricName } from './rows.ts';
-import type { Selection } from './selection.ts';
 import type { BadLine, Source } from './source.ts';
 
-/** What a source contains. */
 export interface Survey {
   /** The number of rows by environment; `undefined` for rows that name none. */
   readonly environments: Map<string | undefined, number>;
@@ -11,7 +10,6 @@ export interface Survey {
   readonly totals: Totals;
 }
 
-/** The contents of the selected rows. */
 export class Totals {
   counts = 0;
   checks = 0;

@@ -1,6 +1,6 @@
 import ignore, { type Ignore } from 'ignore';
 
-/** The places of the file, as GitHub and GitLab look for it. The first one counts. */
+/** Paths of the file, as GitHub and GitLab look for it. The first one counts. */
 export const codeOwnersPlaces = [
   '.github/CODEOWNERS',
   '.gitlab/CODEOWNERS',
@@ -8,7 +8,7 @@ export const codeOwnersPlaces = [
   'docs/CODEOWNERS',
 ] as const;
 
-/** Further rules are ignored. GitHub reads at most 3 MB, which is more than this. */
+/** Rules beyond this limit are ignored. GitHub itself reads up to 3 MB. */
 const maxRules = 10_000;
 /** Maximum number of owners of a file, and of characters of each. */
 const maxOwners = 8;
@@ -35,7 +35,7 @@ export class CodeOwners {
     this.#sections = sectionsOf(text);
   }
 
-  /** The owners of a file, at most eight; none if no rule matches. @param path relative to the top of the repository, with `/` */
+  /** At most eight owners; none if no rule matches. @param path relative to the top of the repository, with `/` */
   of(path: string): readonly string[] {
     const known = this.#known.get(path);
     if (known !== undefined) return known;

@@ -25,8 +25,8 @@ const space = '\\s{0,100}';
 const quotedName = `([${quotes}])((?:\\\\.|(?!\\1)[^\\\\\\r\\n]){1,${maxBytes}})\\1`;
 
 /**
- * Finds feature names in source code: known names as words or in quotes, and any name that is the first argument of a call. It does
- * not parse, so it works for any language with quoted strings, and comments count too.
+ * Finds feature names in source code: known names as words or in quotes, and any name that is the first argument of a call. Does not
+ * parse, so it works for any language with quoted strings, and comments count too.
  */
 export class NameFinder {
   readonly #known: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export class NameFinder {
     this.#firsts = new Set(names.map((name) => name.charCodeAt(0)));
   }
 
-  /** All occurrences, unordered. A known name in a call occurs twice; the call comes first. */
+  /** Unordered. A known name in a call occurs twice; the call comes first. */
   *in(text: string): Generator<Occurrence> {
     for (const { index, 0: whole, 2: name = '' } of text.matchAll(this.#call)) {
       if (isPlain(name)) yield { name, index: index + whole.length - 1 - name.length, as: 'call' };
@@ -136,7 +136,7 @@ function escaped(name: string): string {
   return name.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }
 
-/** Whether quoted text is a literal name, without an escape or a placeholder. */
+/** True if quoted text is a literal name, without an escape or a placeholder. */
 function isPlain(name: string): boolean {
   return Buffer.byteLength(name) <= maxBytes && !/[\\\p{Cc}]|\$\{|\{\{/u.test(name);
 }

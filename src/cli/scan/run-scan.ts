@@ -1,8 +1,9 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { maxReferences, maxReferencesEach, maxScannedFeatures } from '../../contract/shapes/code-scan.ts';
 import { flag } from '../../contract/shapes/option.ts';
 import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.ts';
-import { connect, type Item } from '../api.ts';
+import { type Api, connect, type Item } from '../api.ts';
 import { clientCommand } from '../client-command.ts';
 import type { Given } from '../command.ts';
 import { appFlag, jsonFlag, urlFlag } from '../common-flags.ts';
@@ -11,11 +12,12 @@ import { Failure } from '../failure.ts';
 import { findApplication } from '../find.ts';
 import { UsageError } from '../flags.ts';
 import { printJson, printTable } from '../print.ts';
+import { printable } from '../show.ts';
+import { CodeOwners, codeOwnersPlaces } from './code-owners.ts';
 import { usualCalls } from './names-in-text.ts';
 import { sarifOf } from './sarif.ts';
-import { type Finding, type KnownFeature, type Scanned, scan } from './scan.ts';
-import { type FileCounts, sourceFiles } from './source-files.ts';
-import { repositoryTop, uploadScan } from './upload-scan.ts';
+import { type Finding, type KnownFeature, type Named, type Scanned, scan } from './scan.ts';
+import { type FileCounts, readText, sourceFiles } from './source-files.ts';
 
 export const scanCode = clientCommand({
   name: 'features scan',
@@ -40,7 +42,6 @@ export const scanCode = clientCommand({
 });
 
 /**
- * Scans a source tree.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or with `--fail-if-any` if anything is found
  */
@@ -119,4 +120,65 @@ function rowOf(finding: Finding): Item {
   const [first] = finding.places;
   const more = finding.count > 1 ? ` and ${finding.count - 1} more` : '';
   return { ...finding, where: first === undefined ? null : `${first.file}:${first.line}${more}` };
+}
+
+/** The top of the repository of a directory; the directory itself without one. */
+function repositoryTop(directory: string): string {
+  const start = resolve(directory);
+  for (let at = start; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (dirname(at) === at) return start;
+  }
+}
+
+/**
+ * Uploads the places of features in the code of a repository, with the owners of the files.
+ * @param top of the repository, to which the paths are relative
+ * @throws {Failure} if the server refuses
+ */
+async function uploadScan(
+  { api, context, given }: { readonly api: Api; readonly context: Context; readonly given: Given },
+  application: string,
+  top: string,
+  { named, files }: { readonly named: readonly Named[]; readonly files: number },
+): Promise<void> {
+  const owners = codeOwnersIn(top);
+  const repository = given.value('repository') ?? basename(top);
+  const body = {
+    ...optional(given, 'revision'),
+    ...optional(given, 'link'),
+    files,
+    features: bounded(named).map(({ name, count, places }) => ({
+      name,
+      count,
+      references: places.map(({ file, line }) => ({ path: file, line, owners: owners?.of(file) ?? [] })),
+    })),
+  };
+  const path = ['applications', application, 'code-scans', repository];
+  const scan = (await api.call('PUT', path, body)) as Item;
+  const without = owners === undefined ? '; there is no CODEOWNERS' : '';
+  context.err(printable(`Uploaded the places of ${scan['features']} features in ${repository}${without}`));
+  context.err('\n');
+}
+
+function optional(given: Given, name: string): Record<string, string> {
+  const value = given.value(name);
+  return value === undefined ? {} : { [name]: value };
+}
+
+function codeOwnersIn(top: string): CodeOwners | undefined {
+  for (const place of codeOwnersPlaces) {
+    const text = readText(join(top, place));
+    if (text !== undefined) return new CodeOwners(text);
+  }
+  return undefined;
+}
+
+/** As many references as the server accepts: fewer for each feature, before a feature has none. */
+function bounded(named: readonly Named[]): readonly Named[] {
+  const kept = named.slice(0, maxScannedFeatures);
+  let each = maxReferencesEach;
+  const total = () => kept.reduce((sum, { places }) => sum + Math.min(places.length, each), 0);
+  while (total() > maxReferences) each -= 1;
+  return kept.map((feature) => ({ ...feature, places: feature.places.slice(0, each) }));
 }

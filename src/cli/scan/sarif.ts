@@ -64,7 +64,6 @@ function resultOf(finding: Finding): object {
   };
 }
 
-/** A finding as a sentence. */
 function messageOf({ kind, name: found, declared, lastSeenAt, nearest }: Finding): string {
   const name = plain(found);
   if (kind === 'not_in_code') return `${name} was last seen at ${lastSeenAt}, but is not in the code`;
@@ -72,7 +71,7 @@ function messageOf({ kind, name: found, declared, lastSeenAt, nearest }: Finding
   return `${name} was never seen${declared ? ', though it is declared' : ''}${hint}`;
 }
 
-/** Escapes brackets, which would make a link (SARIF 2.1.0 §3.11.6). Names come from the senders of packets. */
+/** Escapes brackets, which would make a link (SARIF 2.1.0 §3.11.6). */
 function plain(name: string): string {
   return printable(name).replace(/[\\[\]]/g, '\\$&');
 }

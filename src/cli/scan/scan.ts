@@ -26,7 +26,6 @@ export interface Place {
  */
 export type FindingKind = 'never_seen' | 'not_in_code';
 
-/** A difference between the code and the features that were seen. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly name: string;
@@ -38,7 +37,6 @@ export interface Finding {
   readonly nearest: string | null;
   /** The first places in the code. */
   readonly places: readonly Place[];
-  /** Number of places. */
   readonly count: number;
 }
 
@@ -52,11 +50,10 @@ const maxUnknown = 10_000;
 interface Found {
   readonly places: Place[];
   count: number;
-  /** Whether it occurs in quotes or in a call, not only as a word. */
+  /** True if it occurs in quotes or in a call, not only as a word. */
   isText: boolean;
 }
 
-/** The result of a scan. */
 export interface Scanned {
   readonly findings: readonly Finding[];
   /** Number of seen features that are in the code. */
@@ -65,16 +62,14 @@ export interface Scanned {
   readonly named: readonly Named[];
 }
 
-/** A known feature in the code. */
 export interface Named {
   readonly name: string;
   /** The first places. */
   readonly places: readonly Place[];
-  /** Number of places. */
   readonly count: number;
 }
 
-/** Compares the names in files with the known features. Keeps only names and their first places. */
+/** Keeps only names and their first places. */
 export function scan(
   files: Iterable<SourceFile>,
   features: readonly KnownFeature[],

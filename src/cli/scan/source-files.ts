@@ -11,7 +11,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 
-/** Maximum size of a file; larger ones are hardly written by people. */
+/** Maximum size of a file. People hardly write larger ones. */
 export const maxFileBytes = 1024 * 1024;
 
 /** Number of bytes in which a zero byte marks a binary file, as in git. */
@@ -23,7 +23,6 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Counts of files that were read and skipped. */
 export interface FileCounts {
   files: number;
   bytes: number;
@@ -109,7 +108,7 @@ function withRulesOf(directory: string, rules: readonly Rules[], counts: FileCou
   return text === undefined ? rules : [...rules, { directory, ignore: ignore().add(text) }];
 }
 
-/** The text of a file; `undefined` if there is none, or it cannot be read. */
+/** @returns `undefined` if the file is missing or unreadable */
 export function readText(path: string): string | undefined {
   try {
     const bytes = readRegular(path, maxFileBytes);
@@ -119,7 +118,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** The text of an ignore file; `undefined` if there is none, or it is not applied. */
+/** @returns `undefined` if the file is missing or not applied */
 function ignoreText(path: string, counts: FileCounts): string | undefined {
   try {
     const bytes = readRegular(path, maxFileBytes);
@@ -148,8 +147,8 @@ function slashed(path: string): string {
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * The bytes of a regular file; `large` if it has more than `mostBytes`. Checks the opened file, not the path, as the
- * tree may change meanwhile.
+ * Checks the opened file, not the path, as the tree can change in between.
+ * @returns `large` if the file has more than `mostBytes`
  * @throws {Error} with a `code`, if it cannot be read; `EINVAL` if it is a device, a FIFO or another special file
  */
 function readRegular(path: string, mostBytes: number): Buffer | 'large' {
@@ -163,7 +162,7 @@ function readRegular(path: string, mostBytes: number): Buffer | 'large' {
   }
 }
 
-/** A file that shrinks meanwhile gives fewer bytes. */
+/** A file that shrinks in between gives fewer bytes. */
 function readBytes(descriptor: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let length = 0;

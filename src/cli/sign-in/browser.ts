@@ -1,3 +1,6 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   AuthorizationResponseError,
   authorizationCodeGrantRequest,
@@ -13,7 +16,6 @@ import { Failure } from '../failure.ts';
 import { printable } from '../show.ts';
 import { discover, requestTokens, type TokenHost } from '../token-host.ts';
 import type { StoredSession } from '../token-store.ts';
-import { type Arrival, openCallback } from './callback.ts';
 
 /** The client id of this program, a public client, at every token host. */
 export const cliClientId = 'flagmeter-cli';
@@ -24,9 +26,8 @@ const noBrowser = 'No browser found. To sign in with one on another machine: fla
 const timeoutMs = 10 * 60_000;
 
 /**
- * Signs a person in with a browser: authorization code with PKCE (RFC 6749 §4.1, RFC 7636) and a redirect to this
- * machine (RFC 8252 §7.3).
- * @param show whether to open a browser, or only to print the address
+ * Authorization code with PKCE (RFC 6749 §4.1, RFC 7636) and a redirect to this machine (RFC 8252 §7.3).
+ * @param show false to print the address only
  * @throws {Failure}
  */
 export async function signInWithBrowser(
@@ -128,4 +129,80 @@ function readAnswer(
 /** 256 random bits (RFC 7636 §4.1). */
 function randomText({ randomBytes }: Context): string {
   return randomBytes(32).toString('base64url');
+}
+
+/** A listener on this machine that the token host redirects the browser to (RFC 8252 §7.3). */
+interface Callback {
+  readonly redirectUri: string;
+  /** The request of the browser with the right state. @throws {Failure} if it does not arrive in time */
+  readonly arrived: Promise<Arrival>;
+  close(): void;
+}
+
+/** A browser that was redirected here and waits for a page. */
+interface Arrival {
+  readonly parameters: URLSearchParams;
+  /** Shows the outcome in the browser. */
+  show(text: string): void;
+}
+
+const path = '/callback';
+
+/** Waits for the browser on a free port. Refuses requests with another state, and continues to wait. */
+export async function openCallback(state: string, timeoutMs: number): Promise<Callback> {
+  const server = createServer();
+  const arrived = new Promise<Arrival>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Failure('unauthorized', 'The sign-in was not completed in time; start again'));
+    }, timeoutMs);
+    server.on('close', () => clearTimeout(timer));
+    server.on('request', (request, response) => {
+      const [target, query = ''] = (request.url ?? '').split('?', 2);
+      const parameters = new URLSearchParams(query);
+      if (request.method !== 'GET' || target !== path) {
+        answer(response, 404, 'Not found.');
+      } else if (!isSame(parameters.get('state') ?? '', state)) {
+        answer(response, 400, 'This is not the sign-in that the command line is waiting for.');
+      } else {
+        resolve({ parameters, show: (text) => answer(response, 200, text) });
+      }
+    });
+  });
+  // The rejection may have no listener yet; that is expected.
+  arrived.catch(() => {});
+  await new Promise<void>((resolve, reject) => {
+    server.on('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.close();
+    server.closeIdleConnections();
+  };
+  return { redirectUri: `http://127.0.0.1:${port}${path}`, arrived, close };
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  response.end(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>flagmeter</title>
+<body style="font: 1.1rem/1.5 system-ui; max-width: 32rem; margin: 20vh auto; padding: 0 1rem">
+<h1>flagmeter</h1>
+<p>${text}</p>
+</html>
+`);
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
 }

@@ -18,7 +18,7 @@ import { checkIssuer, cliClientId } from './browser.ts';
 const step = 5;
 
 /**
- * Signs a person in with a browser on another machine: the device authorization grant (RFC 8628).
+ * The device authorization grant (RFC 8628), for a browser on another machine.
  * @throws {Failure} if they do not sign in within the time limit
  */
 export async function signInByDevice(context: Context, authUrl: string): Promise<StoredSession> {
@@ -41,7 +41,7 @@ export async function signInByDevice(context: Context, authUrl: string): Promise
   );
 }
 
-/** Requests the codes of a sign-in (RFC 8628 §3.1). */
+/** RFC 8628 §3.1. */
 async function begin(
   { server, options }: TokenHost,
   authUrl: string,
@@ -86,7 +86,7 @@ async function poll(
   }
 }
 
-/** The wait after a poll without tokens, s. @throws {unknown} the error if polling must end */
+/** @returns seconds @throws {unknown} the error if polling must end */
 function waitAfter(error: unknown, wait: number): number {
   if (error instanceof GrantRefused) {
     if (error.code === 'authorization_pending') return wait;

@@ -2,7 +2,7 @@ import { adoptKey } from '../../cli/adopt-key.ts';
 import type { Command, Entry } from '../../cli/command.ts';
 import { readArguments, UsageError } from '../../cli/flags.ts';
 import { resourceEntry } from '../../cli/resource-entry.ts';
-import { signingKeys } from './signing-keys.ts';
+import { signingKeys } from './data-directory.ts';
 
 const { summary, commands } = resourceEntry('keys');
 

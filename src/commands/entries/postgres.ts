@@ -1,7 +1,7 @@
 import { command, type Entry } from '../../cli/command.ts';
 import { jsonFlag, yesFlag } from '../../cli/common-flags.ts';
 import { flag } from '../../contract/shapes/option.ts';
-import { adminEmailFlag, passwordFile, postgresFlags, postgresKeyFileFlag } from './shared-flags.ts';
+import { adminEmailFlag, passwordFile, postgresFlags, postgresKeyFileFlag } from './data-directory.ts';
 
 const allowAsynchronousFlag = flag(
   'allow-asynchronous',

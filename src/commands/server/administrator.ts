@@ -1,15 +1,11 @@
 import { commonPassword, isCommonPassword, passwordFault } from '../../accounts/password-rules.ts';
 import type { FirstCredentials, Preparation } from '../../accounts/prepare.ts';
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { readSecretFile } from '../../cli/secret-file.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { isEmail } from '../../contract/names.ts';
 
-/**
- * The first administrator, from `--admin-email` and `--admin-password-file`.
- * @throws {UsageError} for an e-mail address or a password that cannot be used
- */
+/** @throws {UsageError} for an e-mail address or a password that cannot be used */
 export async function readAdministrator(
   given: Given,
   terminal: Terminal,
@@ -19,7 +15,7 @@ export async function readAdministrator(
   return { adminEmail, ...(adminPassword !== undefined && { adminPassword }) };
 }
 
-/** Detects typing errors only: which addresses exist is known to the mail system alone. */
+/** Detects typing errors only: the mail system alone knows which addresses exist. */
 function readEmail(email: string): string {
   if (email.length > 254 || !isEmail(email) || /[<>,;"]/.test(email)) {
     throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
@@ -28,7 +24,7 @@ function readEmail(email: string): string {
 }
 
 /**
- * The password in the first line of the file that a flag names; `undefined` without the flag.
+ * The password in the first line of the file that a flag names.
  * @param email of the user whose password it becomes
  * @throws {UsageError} when it cannot be read, or cannot be the user's password
  */
@@ -50,7 +46,7 @@ async function faultOf(password: string, email: string): Promise<string | undefi
   return passwordFault(password, email) ?? ((await isCommonPassword(password)) ? commonPassword : undefined);
 }
 
-/** The first credentials for a person, shown once. @param data the prepared directory, if any */
+/** @param data the prepared directory, if any */
 export function credentialsText(made: FirstCredentials, data?: string): string {
   return `The store is prepared${data === undefined ? '' : ` in ${data}`}. These credentials are shown once; keep them in a safe place.
 A generated password has to be replaced at the first sign-in.

@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import { checkPrepared } from '../../accounts/prepare.ts';
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { type BackupKey, readBackupKey } from '../../storage/backup/backup-key.ts';
 import type { Pace } from '../../storage/backup/pace.ts';
+import { restore as restoreFrom } from '../../storage/backup/restore.ts';
 import { type Sink, type Written, writeBackup } from '../../storage/backup/write-backup.ts';
 import { writeFileWhole } from '../../storage/backup/write-file.ts';
 import { foldJournals } from '../../storage/commit/fold-journals.ts';
@@ -67,7 +67,7 @@ function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefine
   return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace, key));
 }
 
-/** The reader may be slow or gone. */
+/** The reader can be slow or gone. */
 function standardOutputSink(pace: Pace): Sink {
   const write = (part: Buffer) =>
     new Promise<void>((written, failed) =>
@@ -101,3 +101,27 @@ function summary({ bytes, at }: Written, to: string, ms: number): string {
   const rate = Math.round(bytes / 1e6 / (Math.max(1, ms) / 1000));
   return `${where} has the state of ${at}: ${mebibytes(bytes)}, ${rate} MB/s\n`;
 }
+
+/**
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the backup is incomplete, or the directory has data; nothing has changed then
+ */
+export async function restore(given: Given, terminal: Terminal): Promise<number> {
+  const { data, backupKeyFile } = configOf(given, terminal);
+  const from = given.value('from')!;
+  const mayBeUnchecked = given.has('skip-mac-check');
+  const key = backupKeyFile === undefined || mayBeUnchecked ? undefined : readBackupKey(backupKeyFile);
+  const lock = lockDataDirectory(data);
+  try {
+    const work = (pace: Pace) => restoreFrom(from, data, pace, { key, mayBeUnchecked });
+    const { at, program } = await longWork(terminal, { words: 'restoring', work });
+    terminal.err(`${data} has the state of ${at}, when flagmeter ${program} made this backup.\n${sinceThen}`);
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+const sinceThen = `Access tokens that were invalidated since then are valid again until they expire, and sessions that
+ended since then go on: flagmeter signing-keys rotate and new passwords end them.
+`;

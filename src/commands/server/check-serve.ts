@@ -2,20 +2,19 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { checkNoJournal, checkPrepared, isCopy } from '../../accounts/prepare.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import type { Terminal } from '../../cli/command.ts';
 import { checkTlsTime, readTls } from '../../http/tls.ts';
 import { checkIsCopy, isAway } from '../../replication/accounts/join-postgres.ts';
 import { checkSamePostgres } from '../../replication/postgres/layout.ts';
 import { readPostgresKey } from '../../replication/postgres/postgres-key.ts';
-import { authority, parseAddress } from '../../runtime/address.ts';
+import { authority, parseAddress } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { isDenied, isPresent, permissionDenied, presenceOf } from '../../runtime/presence.ts';
+import { isDenied, isPresent, permissionDenied, presenceOf } from '../../runtime/files.ts';
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { readProviderFile } from '../../serve/config/provider-file.ts';
-import { assignHosts } from '../../serve/listeners.ts';
-import { readHeaders } from '../../serve/otlp/headers.ts';
+import { assignHosts, checkPublicUrls } from '../../serve/listeners.ts';
+import { readHeaders } from '../../serve/otlp/otlp.ts';
 import { postgresAddress, postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
-import { checkPublicUrls } from '../../serve/public-urls.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { readCredentials } from '../../storage/backup/bucket.ts';
 import { checkFolder } from '../../storage/backup/destination.ts';
@@ -34,7 +33,7 @@ import { userOf } from '../../storage/lmdb/lock.ts';
 /** A check returns a note or nothing, and throws the fault. */
 type Check = readonly [name: string, check: () => unknown];
 
-/** A fault in spite of which the server would start. */
+/** A fault with which the server would still start. */
 class Warning extends Error {}
 
 /**
@@ -137,7 +136,7 @@ function storesOf(config: Config): readonly Check[] {
   return [['stores', () => checkStoresOf(config)]];
 }
 
-/** The files of a running server change, so they are not checked. */
+/** The files of a running server change, so this does not check them. */
 function checkStoresOf({ data, existing, postgres }: Config): string | undefined {
   if (existing) checkPrepared(data, willHave);
   if (!isPresent(data)) return 'a new store would be created';
@@ -178,7 +177,7 @@ function addressesOf(config: Config): readonly Check[] {
   return [...new Set(all)].map((address) => [`address ${address}`, () => checkAddress(address, data)]);
 }
 
-/** An address in use is not a fault if a server uses the data directory: it is expected to be that one. */
+/** An address in use is expected if a server uses the data directory. */
 async function checkAddress(address: string, data: string): Promise<string | undefined> {
   const { host, port } = parseAddress(address);
   try {

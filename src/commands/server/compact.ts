@@ -1,6 +1,5 @@
 import { checkPrepared } from '../../accounts/prepare.ts';
-import type { Given } from '../../cli/command.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { type Compacted, compact as compactStores } from '../../storage/backup/compact.ts';
 import { foldJournals, removeJournals } from '../../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';

@@ -5,15 +5,13 @@ import {
   type Preparation,
   prepareData,
 } from '../../accounts/prepare.ts';
-import type { Given } from '../../cli/command.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Prepares a data directory and prints the first credentials, which are not shown again.
  * @throws {UsageError} for wrong flags, e-mail address or password
  * @throws {Error} when the directory is in use, cannot be written or is already prepared; nothing has changed then
  */

@@ -1,18 +1,29 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../../accounts/prepare.ts';
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { adopt } from '../../replication/adoption/adopt.ts';
-import type { Adopted } from '../../replication/adoption/fill.ts';
+import { type Adopted, AdoptionRefused, adoptReplica } from '../../replication/adoption/fill.ts';
+import type { Holding } from '../../replication/adoption/holding.ts';
+import {
+  type NodeStores,
+  type Source,
+  setAsideFolder,
+  sourcesIn,
+} from '../../replication/adoption/set-aside.ts';
 import type { Uploaded } from '../../replication/log-snapshots.ts';
-import type { PostgresKey } from '../../replication/postgres/postgres-key.ts';
+import { isSealed, type PostgresKey, readSecret } from '../../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../../replication/postgres/postgres-url.ts';
+import { Spool } from '../../replication/spool.ts';
+import { isPresent } from '../../runtime/files.ts';
+import { loadConfig } from '../../serve/config/config.ts';
 import { limitsOf, retentionOf } from '../../serve/config/limits.ts';
-import { withPostgres } from '../../serve/postgres-connection.ts';
+import { postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
 import { foldJournals } from '../../storage/commit/fold-journals.ts';
-import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
-import { adoptFromReplica } from './postgres-adopt-replica.ts';
+import { readCopyState } from '../../storage/lmdb/accounts.ts';
+import { lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
+import { openReplicaStore } from '../../storage/lmdb/usage.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
 import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 
@@ -34,7 +45,8 @@ export async function postgresAdopt(given: Given, terminal: Terminal): Promise<n
     for (const end of await foldJournals(data, wanted.config.maxIdentities)) terminal.err(`${end}\n`);
     terminal.err(`moving ${data} to ${showPostgres(wanted.address)}\n`);
     const adopted = await move(wanted, key, given.has('allow-asynchronous'), uploadProgress(terminal));
-    terminal.out(given.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
+    const next = `${data} now belongs to database ${adopted.engine}: continue with flagmeter serve --data ${data} and this PostgreSQL`;
+    terminal.out(given.has('json') ? `${JSON.stringify(adopted)}\n` : `${movedText(adopted)}. ${next}.\n`);
     return 0;
   } finally {
     lock.release();
@@ -59,10 +71,126 @@ async function move(
   }
 }
 
-function summary({ engine, records, usage }: Adopted, data: string): string {
-  const moved =
-    records === undefined || usage === undefined
-      ? 'Everything is already in PostgreSQL'
-      : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
-  return `${moved}. ${data} now belongs to database ${engine}: continue with flagmeter serve --data ${data} and this PostgreSQL.\n`;
+function movedText({ records, usage }: Adopted): string {
+  return records === undefined || usage === undefined
+    ? 'Everything is already in PostgreSQL'
+    : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
+}
+
+/**
+ * Fills an empty PostgreSQL from the directory of a node. After an interruption, the next run resumes.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
+ */
+async function adoptFromReplica(given: Given, terminal: Terminal): Promise<number> {
+  if (given.has('dry-run')) return list(given, terminal);
+  const wanted = postgresSettings(given, terminal);
+  const { data } = wanted.config;
+  checkPrepared(data);
+  const lock = lockDataDirectory(data, 'stop that node first');
+  try {
+    const [adopted, { name }] = await inStores(data, (stores) => restore(stores, wanted, given, terminal));
+    const kept = name === 'replica' ? undefined : join(data, setAsideFolder, name);
+    terminal.out(given.has('json') ? `${JSON.stringify(adopted)}\n` : restoredText(adopted, kept));
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+async function list(given: Given, terminal: Terminal): Promise<number> {
+  const flags = ['data', 'config'].filter((name) => given.has(name));
+  const { data } = loadConfig({ ...terminal, argv: flags.map((name) => `--${name}=${given.value(name)}`) });
+  checkPrepared(data);
+  await waitUntilSharable(data);
+  const all = await inStores(data, async (stores) => sourcesIn(stores));
+  const name = given.value('set-aside');
+  const sources = name === undefined ? all : [chosen(all, name, data)];
+  const listed = sources.map(listing);
+  terminal.out(given.has('json') ? `${JSON.stringify(listed)}\n` : listed.map(textOf).join(''));
+  return 0;
+}
+
+async function restore(
+  stores: NodeStores,
+  { config, address }: ReturnType<typeof postgresSettings>,
+  given: Given,
+  terminal: Terminal,
+): Promise<[Adopted, Source]> {
+  const key = postgresKeyOf(config);
+  const sources = sourcesIn(stores);
+  const source = chosen(sources, given.value('set-aside'), stores.data);
+  const secret = stores.spool.store.meta.get('secret');
+  if (secret === undefined) throw notOfANode(stores.data);
+  const stored = stores.spool.store.meta.get('stored secret');
+  if (stored !== undefined && isSealed(stored)) readSecret(stored, key);
+  const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
+  terminal.err(`${sources.map(listing).map(textOf).join('')}${restored}filling ${showPostgres(address)}\n`);
+  const adopted = await withPostgres(address, (connection) =>
+    adoptReplica({
+      source,
+      connection,
+      key,
+      secret: Buffer.from(secret, 'base64'),
+      directory: stores.spool.directory,
+      allowAsynchronous: given.has('allow-asynchronous'),
+      onPart: uploadProgress(terminal),
+    }),
+  );
+  return [adopted, source];
+}
+
+function chosen(sources: readonly Source[], name: string | undefined, data: string): Source {
+  const found = name === undefined ? sources[0] : sources.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  if (name === undefined)
+    throw new AdoptionRefused(
+      `Cannot restore from ${data}: its replica is empty or incomplete; use the directory of another node. Nothing was changed`,
+    );
+  const names = sources.map((each) => each.name).join(', ');
+  throw new AdoptionRefused(`Cannot find ${name} in ${data}: it has ${names}. Nothing was changed`);
+}
+
+async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>): Promise<T> {
+  const accounts = (await openPreparedOrCopy(data))!;
+  try {
+    const copy = readCopyState(accounts.lmdb);
+    if (copy === undefined || copy.adopting || !isPresent(join(data, 'spool/data.mdb')))
+      throw notOfANode(data);
+    const usage = openReplicaStore(data);
+    const spool = new Spool(data, () => '');
+    try {
+      return await use({ data, accounts, usage, spool });
+    } finally {
+      await Promise.all([usage.lmdb.close(), spool.close()]);
+    }
+  } finally {
+    await accounts.lmdb.close();
+  }
+}
+
+function notOfANode(data: string): AdoptionRefused {
+  return new AdoptionRefused(
+    `Cannot restore from ${data}: it is not the directory of a node; to move a single machine, omit --from-replica. Nothing was changed`,
+  );
+}
+
+/** @param completeThrough 0 until the node has received data of each open stream */
+export function listing({ name, holding }: Pick<Source, 'name'> & { readonly holding: Shown }) {
+  const { applied, place, completeThrough } = holding;
+  const through = completeThrough === 0 ? null : new Date(completeThrough).toISOString();
+  return { name, position: applied.position, completeThrough: through, accounts: place.version };
+}
+
+type Shown = Pick<Holding, 'applied' | 'place' | 'completeThrough'>;
+
+export function textOf({ name, position, completeThrough, accounts }: ReturnType<typeof listing>): string {
+  const through = completeThrough ?? 'an unknown time';
+  return `${name}: usage at position ${position}, complete through ${through}; accounts at version ${accounts}\n`;
+}
+
+/** @param kept the restored set-aside directory, if any */
+function restoredText(adopted: Adopted, kept: string | undefined): string {
+  const next = kept === undefined ? '' : `When the reports are right, remove ${kept}\n`;
+  return `${movedText(adopted)}. It is database ${adopted.engine} again: start the nodes with it.\n${next}`;
 }

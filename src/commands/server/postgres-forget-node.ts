@@ -1,9 +1,8 @@
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { contextOf } from '../../cli/context.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { confirm, type Person } from '../../cli/prompt.ts';
 import { show } from '../../cli/show.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import type { Connection } from '../../replication/postgres/connection.ts';
 import { findLoss, forgetNode, type NodeLoss } from '../../replication/postgres/forget-node.ts';
 import { withPostgres } from '../../serve/postgres-connection.ts';
@@ -11,7 +10,6 @@ import { bytesText } from './postgres-status.ts';
 import { postgresSettings } from './server-flags.ts';
 
 /**
- * Forgets a lost node. Asks for confirmation, unless `--yes` is given.
  * @throws {UsageError} for wrong flags or URL, and without `--yes` in a script
  * @throws {PostgresUnfit} when the node is unknown, or may be running; nothing has changed then
  * @throws {Failure} without confirmation

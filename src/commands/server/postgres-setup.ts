@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { encryptPostgres } from '../../replication/accounts/encrypt-postgres.ts';
 import { initPostgres } from '../../replication/accounts/init-postgres.ts';
 import { migrate } from '../../replication/postgres/migrations.ts';
@@ -13,7 +12,6 @@ import { credentialsText, readAdministrator } from './administrator.ts';
 import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 
 /**
- * Creates the tables in PostgreSQL, and prints the first credentials, which are not shown again.
  * @throws {UsageError} for wrong flags, URL, e-mail address or password
  * @throws {PostgresUnfit} when it is initialised, or the role lacks a privilege; nothing has changed then
  * @throws {PostgresError} when it cannot be reached, or the outcome is unknown
@@ -34,7 +32,6 @@ export async function postgresInit(given: Given, terminal: Terminal): Promise<nu
 }
 
 /**
- * Migrates the tables in PostgreSQL to the layout of this program.
  * @throws {UsageError} for wrong flags or URL
  * @throws {PostgresUnfit} when it is not initialised, is newer, or a running node cannot follow; nothing has changed then
  */
@@ -49,10 +46,7 @@ export async function postgresMigrate(given: Given, terminal: Terminal): Promise
   return 0;
 }
 
-/**
- * Creates a key file that only its owner can read.
- * @throws {Error} when the file exists
- */
+/** Only its owner can read the key file. @throws {Error} when the file exists */
 export function postgresKey(given: Given, terminal: Terminal): number {
   const file = given.value('out')!;
   try {
@@ -69,7 +63,6 @@ and keep a copy apart from the backups of PostgreSQL: without it, encrypted secr
 }
 
 /**
- * Encrypts the secrets in a database that was initialised without a key file.
  * @throws {UsageError} for wrong flags or URL, and without a key file
  * @throws {PostgresUnfit} when a node runs, or the database has another key file; nothing has changed then
  */

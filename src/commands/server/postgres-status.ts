@@ -1,8 +1,6 @@
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { contextOf } from '../../cli/context.ts';
-import { show } from '../../cli/show.ts';
-import { makeTable, recordText, type Screen } from '../../cli/table.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import { makeTable, recordText, type Screen, show } from '../../cli/show.ts';
 import type { Connection } from '../../replication/postgres/connection.ts';
 import { checkPostgres } from '../../replication/postgres/layout.ts';
 import { isSealed, readPostgresKey, readSecret } from '../../replication/postgres/postgres-key.ts';
@@ -18,7 +16,6 @@ import { withPostgres } from '../../serve/postgres-connection.ts';
 import { postgresSettings } from './server-flags.ts';
 
 /**
- * Shows the database and its nodes.
  * @throws {UsageError} for wrong flags or URL
  * @throws {PostgresUnfit} when it is not initialised, or another key file is given
  * @throws {PostgresError} when it cannot be reached
@@ -47,7 +44,6 @@ async function checkKey(connection: Connection, file: string): Promise<void> {
   if (isSealed(secret)) readSecret(secret, key);
 }
 
-/** A byte count for people, in the largest unit. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
@@ -55,7 +51,7 @@ export function bytesText(bytes: number): string {
   return `${step === 0 ? value : value.toFixed(1)} ${units[step]}`;
 }
 
-/** The output of `postgres status`. @param host of the primary */
+/** @param host of the primary */
 export function statusText(
   report: PostgresReport,
   host: string,

@@ -1,15 +1,14 @@
+import type { Terminal } from '../../cli/command.ts';
 import { Failure } from '../../cli/failure.ts';
-import { interruptible } from '../../cli/interruptible.ts';
-import { Progress } from '../../cli/progress.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import { interruptible, Progress } from '../../cli/progress.ts';
 import type { Uploaded } from '../../replication/log-snapshots.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { type Done, Interrupted, Pace } from '../../storage/backup/pace.ts';
 
 interface LongWork<T> {
-  /** What is being done, for the progress bar. */
+  /** The work in progress, for the progress bar. */
   readonly words: string;
-  /** Whether to yield to a running service. */
+  /** True to yield to a running service. */
   readonly gentle?: boolean;
   /** The state after an interruption, for people. */
   readonly interrupted?: string;
@@ -50,7 +49,6 @@ export function uploadProgress({ err }: Terminal): (uploaded: Uploaded) => void 
   };
 }
 
-/** A byte count for people. */
 export function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

@@ -4,9 +4,8 @@ import { openDirectory } from '../../accounts/directory.ts';
 import { hashPassword, newPassword } from '../../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../../accounts/prepare.ts';
 import { EmbeddedAccountStore } from '../../accounts/store/embedded.ts';
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { Failure } from '../../cli/failure.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { applyReset, askForPassword, type PasswordRequest } from '../../serve/password-reset.ts';
@@ -18,8 +17,7 @@ import { readPassword } from './administrator.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Sets a user's password and ends all of the user's sessions. A running server does it, since it has the users in memory. Failed
- * sign-ins are forgotten, so that the new password is accepted at once.
+ * Failed sign-ins are forgotten, so that the new password is accepted immediately.
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared or has no such user, or the server that uses it does not answer
  */
@@ -72,7 +70,6 @@ async function setPassword(accounts: AccountTables, data: string, request: Passw
   }
 }
 
-/** Nodes may be running. */
 function resetIn(config: Config, request: PasswordRequest): Promise<void> {
   return withPostgresAccounts(config, async (opened) => {
     try {

@@ -7,10 +7,9 @@ import {
   signingKeyOf,
   storedKeys,
 } from '../../accounts/signing-keys.ts';
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { contextOf } from '../../cli/context.ts';
 import { confirm } from '../../cli/prompt.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { withPostgresAccounts } from '../../serve/postgres-accounts.ts';
@@ -18,9 +17,7 @@ import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.
 import { configOf } from './server-flags.ts';
 
 /**
- * Creates a new signing key with the same algorithm. A running service, or each node, publishes it within seconds and signs with it
- * a minute later.
- * Asks the person at the terminal for confirmation, unless `--yes` is given.
+ * A running service, or each node, publishes the new key within seconds and signs with it a minute later.
  * @throws {UsageError} for wrong flags
  * @throws {Failure} without confirmation
  * @throws {Error} when the data directory is not prepared, or cannot be written
@@ -47,7 +44,6 @@ async function rotateOn(data: string): Promise<Rotation> {
   }
 }
 
-/** Rotates the key of all nodes. */
 function rotateIn(config: Config): Promise<Rotation> {
   return withPostgresAccounts(config, async ({ accounts, directory }) => {
     const { alg } = signingKeyOf(storedKeys(accounts));

@@ -1,30 +1,32 @@
+import { basename, relative, sep } from 'node:path';
 import { checkPrepared, openPrepared, prepareData } from '../../accounts/prepare.ts';
 import type { ConfiguredProviders } from '../../auth/sso/providers.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import type { Terminal } from '../../cli/command.ts';
 import { loadDescriptors, loadHttpEngine } from '../../http/engines/runtime.ts';
-import { authority } from '../../runtime/address.ts';
+import { authority } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { logConsole } from '../../runtime/console-log.ts';
 import { reserveDescriptors } from '../../runtime/descriptor-reserve.ts';
-import { createLog, type Log, type LogLevel } from '../../runtime/log.ts';
+import { createLog, type Log, type LogLevel, logConsole, shareLogFormat } from '../../runtime/log.ts';
 import { randomBytes } from '../../runtime/random-bytes.ts';
-import { shareLogFormat } from '../../runtime/worker-log.ts';
 import { type BoundListeners, bindListeners } from '../../serve/bound-listeners.ts';
 import { builtIn } from '../../serve/built-in.ts';
-import { type Config, loadConfig, serviceLinksIn } from '../../serve/config/config.ts';
-import { warnOfOpenFiles } from '../../serve/config/open-files.ts';
+import { type Config, loadConfig, serviceLinksIn, warnOfOpenFiles } from '../../serve/config/config.ts';
 import { readProviderFile } from '../../serve/config/provider-file.ts';
-import type { Served } from '../../serve/listeners.ts';
+import { publicUrls, type Served } from '../../serve/listeners.ts';
 import { forgetPasswordRequests } from '../../serve/password-reset.ts';
-import { publicUrls } from '../../serve/public-urls.ts';
-import { type Reloadable, reload } from '../../serve/reload.ts';
 import { startService } from '../../serve/service.ts';
-import { leave, listenToSignals, type Signals, stopService } from '../../serve/stopping.ts';
+import {
+  leave,
+  listenToSignals,
+  type Reloadable,
+  reload,
+  type Signals,
+  stopService,
+} from '../../serve/signals.ts';
 import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
 import { willHave } from '../../storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { credentialsText } from './administrator.ts';
-import { nextSteps } from './next-steps.ts';
 
 /**
  * Runs the server until SIGTERM or SIGINT, or until its store fails.
@@ -62,7 +64,6 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
 
 interface Serving {
   readonly config: Config;
-  /** Reads the settings again. */
   readonly load: () => Config;
   readonly log: Log;
   readonly setLogLevel: (level: LogLevel) => void;
@@ -128,7 +129,7 @@ async function serveOn(
   }
 }
 
-/** Opens the stores. @returns `undefined` if the process is to stop */
+/** @returns `undefined` if the process is to stop */
 async function openStores({ config, log, terminal, signals }: Serving) {
   if (config.postgres === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('../../serve/cluster-storage.ts');
@@ -144,7 +145,6 @@ function warnOfServiceLinks({ env }: Terminal, log: Log): void {
   });
 }
 
-/** Prepares an empty data directory as `init` does. */
 async function openOrPrepare(
   { data, signingAlg }: Config,
   log: Log,
@@ -172,4 +172,35 @@ function readyLine({ listeners, grpc }: BoundListeners): string {
   }));
   const more = others.map(({ name, address }) => ` ${name}=${address}`).join('');
   return `flagmeter ready http=${first?.address} grpc=${authority(grpc.host, grpc.port)}${more}\n`;
+}
+
+interface StartedServer {
+  /** Public URL of the management API. */
+  readonly url: string;
+  /** Absolute path. */
+  readonly program: string;
+  readonly directory: string;
+}
+
+export function nextSteps({ url, program, directory }: StartedServer): string {
+  const name = nameOf(program, directory);
+  const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
+  return `
+flagmeter is running. Open ${url}/
+
+In another terminal:
+  ${name} login${at}
+  ${name} apps create Shop
+  ${name} keys create Frontend --app Shop
+
+Ctrl-C stops the server.
+
+`;
+}
+
+/** The command that runs the program from `directory`. */
+function nameOf(program: string, directory: string): string {
+  const path = relative(directory, program);
+  if (path.startsWith('..') || directory === sep) return basename(program);
+  return path.includes(sep) ? path : `.${sep}${path}`;
 }

@@ -1,20 +1,18 @@
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { settings } from '../../contract/config-schema.ts';
 import type { PostgresKey } from '../../replication/postgres/postgres-key.ts';
 import type { PostgresAddress } from '../../replication/postgres/postgres-url.ts';
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { postgresAddress, postgresKeyOf } from '../../serve/postgres-connection.ts';
 
-/** The settings, of which a command takes some as flags. */
 export function configOf(given: Given, terminal: Terminal): Config {
   const flags = settings.map(({ flag }) => flag).filter((flag) => given.has(flag));
   return loadConfig({ ...terminal, argv: flags.map((flag) => `--${flag}=${given.value(flag)}`) });
 }
 
 /**
- * The key that encrypts the secrets of a new database, or `undefined` with `--without-key-file`.
+ * @returns `undefined` with `--without-key-file`
  * @throws {UsageError} without either
  */
 export function newDatabaseKey(given: Given, config: Config): PostgresKey | undefined {

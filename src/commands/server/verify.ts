@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Given } from '../../cli/command.ts';
+import type { Given, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
-import type { Terminal } from '../../cli/terminal.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { checkDirectory, type Finding } from '../../storage/backup/check-directory.ts';
 import type { Pace } from '../../storage/backup/pace.ts';

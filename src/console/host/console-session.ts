@@ -6,8 +6,8 @@ import { Unauthorized } from '../../auth/oauth/tokens/bearer.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { teamRolesOf } from '../../contract/roles.ts';
 import type { SignedIn, SignedOut } from '../../contract/shapes/console.ts';
+import { problem } from '../../http/answer.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
-import { problem } from '../../http/problem.ts';
 import type { Reply, Request, Route } from '../../http/types.ts';
 import { type CallbackDeps, callbackEndpoint, failurePage, signInEndpoint } from './sign-in.ts';
 

@@ -14,8 +14,8 @@ import { redeemCode } from '../../auth/oauth/codes/codes.ts';
 import { isMacOf, type MacKeys, macOf } from '../../auth/oauth/keys/mac.ts';
 import { endSession } from '../../auth/oauth/sessions/sessions.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { cookiesOf } from '../../http/cookies.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
+import { cookiesOf } from '../../http/pairs.ts';
 import type { Reply, Request } from '../../http/types.ts';
 
 const foreignReturn = 'The address to return to is not one of this console';

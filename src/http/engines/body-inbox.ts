@@ -1,7 +1,6 @@
 import { type ByteBudget, ClientGone } from '../types.ts';
 import { Charge, tooLarge } from './limits.ts';
 
-/** Controls the socket that feeds an inbox. */
 interface Tap {
   pause(): void;
   resume(): void;
@@ -15,7 +14,7 @@ interface Reader {
 }
 
 /**
- * Collects a request's body for an HTTP engine that pushes it. Drops a body that is too large, and pauses the sender until the
+ * Collects the body of a request for an HTTP engine that pushes it. Drops a body that is too large, and pauses the sender until the
  * handler reads the body.
  */
 export class BodyInbox {
@@ -37,7 +36,6 @@ export class BodyInbox {
     return this.#state === 'refused';
   }
 
-  /** Whether the last byte has arrived, even of a refused body. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -78,14 +76,14 @@ export class BodyInbox {
     this.#tap.resume();
   }
 
-  /** Refuses the rest of the body. @returns whether it was still arriving */
+  /** @returns true if the body was still arriving */
   giveUp(refusal: Error): boolean {
     if (this.#state !== 'arriving') return false;
     this.#refuse(refusal);
     return true;
   }
 
-  /** The client disconnected. */
+  /** Called when the client has disconnected. */
   abort(): void {
     if (this.#state === 'arriving') this.#chunks = [];
     this.#state = 'gone';
@@ -105,7 +103,7 @@ export class BodyInbox {
     else if (this.#fits() && this.#state === 'whole') resolve(this.#take());
   }
 
-  /** Charges the budget for the received bytes. @returns whether it has room */
+  /** Charges the budget for the received bytes. @returns false if it has no room */
   #fits(): boolean {
     try {
       this.#reader!.charge.growTo(this.#length);

@@ -1,8 +1,8 @@
 import { dlopen, ptr } from 'bun:ffi';
 import { readdirSync, readFileSync } from 'node:fs';
+import { plainAddress } from '../../runtime/addresses.ts';
 import { withReserve } from '../../runtime/descriptor-reserve.ts';
-import { plainAddress } from '../../runtime/ip-address.ts';
-import type { Descriptors, Peer } from '../connections/limiter.ts';
+import type { Descriptors, Peer } from '../connection-limiter.ts';
 
 /** Linux constants: `AF_INET`, `AF_INET6`, `IPPROTO_TCP`, `TCP_INFO`, `SHUT_RDWR`. */
 const ipv4 = 2;
@@ -50,7 +50,6 @@ export function openDescriptors(): Descriptors | undefined {
   };
 }
 
-/** Reads the addresses of sockets. */
 function socketsOf(libc: Libc) {
   // Each has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when one is created later.
   const address = new Uint8Array(new ArrayBuffer(28));
@@ -120,12 +119,10 @@ function openFilesLimit(): number | undefined {
   }
 }
 
-/** The port in a `sockaddr_in` or `sockaddr_in6`. */
 function portIn(bytes: Uint8Array): number {
   return (bytes[2]! << 8) | bytes[3]!;
 }
 
-/** The address in a `sockaddr_in` or `sockaddr_in6`. */
 function textOf(bytes: Uint8Array): string {
   if (bytes[0] === ipv4) return bytes.subarray(4, 8).join('.');
   const groups = Array.from({ length: 8 }, (_, at) => (bytes[8 + 2 * at]! << 8) | bytes[9 + 2 * at]!);

@@ -1,12 +1,20 @@
+import { ApiError } from '../../contract/errors.ts';
+import { problem } from '../answer.ts';
 import { bindFailure, freePort } from '../bind-failure.ts';
-import { problem } from '../problem.ts';
-import { requestIdHeader } from '../request-ids.ts';
-import { commonHeaders } from '../reused-headers.ts';
+import { commonHeaders, requestIdHeader } from '../request-ids.ts';
 import { cipherSuites, readTls } from '../tls.ts';
-import type { HttpEngine, ListenOptions, Pieces, Reply } from '../types.ts';
-import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared } from './bun-request.ts';
-import { isPlainPath, resolvable, wasPlainPath } from './head.ts';
-import { BodyDeadlines, linger } from './limits.ts';
+import {
+  type AddressOf,
+  type ByteBudget,
+  ClientGone,
+  type HttpEngine,
+  type ListenOptions,
+  type Pieces,
+  type Reply,
+  type Request,
+} from '../types.ts';
+import { framingFault, isPlainPath, resolvable, wasPlainPath } from './head.ts';
+import { type Arriving, BodyDeadlines, briefBody, Charge, linger, tooLarge, tooSlow } from './limits.ts';
 import { type EveryReply, headersOfEveryReply, KeptReplies, withHeaders } from './reply-headers.ts';
 
 /**
@@ -29,7 +37,6 @@ export const bunEngine: HttpEngine = {
   },
 };
 
-/** Inputs of an answer besides its reply. */
 interface Life {
   readonly deadlines: BodyDeadlines;
   readonly closing: boolean;
@@ -37,7 +44,6 @@ interface Life {
   readonly kept: KeptReplies;
 }
 
-/** @param life the mutable state of the server */
 async function serve(
   { host, port, tls, isShared, joins, dispatch, busyPaths = [] }: ListenOptions,
   life: Shared & Life,
@@ -168,12 +174,8 @@ async function drain(rest: BodyReader, deadlines: BodyDeadlines): Promise<void> 
   stop();
 }
 
-/** Answers a request; `path` is `undefined` if Bun has resolved it to another than the one sent. */
-export type Answer = (
-  raw: RawRequest,
-  server: Server,
-  path: string | undefined,
-) => Response | Promise<Response>;
+/** @param path `undefined` if Bun has resolved it to another path than the one sent */
+type Answer = (raw: RawRequest, server: Server, path: string | undefined) => Response | Promise<Response>;
 
 /** More than any route has; Bun has no pattern for any number of segments. */
 const maxSegments = 12;
@@ -201,10 +203,7 @@ function sentPath({ url, params }: RawRequest): string | undefined {
   return wasPlainPath(path, Object.values(params)) ? path : undefined;
 }
 
-/**
- * The path of a URL without a matching pattern: a segment is empty, or there are too many. Returns `undefined` if Bun has
- * resolved it.
- */
+/** The path of a URL without a matching pattern. `undefined` if Bun has resolved it. */
 function strayPath(url: string): string | undefined {
   const path = pathOf(url);
   const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
@@ -219,4 +218,131 @@ function pathOf(url: string): string {
 /** Without a usable Host header Bun returns only the path. `new URL` would cost more than everything else here. */
 function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
+}
+
+type Server = Bun.Server<undefined>;
+type RawRequest = globalThis.Request & {
+  bytes(): Promise<Uint8Array>;
+  params: Record<string, string>;
+};
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+interface Shared {
+  readonly deadlines: BodyDeadlines;
+  readonly addressOf: AddressOf;
+}
+
+class BunRequest implements Request {
+  readonly method: string;
+  readonly path: string;
+  /** The rest of a refused body. */
+  refused: BodyReader | undefined = undefined;
+  readonly #raw: RawRequest;
+  readonly #headers: Headers;
+  readonly #server: Server;
+  readonly #shared: Shared;
+  readonly #contentLength: string | undefined;
+
+  constructor(raw: RawRequest, server: Server, path: string, shared: Shared) {
+    this.#shared = shared;
+    this.#raw = raw;
+    this.#headers = raw.headers;
+    this.#server = server;
+    this.method = raw.method;
+    this.path = path;
+    this.#contentLength = this.header('content-length');
+  }
+
+  /** Bun accepts some heads that proxies may read differently. */
+  fault(): ApiError | undefined {
+    return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
+  }
+
+  get query(): string {
+    const { url } = this.#raw;
+    const mark = url.indexOf('?');
+    return mark < 0 ? '' : url.slice(mark + 1);
+  }
+
+  get remoteAddress(): string {
+    const connected = this.#server.requestIP(this.#raw)?.address;
+    return connected === undefined ? '' : this.#shared.addressOf(connected, this);
+  }
+
+  header(name: string): string | undefined {
+    return this.#headers.get(name) ?? undefined;
+  }
+
+  headers(): Iterable<readonly [string, string]> {
+    return this.#headers;
+  }
+
+  body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
+    const declared = this.#contentLength === undefined ? undefined : Number(this.#contentLength);
+    if (declared === undefined && this.#headers.has('transfer-encoding'))
+      return this.#readPieces(limit, budget);
+    if (declared !== undefined && !(declared <= limit)) {
+      this.refused = this.#reader();
+      return Promise.reject(tooLarge(limit));
+    }
+    const brief = budget === undefined ? briefBody : Math.min(briefBody, budget.free);
+    return declared !== undefined && declared > brief
+      ? this.#readPieces(limit, budget)
+      : this.#raw.bytes().catch(gone);
+  }
+
+  /** Reads a body of unknown length, or one for which a slow but honest client may need more than Bun's idle timeout. */
+  async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
+    const reader = this.#reader();
+    if (reader === undefined) return new Uint8Array();
+    let giveUp = () => {};
+    const tooLong = new Promise<never>((_, reject) => {
+      giveUp = () => reject(tooSlow());
+    });
+    tooLong.catch(() => {}); // It may reject after the body has ended.
+    const arriving = { received: 0, giveUp };
+    const charge = new Charge(budget);
+    this.#shared.deadlines.begin(arriving);
+    try {
+      const body = await collect(reader, limit, arriving, tooLong, charge);
+      charge.handOver();
+      return body;
+    } catch (error) {
+      charge.giveBack();
+      if (error instanceof ApiError) this.refused = reader;
+      throw error;
+    } finally {
+      this.#shared.deadlines.end(arriving);
+    }
+  }
+
+  /** The body, whose time `BodyDeadlines` limits instead of Bun. */
+  #reader(): BodyReader | undefined {
+    this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
+    return this.#raw.body?.getReader() as BodyReader | undefined;
+  }
+}
+
+async function collect(
+  reader: BodyReader,
+  limit: number,
+  arriving: Arriving,
+  tooLong: Promise<never>,
+  charge: Charge,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await Promise.race([reader.read().catch(gone), tooLong]);
+    if (done) break;
+    arriving.received += value.length;
+    if (arriving.received > limit) throw tooLarge(limit);
+    charge.growTo(arriving.received);
+    chunks.push(value);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, arriving.received);
+}
+
+/** Reading fails only when the connection does. */
+function gone(): never {
+  throw new ClientGone();
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../../contract/errors.ts';
-import { percentDecode } from '../form-text.ts';
+import { percentDecode } from '../pairs.ts';
 
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which joins repeated `Host` headers. */
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
@@ -29,7 +29,6 @@ export function framingFault({ host: name, contentLength, transferEncoding }: Fr
   return undefined;
 }
 
-/** The refusal of a path that is not plain. */
 export const resolvable = new ApiError('invalid_path', 'Send a path without . and .. segments, \\ and #');
 
 /**
@@ -38,10 +37,7 @@ export const resolvable = new ApiError('invalid_path', 'Send a path without . an
  */
 const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
-/**
- * Whether a path is unambiguous. A proxy decides by the path as sent, so a path that resolves to another one is refused.
- * @param path as sent
- */
+/** True if a path is unambiguous. A proxy decides by the path as sent, so a path that resolves to another one is refused. */
 export function isPlainPath(path: string): boolean {
   return !unplain.test(path);
 }
@@ -53,7 +49,6 @@ export function wasPlainPath(path: string, sent: readonly string[]): boolean {
   return segments.length === sent.length && segments.every((segment, at) => means(segment, sent[at]!));
 }
 
-/** A malformed segment cannot be compared; no route accepts it. */
 function means(segment: string, sent: string): boolean {
   const text = percentDecode(segment);
   return text === undefined || text === sent;

@@ -20,7 +20,6 @@ export function tooLarge(limit: number): ApiError {
   return new ApiError('body_too_large', `A body may have at most ${limit} bytes`);
 }
 
-/** The refusal of a body that misses its deadline: see `BodyDeadlines`. */
 export function tooSlow(): ApiError {
   return new ApiError('body_too_slow', 'Send at least 2 KiB a second');
 }
@@ -37,12 +36,11 @@ export interface Arriving {
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
-/** Time allowed for a body of which this many bytes have arrived, s. */
 export function secondsAllowed(received: number, grace = graceSeconds): number {
   return grace + received / bytesPerSecond;
 }
 
-/** Limits the total time of a body. A client that trickles bytes must not hold memory indefinitely. */
+/** Limits the total time of a body: a client that trickles bytes must not hold memory indefinitely. */
 export class BodyDeadlines {
   readonly #arriving = new Map<Arriving, number>();
   readonly #timer: NodeJS.Timeout;
@@ -87,14 +85,14 @@ export class Charge {
     this.#budget = budget;
   }
 
-  /** @param length received bytes @throws {ApiError} the budget's error */
+  /** @throws {ApiError} the budget's error */
   growTo(length: number): void {
     if (this.#budget === undefined || length <= this.#budget.free) return;
     this.#budget.take(length - this.#bytes);
     this.#bytes = length;
   }
 
-  /** Marks the body as complete: from now on its reader returns the charge. */
+  /** The body is complete: from now on its reader returns the charge. */
   handOver(): void {
     this.#bytes = 0;
   }

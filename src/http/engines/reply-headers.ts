@@ -7,7 +7,7 @@ export function headersOfEveryReply(own: EveryReply = {}): EveryReply {
   return { 'x-content-type-options': 'nosniff', ...own };
 }
 
-/** A reply with more headers. The reply's own take precedence. */
+/** Headers of the reply take precedence. */
 export function withHeaders(reply: Reply, every: EveryReply): Reply {
   return { ...reply, headers: { ...every, ...reply.headers } };
 }
@@ -17,7 +17,7 @@ export function oneLine(value: string): string {
   return value.replace(/[\r\n\0]/g, ' ');
 }
 
-/** Cached status and headers of shared replies, and cached shared headers. Bun processes `Headers` in less than half the time of an object. */
+/** Cached status and headers of shared replies, and shared headers. Bun processes `Headers` in less than half the time of an object. */
 export class KeptReplies {
   readonly #every: EveryReply;
   readonly #kept = new WeakMap<Reply, ResponseInit>();
@@ -31,7 +31,6 @@ export class KeptReplies {
     return this.#kept.get(reply) ?? this.#keep(reply);
   }
 
-  /** The headers of a reply that has shared headers. The response copies them. */
   headersOf(shared: EveryReply): Headers {
     const known = this.#headers.get(shared);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-import type { Descriptors } from '../connections/limiter.ts';
+import type { Descriptors } from '../connection-limiter.ts';
 import type { HttpEngine } from '../types.ts';
 
 /** The HTTP engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */
@@ -7,7 +7,7 @@ export async function loadHttpEngine(): Promise<HttpEngine> {
   return (await import('./uws.ts')).uwsEngine;
 }
 
-/** The connections of this process; `undefined` on Node, which cannot list them. */
+/** `undefined` on Node, which cannot list the connections of a process. */
 export async function loadDescriptors(): Promise<Descriptors | undefined> {
   if (process.versions['bun'] === undefined) return undefined;
   return (await import('./bun-descriptors.ts')).openDescriptors();

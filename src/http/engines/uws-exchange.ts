@@ -1,20 +1,61 @@
 import { STATUS_CODES } from 'node:http';
-import { problem } from '../problem.ts';
+import { problem } from '../answer.ts';
 import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from './head.ts';
 import { type Arriving, type BodyDeadlines, linger, maxHead, tooSlow } from './limits.ts';
 import { type EveryReply, oneLine, withHeaders } from './reply-headers.ts';
-import type { HttpRequest, HttpResponse } from './uws-types.ts';
+
+/** The parts of uWebSockets.js in use: the package is optional, and its own types lack some of them. */
+export interface Uws {
+  App(): App;
+  SSLApp(options: { cert_file_name: string; key_file_name: string; ssl_ciphers: string }): App;
+  us_listen_socket_close(socket: ListenSocket): void;
+  us_socket_local_port(socket: ListenSocket): number;
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+}
+
+export type ListenSocket = object;
+
+export interface App {
+  any(pattern: string, handle: (res: HttpResponse, req: HttpRequest) => void): void;
+  listen(host: string, port: number, option: number, listening: (socket: ListenSocket | false) => void): void;
+  close(): void;
+}
+
+interface HttpRequest {
+  getCaseSensitiveMethod(): string;
+  getUrl(): string;
+  getQuery(): string | undefined;
+  forEach(callback: (name: string, value: string) => void): void;
+}
+
+interface HttpResponse {
+  onAborted(handler: () => void): void;
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void;
+  /** @returns false if the client has not read the earlier data */
+  write(chunk: Uint8Array): boolean;
+  /** Called when the client has read the data. */
+  onWritable(handler: (offset: number) => boolean): void;
+  cork(write: () => void): void;
+  writeStatus(status: string | Uint8Array): void;
+  writeHeader(name: string, value: string): void;
+  end(body?: string | Uint8Array, closeConnection?: boolean): void;
+  endWithoutBody(): void;
+  close(): void;
+  pause(): void;
+  resume(): void;
+  getRemoteAddressAsText(): ArrayBuffer;
+}
 
 /** Body bytes that restart the 10 s after which uWebSockets.js closes a connection. */
 const bytesPerIdleTime = 8 * 1024;
 
-/** Length of uWebSockets.js's own write buffer. */
+/** Length of the write buffer of uWebSockets.js. */
 const writeBuffer = 16 * 1024;
 
-export interface Server {
-  /** Whether connections are closed after their reply. */
+interface Server {
+  /** True if connections are closed after their reply. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
   readonly addressOf: AddressOf;
@@ -23,7 +64,7 @@ export interface Server {
   finished(): void;
 }
 
-/** One request and its reply. The head is copied, because uWebSockets.js reuses its memory at once. */
+/** One request and its reply. Copies the head, because uWebSockets.js reuses its memory. */
 export class UwsExchange implements Request, Arriving {
   readonly method: string;
   readonly path: string;
@@ -37,9 +78,7 @@ export class UwsExchange implements Request, Arriving {
   #bytesInIdleTime = 0;
   /** Set while the client of a refused body may keep sending. */
   #draining: (Arriving & { bytes: number }) | undefined;
-  /** Ends the wait for a client that does not read. */
   #released = () => {};
-  /** Whether `#res` must no longer be used. */
   #over = false;
 
   constructor(res: HttpResponse, req: HttpRequest, server: Server) {
@@ -146,7 +185,7 @@ export class UwsExchange implements Request, Arriving {
     }
   }
 
-  /** Ends with the last chunk. Breaks the connection if a chunk fails. */
+  /** Breaks the connection if a chunk fails. */
   async #sendPieces({ status, headers, cookies }: Reply, pieces: Pieces): Promise<void> {
     const head = { status, ...(headers && { headers }), ...(cookies && { cookies }) };
     try {

@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
-import { cipherSuites, readTls, type TlsFiles } from '../tls.ts';
-import type { AddressOf, HttpEngine, Listener, ListenOptions } from '../types.ts';
+import { cipherSuites, readTls } from '../tls.ts';
+import type { AddressOf, HttpEngine, Listener, ListenOptions, TlsFiles } from '../types.ts';
 import { BodyDeadlines, maxHead } from './limits.ts';
 import { type EveryReply, headersOfEveryReply } from './reply-headers.ts';
-import { UwsExchange } from './uws-exchange.ts';
-import type { App, ListenSocket, Uws } from './uws-types.ts';
+import { type App, type ListenSocket, type Uws, UwsExchange } from './uws-exchange.ts';
 
 /**
  * uWebSockets.js on Node. It answers `Expect: 100-continue` itself, speaks HTTP/1.1 only, and drops a connection after waiting
@@ -52,7 +51,6 @@ function createApp(uws: Uws, tls: TlsFiles | undefined): App {
   });
 }
 
-/** A listening socket with its requests in flight. */
 class Server {
   readonly #app: App;
   #inFlight = 0;

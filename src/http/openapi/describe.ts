@@ -1,15 +1,22 @@
 import { version } from '../../../package.json' with { type: 'json' };
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
-import { RetryAfter } from '../declared-headers.ts';
-import type { DeclaredAnswer, Group, Headers, Json, Media, Operation, Refusals } from '../endpoint.ts';
-import { jsonSchema } from './json-schema.ts';
+import type { Documented } from '../../contract/shapes/fields.ts';
+import {
+  type DeclaredAnswer,
+  type Group,
+  type Headers,
+  type Json,
+  type Media,
+  type Operation,
+  type Refusals,
+  RetryAfter,
+} from '../endpoint.ts';
 
-/** A host's part of an OpenAPI document, besides its endpoints. */
+/** The part of an OpenAPI document that belongs to a host, besides its endpoints. */
 interface Host {
   readonly title: string;
   readonly summary: string;
   readonly description: string;
-  /** Public URL. */
   readonly server: string;
   readonly securitySchemes: Json;
   /** Security of operations that declare none of their own. */
@@ -29,7 +36,7 @@ export function describeHost(host: Host, groups: readonly Group[]): Json {
   };
 }
 
-/** The parts generated from endpoints. @param fixed further `components` */
+/** @param fixed further `components` */
 function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
@@ -153,7 +160,6 @@ function describeRefusal(status: number, examples: Json, headers: Json, componen
 
 type Section = 'schemas' | 'parameters' | 'headers';
 
-/** The named parts of a document: each is described once and referred to elsewhere. */
 class Components {
   readonly #sections: Readonly<Record<Section, Map<string, Json>>> = {
     schemas: new Map(),
@@ -165,7 +171,7 @@ class Components {
     return jsonSchema(schema, (name, describe) => this.#refer('schemas', name, describe));
   }
 
-  /** A parameter or a header; `component` is its name. */
+  /** @param part `component` is its name */
   part(
     section: 'parameters' | 'headers',
     { component, schema, ...rest }: { readonly component?: string; readonly schema: object },
@@ -174,7 +180,6 @@ class Components {
     return component === undefined ? describe() : this.#refer(section, component, describe);
   }
 
-  /** `components` of the document. */
   toJson(): Json {
     return Object.fromEntries(
       Object.entries(this.#sections).map(([section, parts]) => [section, Object.fromEntries(parts)]),
@@ -186,4 +191,66 @@ class Components {
     if (!parts.has(name)) parts.set(name, describe());
     return { $ref: `#/components/${section}/${name}` };
   }
+}
+
+type Refer = (name: string, describe: () => Json) => Json;
+
+/**
+ * The JSON Schema that the document shows for a validating schema. It differs in two points: the empty pattern of a map (see
+ * `Named`) becomes `additionalProperties`, and the options in `Documented` are applied.
+ */
+function jsonSchema(schema: object, refer: Refer): Json {
+  const { component, documented, example: _, ...plain } = schema as Documented & Json;
+  const more = documented === undefined ? {} : jsonSchema(documented, refer);
+  if ('$ref' in more) return reference(more, plain);
+  const describe = () => ({ ...showAll(plain, refer), ...more });
+  return component === undefined ? describe() : refer(component, describe);
+}
+
+function showAll(schema: Json, refer: Refer): Json {
+  const shown = Object.entries(schema).map(([keyword, value]) => show(keyword, value, refer));
+  return Object.assign({}, ...shown) as Json;
+}
+
+function show(keyword: string, value: unknown, refer: Refer): Json {
+  switch (keyword) {
+    case 'properties':
+      return { properties: jsonSchemas(value as Readonly<Record<string, object>>, refer) };
+    case 'items':
+    case 'contentSchema':
+    case 'additionalProperties':
+      return { [keyword]: typeof value === 'object' ? jsonSchema(value as object, refer) : value };
+    case 'prefixItems':
+      return { prefixItems: (value as readonly object[]).map((each) => jsonSchema(each, refer)) };
+    case 'anyOf':
+      return showChoice(value as readonly object[], refer);
+    case 'patternProperties':
+      return showMap(value as Readonly<Record<string, object>>, refer);
+    default:
+      return { [keyword]: value };
+  }
+}
+
+/** A choice between texts becomes one `enum`, which client generators understand. */
+function showChoice(options: readonly object[], refer: Refer): Json {
+  const texts = options.map((option) => (option as { const?: unknown }).const);
+  if (texts.every((text) => typeof text === 'string')) return { type: 'string', enum: texts };
+  return { anyOf: options.map((option) => jsonSchema(option, refer)) };
+}
+
+function jsonSchemas(schemas: Readonly<Record<string, object>>, refer: Refer): Json {
+  return mapValues(schemas, (schema) => jsonSchema(schema, refer));
+}
+
+function showMap(patterns: Readonly<Record<string, object>>, refer: Refer): Json {
+  const values = patterns[''];
+  if (values === undefined) return { patternProperties: jsonSchemas(patterns, refer) };
+  return { additionalProperties: jsonSchema(values, refer) };
+}
+
+/** A reference excludes `null`, so a nullable schema allows it in addition to the reference. */
+function reference(target: Json, { type, description }: { type?: unknown; description?: string }): Json {
+  const words = description === undefined ? {} : { description };
+  const nullable = Array.isArray(type) && type.includes('null');
+  return nullable ? { ...words, anyOf: [target, { type: 'null' }] } : { ...words, ...target };
 }

@@ -1,10 +1,9 @@
-import { TaggedHeaders } from '../declared-headers.ts';
-import type { Endpoint, Json, Operation } from '../endpoint.ts';
+import { type Endpoint, type Json, type Operation, TaggedHeaders } from '../endpoint.ts';
 import { publicJson } from '../entity-tag.ts';
 
 const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
 
-/** `GET` of an OpenAPI document, readable by pages of any origin. @param describe called once, on the first request */
+/** `GET` of an OpenAPI document. @param describe called once, on the first request */
 export function documentEndpoint<Settings>(
   path: string,
   describe: (settings: Settings) => Json,

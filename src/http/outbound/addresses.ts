@@ -2,9 +2,8 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { ApiError } from '../../contract/errors.ts';
 import { hasPortZero } from '../../contract/port-zero.ts';
-import { IpNetworks } from '../../runtime/ip-networks.ts';
+import { IpNetworks } from '../../runtime/addresses.ts';
 
-/** An IP address that a name resolved to, or that a URL contains. */
 export interface Address {
   readonly address: string;
   readonly family: 4 | 6;
@@ -36,7 +35,6 @@ export function isPublic({ address, family }: Address): boolean {
   return global6.has(address) && !special6.has(address);
 }
 
-/** The IP address that a URL has in place of a name. */
 function addressIn({ hostname }: URL): Address | undefined {
   const address = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(address);
@@ -45,7 +43,6 @@ function addressIn({ hostname }: URL): Address | undefined {
 
 const maxUrlLength = 2048;
 
-/** The rule for URLs, for people. */
 export function urlRule(allowPrivate: boolean): string {
   const scheme = allowPrivate ? 'https: or http:' : 'https:';
   const where = allowPrivate ? '' : ', with a public host';
@@ -54,8 +51,7 @@ export function urlRule(allowPrivate: boolean): string {
 
 /**
  * Checks the URL itself. The addresses of its host are checked at each request.
- * @param allowPrivate whether private networks may be reached, also without TLS
- * @param field that the URL is in
+ * @param allowPrivate true if private networks may be reached, also without TLS
  * @throws {ApiError} `invalid_body`
  */
 export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
@@ -77,19 +73,16 @@ export function isOfInternet(url: URL): boolean {
   return address === undefined ? !/(^|\.)localhost\.?$/.test(url.hostname) : isPublic(address);
 }
 
-/**
- * Resolves a name to addresses.
- * @throws {Error} if there are none, or no answer in time
- */
+/** @throws {Error} if there are no addresses, or no answer in time */
 type Resolve = (name: string) => Promise<readonly Address[]>;
 
 /** Timeout of a query, which is tried twice. */
 const tryMs = 2000;
 
 /**
- * Queries the machine's name servers. `getaddrinfo` would occupy a thread while a name server does not answer, and delay
+ * Queries the name servers of the machine. `getaddrinfo` would occupy a thread while a name server does not answer, and delay
  * commits, which use the same threads.
- * @param orSystem whether names unknown to the name servers are looked up in the hosts file
+ * @param orSystem true to look up unknown names in the hosts file
  */
 export function resolver(orSystem: boolean): Resolve {
   return async (name) => {
@@ -111,22 +104,20 @@ function whyNot(result: PromiseSettledResult<unknown>): string {
   return code === 'ETIMEOUT' ? 'the name servers do not answer' : 'the name has no address';
 }
 
-/** Which addresses a part of the service may reach. */
+/** The addresses that a part of the service may reach. */
 export interface Reach {
   readonly resolve: Resolve;
-  /** Whether private networks may be reached, also without TLS. */
+  /** True if private networks may be reached, also without TLS. */
   readonly allowPrivate: boolean;
   /** The flag that allows private networks. */
   readonly allowedBy: string;
 }
 
-/** An address of the URL is not public. */
 export class PrivateAddress extends Error {}
 
 /**
  * The addresses at which a URL may be reached. Connect only to these: a second look-up may return others.
- * @throws {PrivateAddress} with a message for people
- * @throws {Error} with a message for people, if there are none
+ * @throws {Error} with a message for people, if there are none or one is private (`PrivateAddress`)
  */
 export async function addressesFor(
   url: URL,

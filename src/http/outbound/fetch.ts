@@ -1,8 +1,8 @@
-import { addressesFor, PrivateAddress, type Reach } from './addresses.ts';
-import { exchange, unless } from './exchange.ts';
+import type { IncomingMessage } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { type Address, addressesFor, PrivateAddress, type Reach } from './addresses.ts';
 
 export interface FetchRules extends Reach {
-  /** The version of the program. */
   readonly version: string;
   /** Timeout from the name lookup to the end of the answer, ms. */
   readonly deadlineMs: number;
@@ -12,10 +12,9 @@ export interface FetchRules extends Reach {
   readonly ca?: string | undefined;
 }
 
-/** Why there is no answer. */
 type OutboundFailure = 'private_address' | 'timeout' | 'too_large' | 'redirect' | 'unreachable';
 
-/** There is no answer that may be used. The message is for people, and has no text of the other service. */
+/** No usable response. The message is for people, and has no text of the other service. */
 export class OutboundError extends Error {
   readonly code: OutboundFailure;
 
@@ -31,12 +30,12 @@ interface OutboundInit {
   readonly body?: URLSearchParams | Uint8Array | string | null | undefined;
 }
 
-/** `fetch` within rules. It rejects with an `OutboundError`. */
+/** Rejects with an `OutboundError`. */
 export type OutboundFetch = (url: string | URL, init?: OutboundInit) => Promise<Response>;
 
 /**
- * A `fetch` for addresses that somebody else has entered, such as those of an identity provider. It connects to public addresses
- * only, unless the operator allows others, follows no redirects, and is bounded in time and size.
+ * A `fetch` for URLs that somebody else has entered, such as those of an identity provider. It connects to public addresses only,
+ * unless the operator allows others, follows no redirects, and is bounded in time and size.
  */
 export function outboundFetch(rules: FetchRules): OutboundFetch {
   return async (address, init = {}) => {
@@ -86,7 +85,6 @@ async function answerTo(
   return new Response(content, { status, headers: headersOf(answer.headers, type) });
 }
 
-/** The headers that callers read. */
 function headersOf(
   { 'www-authenticate': challenge, 'cache-control': cache }: NodeJS.Dict<string | string[]>,
   type: string | undefined,
@@ -107,5 +105,61 @@ function failureOf(error: unknown): OutboundError {
   const { message } = error as Error;
   return new OutboundError(error instanceof PrivateAddress ? 'private_address' : 'unreachable', message, {
     cause: error,
+  });
+}
+
+interface OutboundRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body?: Uint8Array | string | undefined;
+  /** The checked addresses of the URL. */
+  readonly addresses: readonly Address[];
+  readonly signal: AbortSignal;
+  /** Certificates that are trusted instead of the system's. */
+  readonly ca?: string | undefined;
+  /** Takes a chunk of the response body. The connection is closed if it returns false. */
+  readonly take: (chunk: Buffer) => boolean;
+}
+
+/**
+ * Connects to a checked address without following redirects. Resolves once the response, or enough of it, has been read. `fetch` would
+ * look the name up again.
+ */
+export async function exchange(url: URL, asked: OutboundRequest): Promise<IncomingMessage> {
+  const { method, headers, body, addresses, signal, ca, take } = asked;
+  const options = { method, headers, lookup: pinned(addresses), signal, agent: false, ca };
+  // Loaded on first use: most services start without it.
+  const { request: begin } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
+  return new Promise((resolve, reject) => {
+    const request = begin(url, options);
+    request.on('error', reject);
+    request.on('upgrade', (answer, socket) => {
+      socket.destroy(); // The protocol was upgraded. Without this, no event would follow.
+      resolve(answer);
+    });
+    request.on('response', (answer) => {
+      answer.on('data', (chunk: Buffer) => {
+        if (!take(chunk)) request.destroy();
+      });
+      // The status is known, so later failures are ignored.
+      for (const event of ['end', 'error', 'close']) answer.on(event, () => resolve(answer));
+    });
+    request.end(body);
+  });
+}
+
+function pinned(addresses: readonly Address[]): LookupFunction {
+  const [first] = addresses;
+  return (_name, { all }, answer) =>
+    all ? answer(null, [...addresses]) : answer(null, first!.address, first!.family);
+}
+
+/** Rejects as soon as the signal aborts. */
+export function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('stopped'));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

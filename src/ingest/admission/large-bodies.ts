@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { ByteBudget } from '../../http/types.ts';
-import { RoundRobin } from '../../runtime/round-robin.ts';
+import { RoundRobin } from '../../runtime/fair-queue.ts';
 
 /** Bodies up to this size are processed on arrival, outside the budget. Most packets are this small. */
 const smallBody = 4096;

@@ -3,7 +3,7 @@
  * shared-rate-limits.ts does so across threads, and large-bodies.ts limits memory and concurrency.
  */
 
-import { networkOf } from '../../runtime/ip-address.ts';
+import { networkOf } from '../../runtime/addresses.ts';
 
 /** `null`: the default of the service. */
 export interface RateLimited {

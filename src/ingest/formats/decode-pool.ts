@@ -1,7 +1,7 @@
 import { Piscina } from 'piscina';
 import { ApiError } from '../../contract/errors.ts';
 import type { SentBody } from '../../http/sent-body.ts';
-import { tellFailure } from '../../runtime/background-failure.ts';
+import { tellFailure } from '../../runtime/failures.ts';
 import { FairQueue } from '../../runtime/fair-queue.ts';
 import type { Log } from '../../runtime/log.ts';
 import { resultOf } from '../../runtime/thread-calls.ts';

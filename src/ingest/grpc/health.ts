@@ -1,9 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Call, Method } from '../../grpc/call.ts';
-import { messageFrame, messageIn } from '../../grpc/frames.ts';
-import { ProtoReader } from '../../grpc/proto-reader.ts';
-import { bytesField, joinFields, numberField } from '../../grpc/proto-writer.ts';
-import { codeOf, type RpcStatus, statusOf } from '../../grpc/status.ts';
+import { bytesField, joinFields, numberField, ProtoReader } from '../../grpc/protobuf.ts';
+import { codeOf, messageFrame, messageIn, type RpcStatus, statusOf } from '../../grpc/protocol.ts';
 import { formatCalls } from '../formats/formats.ts';
 
 /** `HealthCheckResponse.ServingStatus` of `proto/grpc/health/v1/health.proto`. */

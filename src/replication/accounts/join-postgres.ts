@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { checkNoJournal, openPreparedOrCopy } from '../../accounts/prepare.ts';
 import type { Write } from '../../accounts/store/account-store.ts';
 import { applyWrites } from '../../accounts/store/committed.ts';
+import { isPresent } from '../../runtime/files.ts';
 import type { Log } from '../../runtime/log.ts';
-import { isPresent } from '../../runtime/presence.ts';
 import {
   type AccountTables,
   type CopyState,

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import { readTextFile } from '../../runtime/text-file.ts';
+import { readTextFile } from '../../runtime/files.ts';
 import { PostgresError, sqlstateOf } from './postgres-error.ts';
 import { type PostgresAddress, type PostgresHost, type PostgresTls, showHost } from './postgres-url.ts';
 import { Session, streamOf } from './session.ts';

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { readTextFile } from '../../runtime/text-file.ts';
+import { readTextFile } from '../../runtime/files.ts';
 import { PostgresUnfit } from './postgres-error.ts';
 
 const algorithm = 'aes-256-gcm';

@@ -1,14 +1,16 @@
+import { statSync } from 'node:fs';
+import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import Value from 'typebox/value';
 import { type KnownFlag, readFlags, UsageError } from '../../cli/flags.ts';
 import { clientVariables } from '../../contract/client-variables.ts';
 import { type Setting, type SettingNames, type Settings, settings } from '../../contract/config-schema.ts';
 import { nearestKnown } from '../../contract/nearest.ts';
+import { readNetworks } from '../../runtime/addresses.ts';
 import { usableCores } from '../../runtime/cores.ts';
-import { readNetworks } from '../../runtime/ip-networks.ts';
+import type { Log } from '../../runtime/log.ts';
 import { parseSize, showSize } from '../../runtime/size.ts';
-import { readJsonFile } from './json-file.ts';
 
-/** The server's settings, checked and frozen. */
+/** The settings of the server, checked and frozen. */
 export type Config = Readonly<Settings & { burst: number; threads: number }>;
 
 /** Sources of settings, passed in so that loading does not read the process. */
@@ -18,11 +20,10 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a file, or throws. */
   readonly readFile: (path: string) => string;
-  /** Number of cores that the process may use; by default `usableCores`. */
   readonly cores?: number;
 }
 
-/** A raw value and its source; `by` names the source in a message and is empty for a flag. */
+/** @param by names the source in a message; empty for a flag */
 interface Given {
   readonly raw: unknown;
   readonly by: string;
@@ -73,14 +74,13 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 }
 
 /**
- * A front-end thread answers packets only and forwards all other requests, which costs these a fifth to a third of their speed. It
- * therefore pays for itself only on a listener of the metrics host, and if there are cores that the main thread and the journal do not use.
+ * A front-end thread answers packets only. Other requests are forwarded, which costs a fifth to a third of their speed. A thread pays
+ * for itself only on a listener of the metrics host, and if there are cores that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: Checked): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;
 }
 
-/** True if no other host shares the listener of the metrics host. */
 function isMetricsAlone(checked: Checked): boolean {
   return checked.has('metricsListen') || (checked.has('authListen') && checked.has('apiListen'));
 }
@@ -123,7 +123,6 @@ function fromFlags(argv: readonly string[]): Layer {
 const serviceLink =
   /^FLAGMETER_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
-/** The environment variables that Kubernetes has set for a Service. */
 export function serviceLinksIn(env: ConfigSources['env']): readonly string[] {
   return Object.keys(env).filter(isServiceLink);
 }
@@ -277,7 +276,6 @@ function flagOf(key: keyof Settings): string {
   return settingOf(key).flag;
 }
 
-/** The setting with a name of this kind, of this version or an earlier one. */
 function settingWith(kind: keyof SettingNames, name: string): Setting | undefined {
   return settings.find((setting) => setting[kind] === name || setting.formerly?.[kind] === name);
 }
@@ -286,4 +284,62 @@ function settingOf(key: keyof Settings): Setting {
   const setting = settings.find((known) => known.key === key);
   if (setting === undefined) throw new TypeError(`Unknown setting ${key}`);
   return setting;
+}
+
+/** @throws {UsageError} with the setting, the file and the position of the first error */
+export function readJsonFile(flag: string, path: string, readFile: (path: string) => string): object {
+  let text: string;
+  try {
+    text = readFile(path);
+  } catch (error) {
+    throw new UsageError(`Cannot read --${flag} ${path}: ${error instanceof Error ? error.message : error}`);
+  }
+  let object: unknown;
+  try {
+    object = JSON.parse(text);
+  } catch {
+    throw new UsageError(`Cannot use --${flag} ${path}: must be valid JSON${whereBroken(text)}`);
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw new UsageError(`Cannot use --${flag} ${path}: must contain one JSON object`);
+  }
+  return object;
+}
+
+/** Position and reason of the first error. The file is not quoted: it may contain a secret. */
+function whereBroken(text: string): string {
+  const errors: ParseError[] = [];
+  parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const [first] = errors;
+  if (first === undefined) return '';
+  const before = text.slice(0, first.offset).split('\n');
+  const reason = printParseErrorCode(first.error)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return ` (line ${before.length}, column ${before.at(-1)!.length + 1}: ${reason})`;
+}
+
+/** Settings whose files hold secrets. A readable key file of PostgreSQL is refused elsewhere. */
+const secretFiles = ['postgresFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
+
+export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
+  for (const name of secretFiles) {
+    const file = config[name];
+    if (file === undefined || !isOpen(file)) continue;
+    const { flag } = settings.find(({ key }) => key === name)!;
+    log.warn('everyone on this machine can read a file with a secret', {
+      setting: `--${flag}`,
+      file,
+      hint: `chmod o= ${file}`,
+    });
+  }
+}
+
+/** A file that cannot be read is reported where it is used. */
+function isOpen(file: string): boolean {
+  try {
+    return (statSync(file).mode & 0o004) !== 0;
+  } catch {
+    return false;
+  }
 }

@@ -2,7 +2,6 @@ import type { SeriesLimits } from '../../storage/commit/series-dictionary.ts';
 import type { Retention } from '../../storage/lmdb/blocks.ts';
 import type { Config } from './config.ts';
 
-/** Maximum numbers of names in an environment. */
 export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {
   return { features: maxFeatures, variants: maxVariants, metrics: maxMetrics };
 }

@@ -7,19 +7,18 @@ import { UsageError } from '../../cli/flags.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { nearestKnown } from '../../contract/nearest.ts';
 import { NewIdentityProvider } from '../../contract/shapes/identity-provider.ts';
-import { shapeError } from '../../http/shape-error.ts';
+import { shapeError } from '../../http/json-body.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { compiled } from '../../runtime/compiled.ts';
+import { readTextFile } from '../../runtime/files.ts';
 import type { Log } from '../../runtime/log.ts';
-import { readTextFile } from '../../runtime/text-file.ts';
-import type { Config } from './config.ts';
-import { readJsonFile } from './json-file.ts';
+import { type Config, readJsonFile } from './config.ts';
 
 const flag = 'identity-providers';
 
 const { clientSecret: _, ...fields } = NewIdentityProvider.properties;
 
-/** An entry of the file: the fields of the API, but the client secret is in a file of its own. Ids of the API contain `_`. */
+/** An entry of the file: the fields of the API, with the client secret in a file of its own. Ids of the API contain `_`. */
 const Entry = Type.Object(
   { ...fields, id: Type.String(), clientSecretFile: Type.Optional(Type.String()) },
   { additionalProperties: false },
@@ -28,10 +27,7 @@ type Entry = Static<typeof Entry>;
 
 const checker = compiled(Entry);
 
-/**
- * Reads the file `--identity-providers`; no providers without one.
- * @throws {UsageError} with the file, the entry and the field
- */
+/** @throws {UsageError} with the file, the entry and the field */
 export function readProviderFile(
   {
     identityProviders: file,
@@ -94,19 +90,18 @@ function checkEntry(value: unknown, refuse: Refuse): Entry {
   throw refuse(message.replace(/^The body/, ''));
 }
 
-/** Refuses unknown fields, which may be misspellings. */
+/** An unknown field may be a misspelling. */
 function checkNames(prefix: string, object: object, known: readonly string[], refuse: Refuse): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name));
   if (unknown !== undefined) throw refuse(`${prefix}${unknown} is unknown${nearestKnown(unknown, known)}`);
 }
 
-/** The id of an entry, for a message. */
 function nameOf(value: unknown): string {
   const id = (value as { readonly id?: unknown } | null)?.id;
   return typeof id === 'string' && id !== '' ? ` (${id.slice(0, 40)})` : '';
 }
 
-/** @throws {UsageError} if it cannot be read */
+/** @throws {UsageError} if the file cannot be read */
 function readSecret(file: string): string {
   try {
     return readTextFile(file).trim();

@@ -1,26 +1,40 @@
 import { randomBytes } from 'node:crypto';
+import type { Write } from '../../accounts/store/account-store.ts';
+import { ThreadKeys } from '../../accounts/thread-keys.ts';
+import type { ApiError } from '../../contract/errors.ts';
 import { routesFrom } from '../../http/endpoint.ts';
 import { loadHttpEngine } from '../../http/engines/runtime.ts';
-import { Forwarder } from '../../http/relay/forwarder.ts';
-import { listenRenewably, type RenewableListener, type Renewal } from '../../http/renewable.ts';
-import { RequestIds } from '../../http/request-ids.ts';
+import { Forwarder } from '../../http/relay/relay.ts';
 import { RequestTotals } from '../../http/request-totals.ts';
-import { createRouter, type RouterHooks } from '../../http/router.ts';
-import { SlowRequests } from '../../http/slow-requests.ts';
+import { createRouter, loggingHooks } from '../../http/router.ts';
+import { listenRenewably, type RenewableListener, type Renewal } from '../../http/tls.ts';
 import { inTurns } from '../../http/turns.ts';
 import type { Dispatch } from '../../http/types.ts';
-import type { Owner } from '../../ingest/formats/telemetry/telemetry.ts';
+import { LargeBodies } from '../../ingest/admission/large-bodies.ts';
+import { UnknownSenders } from '../../ingest/admission/rate-limits.ts';
+import { ThreadRateLimits } from '../../ingest/admission/shared-rate-limits.ts';
+import { SeenMessages } from '../../ingest/count-once.ts';
+import { ThreadInstances } from '../../ingest/formats/identities/instances.ts';
+import type { Packet, PacketSender } from '../../ingest/formats/telemetry/packet.ts';
+import type { Owner, TelemetryDeps } from '../../ingest/formats/telemetry/telemetry.ts';
 import { packetRoutes } from '../../ingest/host/metrics-host.ts';
-import { systemClock, type TimerClock } from '../../runtime/clock.ts';
+import { Ledger } from '../../ingest/ledger/ledger.ts';
+import { Senders } from '../../ingest/senders.ts';
+import { type Clock, systemClock, type TimerClock } from '../../runtime/clock.ts';
 import { Histogram, watchLoop } from '../../runtime/histogram.ts';
-import type { Log, LogLevel } from '../../runtime/log.ts';
+import { type Log, type LogLevel, threadLog } from '../../runtime/log.ts';
+import { Outbox } from '../../runtime/outbox.ts';
 import { Publisher, Subscriber } from '../../runtime/publication.ts';
-import { threadLog } from '../../runtime/worker-log.ts';
-import { SharedQueues } from '../../storage/commit/queue-monitor.ts';
+import { errorOf, failureOf } from '../../runtime/thread-calls.ts';
+import { ProducerCommitter } from '../../storage/commit/committer.ts';
+import { foldsLate, maxUnfoldedBytes } from '../../storage/commit/embedded-usage.ts';
+import { Intake } from '../../storage/commit/intake.ts';
+import type { ProducerMemory } from '../../storage/commit/journal-memory.ts';
+import { type OtherQueues, SharedQueues } from '../../storage/commit/queue-monitor.ts';
+import { SeriesMirrors } from '../../storage/commit/series-dictionary.ts';
 import type { Config } from '../config/config.ts';
-import { type Beginning, FrontCore } from './front-core.ts';
-import type { FrontStart } from './front-start.ts';
-import type { FrontUpdate, MainUpdate } from './messages.ts';
+import { limitsOf } from '../config/limits.ts';
+import type { Admission, Deleted, FrontStart, FrontUpdate, MainUpdate } from './messages.ts';
 
 /** Interval between publications of the figures, ms. */
 const figuresEveryMs = 1000;
@@ -53,7 +67,6 @@ export class FrontThread {
     }, figuresEveryMs);
   }
 
-  /** Applies the updates so far, and listens. */
   async begin(beginning: Beginning): Promise<void> {
     const { number, queues, ahead, config, fromMain, listener } = this.#start;
     const publish = (message: FrontUpdate) => this.#publisher.publish(message);
@@ -71,7 +84,6 @@ export class FrontThread {
     this.#listener = await listenRenewably(await loadHttpEngine(), { ...listener, dispatch });
   }
 
-  /** Answers packets here, and forwards everything else. */
   #dispatchOf(core: FrontCore, fromMain: Subscriber<MainUpdate>): Dispatch {
     const { config } = this.#start;
     const owner: Owner = {
@@ -83,8 +95,11 @@ export class FrontThread {
       countsHere: (packet, sender) => core.countsHere(packet, sender),
     };
     const routes = routesFrom(packetRoutes(config), { ...core.packets, owner });
-    const hooks = hooksOf(config, this.#totals, this.#log);
-    const answer = createRouter(routes, { ...hooks, notFound: (request) => owner.forward(request) });
+    const answer = createRouter(routes, {
+      ...loggingHooks(config, { log: this.#log, clock: systemClock, randomBytes }),
+      totals: this.#totals,
+      notFound: (request) => owner.forward(request),
+    });
     const isTracing = config.otlpEndpoint !== undefined;
     return inTurns((request) => {
       fromMain.catchUp();
@@ -150,15 +165,147 @@ function clockAhead(by: Float64Array): TimerClock {
   return { ...systemClock, now: () => systemClock.now() + by[0]! };
 }
 
-function hooksOf({ slowRequest, logLevel }: Config, totals: RequestTotals, log: Log): RouterHooks {
+/** The state of the running service that a front-end thread starts with. */
+export interface Beginning {
+  readonly digestSecret: Uint8Array;
+  /** All applications and their keys. */
+  readonly accounts: readonly Write[];
+  /** Origin of the main thread's monotonic clock, Unix ms. */
+  readonly timeOrigin: number;
+  /** The thread's place at the journal of each lane. */
+  readonly producers: readonly ProducerMemory[];
+}
+
+interface FrontCoreDeps {
+  readonly config: Config;
+  readonly others: OtherQueues;
+  readonly clock: TimerClock;
+  readonly log: Log;
+  publish(update: FrontUpdate): void;
+}
+
+/** Always empty: the main thread recognises repeated messages. */
+const noMessages = new SeenMessages();
+
+/** The parts of a front-end thread that count packets. Parts that all threads share are in shared memory. */
+class FrontCore {
+  readonly intake: Intake;
+  readonly packets: TelemetryDeps;
+  readonly #publish: FrontCoreDeps['publish'];
+  readonly #mirrors: SeriesMirrors;
+  readonly #keys: ThreadKeys;
+  readonly #senders = new Senders();
+  readonly #rates: ThreadRateLimits;
+  readonly #instances: ThreadInstances;
+  readonly #clock: Clock;
+  /** The environments whose series were asked for. */
+  readonly #wanted = new Set<number>();
+  #isReady = false;
+  #refusal: ApiError | undefined;
+
+  constructor(parts: FrontCoreDeps, beginning: Beginning) {
+    const { config, others, clock, log, publish } = parts;
+    const { rate, burst, slowCommit } = config;
+    this.#publish = publish;
+    this.#clock = clock;
+    this.#mirrors = new SeriesMirrors(limitsOf(config));
+    this.#keys = new ThreadKeys(
+      clock,
+      new Outbox(clock, () => publish({ about: 'keys', marks: this.#keys.take() })),
+    );
+    this.#keys.update(beginning.accounts);
+    this.#rates = new ThreadRateLimits(rate, burst, performance.timeOrigin - beginning.timeOrigin);
+    const secret = Buffer.from(beginning.digestSecret);
+    this.#instances = new ThreadInstances(config.instanceTtl * 1000, secret);
+    const health = openHealth(() => this.#isReady, publish);
+    const committers = beginning.producers.map((memory) => new ProducerCommitter(memory));
+    const slow = { fromMs: slowCommit, log };
+    this.intake = new Intake(committers, health, clock, config, { others, slow });
+    this.packets = {
+      clock,
+      health,
+      maxBody: config.maxBody,
+      keys: this.#keys,
+      rates: this.#rates,
+      dictionary: this.#mirrors,
+      senders: this.#senders,
+      monitor: this.intake.monitor,
+      usage: { refusal: () => this.#refusal ?? (committers.some(isLate) ? foldsLate : undefined) },
+      unknown: new UnknownSenders(clock.monotonic()),
+      bodies: new LargeBodies(config.bodyBudget),
+      messages: noMessages,
+      ledger: this.#openLedger(parts),
+      instances: this.#instances,
+      laneOf: (application) => this.intake.laneOf(application),
+      collect: () => this.intake.collect(),
+    };
+  }
+
+  #openLedger({ clock, publish }: FrontCoreDeps): Ledger {
+    const outbox = new Outbox(clock, () => publish({ about: 'ledger', figures: ledger.takeFigures() }));
+    const laneOf = (application: number) => this.intake.laneOf(application);
+    const ledger = new Ledger({ clock, outbox, laneOf });
+    return ledger;
+  }
+
+  /** False if the main thread must count the packet: see `Owner`. */
+  countsHere({ f, m, i }: Packet, { application, environment }: PacketSender): boolean {
+    if (i !== undefined && !this.#instances.knows(i, application.number, this.#clock.now())) return false;
+    if (!this.#rates.covers(application)) return false;
+    const series = this.#mirrors.find(environment.number);
+    if (series === undefined) return this.#want(environment.number);
+    for (const feature in f) {
+      for (const variant in f[feature]) if (!series.countsVariant(feature, variant)) return false;
+    }
+    for (const metric in m) if (!series.countsMetric(metric)) return false;
+    return true;
+  }
+
+  #want(environment: number): false {
+    if (!this.#wanted.has(environment)) {
+      this.#wanted.add(environment);
+      this.#publish({ about: 'environment', wanted: environment });
+    }
+    return false;
+  }
+
+  apply(update: MainUpdate): void {
+    if (update.about === 'accounts') this.#keys.update(update.writes);
+    else if (update.about === 'series') this.#mirrors.learn(update.series);
+    else if (update.about === 'dictionary') this.#mirrors.open(update.environment, JSON.parse(update.json));
+    else if (update.about === 'limit') this.#rates.learn(update.limit);
+    else if (update.about === 'instances') this.#instances.learn(update.change);
+    else if (update.about === 'deletion') this.#forget(update);
+    else if (update.about === 'admission') this.#setAdmission(update.admission);
+    else this.#rates.set(update.settings.rate, update.settings.burst);
+  }
+
+  #setAdmission({ ready, refusal }: Admission): void {
+    this.#isReady = ready;
+    this.#refusal = refusal && (errorOf(refusal) as ApiError);
+  }
+
+  #forget({ application, environments, whole }: Deleted): void {
+    for (const environment of environments) {
+      this.#mirrors.forget(environment);
+      this.#wanted.delete(environment);
+      this.#senders.forget(environment);
+    }
+    if (whole) this.#rates.forget(application);
+  }
+}
+
+/** Checked here as well, because the main thread may be busy. */
+function isLate({ unfoldedBytes }: ProducerCommitter): boolean {
+  return unfoldedBytes > maxUnfoldedBytes;
+}
+
+function openHealth(isReady: () => boolean, publish: FrontCoreDeps['publish']) {
   return {
-    totals,
-    ids: new RequestIds(randomBytes),
-    failed: (error, about) => log.error('a request failed', { ...about, error }),
-    clock: systemClock,
-    slow: new SlowRequests(slowRequest, log, systemClock),
-    ...(logLevel === 'debug' && {
-      accessLog: { answered: (answered) => log.debug('request', { ...answered }) },
-    }),
+    get ready() {
+      return isReady();
+    },
+    /** The main thread decides whether the service recovers. */
+    failed: (error: unknown) => publish({ about: 'failure', failure: failureOf(error) }),
   };
 }

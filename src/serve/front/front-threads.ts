@@ -9,9 +9,9 @@ import type { Directory } from '../../accounts/directory.ts';
 import type { AccountStore, Write } from '../../accounts/store/account-store.ts';
 import { allKeyWrites, keyWrites } from '../../accounts/thread-keys.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import { Receiver } from '../../http/relay/receiver.ts';
-import { type Renewable, type Renewal, reopenAll } from '../../http/renewable.ts';
+import { Receiver } from '../../http/relay/relay.ts';
 import type { RequestTotals } from '../../http/request-totals.ts';
+import { type Renewable, type Renewal, reopenAll } from '../../http/tls.ts';
 import type { ListenOptions } from '../../http/types.ts';
 import type { SharedLimit } from '../../ingest/admission/shared-rate-limits.ts';
 import type { CountingDeps } from '../../ingest/count-once.ts';
@@ -29,10 +29,15 @@ import { DurableSeries } from '../../storage/commit/series-dictionary.ts';
 import type { UsageStore } from '../../storage/commit/usage-store.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { Config } from '../config/config.ts';
-import type { Beginning } from './front-core.ts';
-import { type FrontStart, joinedListener } from './front-start.ts';
-import type { FrontThread } from './front-thread.ts';
-import type { Deleted, FrontUpdate, LiveSettings, MainUpdate } from './messages.ts';
+import type { Beginning, FrontThread } from './front-thread.ts';
+import {
+  type Deleted,
+  type FrontStart,
+  type FrontUpdate,
+  joinedListener,
+  type LiveSettings,
+  type MainUpdate,
+} from './messages.ts';
 
 interface FrontDeps {
   readonly config: Config;
@@ -114,7 +119,7 @@ export class FrontThreads {
     return this.#threads.map(({ delays }, at) => ({ name: `front-${at + 1}`, delays }));
   }
 
-  /** Makes the threads listen. Resolves when they do. Call it before the first packet is counted. */
+  /** Resolves when the threads listen. Call it before the first packet is counted. */
   async begin(owner: FrontOwner, totals: RequestTotals): Promise<void> {
     if (this.#threads.length === 0) return;
     const durable = new DurableSeries(owner.counting.dictionary);
@@ -161,12 +166,10 @@ export class FrontThreads {
     this.#publish({ about: 'limit', limit });
   }
 
-  /** Publishes a change of the instance ids that were found. */
   shareInstances(change: InstanceChange): void {
     this.#publish({ about: 'instances', change });
   }
 
-  /** Changes settings that take effect without a restart. */
   set(settings: LiveSettings): void {
     this.#publish({ about: 'settings', settings });
   }
@@ -190,7 +193,6 @@ export class FrontThreads {
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('stopListening', graceMs)));
   }
 
-  /** Commits what waits, and ends the threads. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('finish')));
@@ -280,7 +282,6 @@ export class FrontThreads {
   }
 }
 
-/** The parts of the thread at an index. */
 function beginningOf({ usageStore, accountStore }: FrontOwner, at: number): Beginning {
   return {
     digestSecret: usageStore.digestSecret,

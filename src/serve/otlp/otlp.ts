@@ -1,21 +1,21 @@
-/*
- * src/serve/otlp: sends usage, and traces of requests, to an OpenTelemetry collector. This folder is loaded only if a collector is
- * configured.
- */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { version } from '../../../package.json' with { type: 'json' };
-import type { RequestTraces } from '../../http/traced.ts';
-import { readTextFile } from '../../runtime/text-file.ts';
+import type { RequestTraces } from '../../http/router.ts';
+import { readTextFile } from '../../runtime/files.ts';
 import type { TraceDelivery } from '../../webhooks/deliverer.ts';
 import type { Config } from '../config/config.ts';
-import { readHeaders } from './headers.ts';
 import { SampledTraces } from './sampled-traces.ts';
 import { type PushDeps, UsagePush } from './usage-push.ts';
 
-/** Maximum number of waiting spans: those of some more than five seconds. */
+/*
+ * src/serve/otlp: sends usage, and traces of requests, to an OpenTelemetry collector. This folder is loaded only if a collector is
+ * configured.
+ */
+
+/** Maximum number of waiting spans: five seconds of them. */
 const maxWaitingSpans = 4096;
 
 export interface Collector {
@@ -25,7 +25,6 @@ export interface Collector {
   readonly traceDelivery: TraceDelivery | undefined;
   /** Sends usage at an interval. @returns stops it, after the current round */
   start(): () => Promise<void>;
-  /** Sends waiting traces. */
   close(): Promise<void>;
 }
 
@@ -60,4 +59,25 @@ function headersIn(file: string): Record<string, string> {
   } catch (error) {
     throw new Error(`Cannot use --otlp-headers-file ${file}: ${(error as Error).message}`);
   }
+}
+
+const token = /^[!#$%&'*+.^_`|~\w-]+$/;
+const value = /^[\x20-\x7e]*$/;
+
+/**
+ * Parses `NAME: VALUE` lines. Skips empty lines and comments, which begin with `#`.
+ * @throws {Error} that names the line without its content
+ */
+export function readHeaders(text: string): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (const [at, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).trim();
+    const content = line.slice(colon + 1).trim();
+    if (colon < 0 || !token.test(name) || !value.test(content))
+      throw new Error(`line ${at + 1} is not NAME: VALUE`);
+    headers.set(name.toLowerCase(), content);
+  }
+  return Object.fromEntries(headers);
 }

@@ -14,7 +14,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ApiError } from '../../contract/errors.ts';
-import type { RequestTrace, RequestTraces } from '../../http/traced.ts';
+import type { RequestTrace, RequestTraces } from '../../http/router.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { PartOfSpan, Span as ServiceSpan } from '../../runtime/spans.ts';
@@ -33,8 +33,8 @@ interface TraceSettings {
 const maxPerSecond = 100;
 
 /**
- * Traces requests whose `traceparent` has the sampled flag, and a sample of those without a `traceparent`. Other requests cost one
- * header look-up and one random number.
+ * Traces requests whose `traceparent` has the sampled flag, and a sample of the others. An untraced request costs one header look-up
+ * and one random number.
  */
 export class SampledTraces {
   readonly requests: RequestTraces;
@@ -55,12 +55,11 @@ export class SampledTraces {
     this.requests = { begin: (request) => this.#begin(request) };
   }
 
-  /** Sends waiting spans. */
   close(): Promise<void> {
     return this.#provider.shutdown();
   }
 
-  /** Starts the span of a webhook delivery, in the trace of the request that caused it, or in a sampled trace of its own. */
+  /** In the trace of the request that caused the delivery, or in a sampled trace of its own. */
   delivery(cause: string | undefined, attributes: PartOfSpan['attributes']): TracedSpan | undefined {
     const parent = cause === undefined ? this.#byChance() : this.#continued(cause, undefined);
     return parent && this.#start('POST webhook', SpanKind.CLIENT, { ...attributes }, parent)?.traced;
@@ -83,7 +82,6 @@ export class SampledTraces {
     return random() * oneIn < 1 ? ROOT_CONTEXT : undefined;
   }
 
-  /** The context of a `traceparent`, if it is sampled. */
   #continued(traceparent: string, tracestate: string | undefined): Context | undefined {
     const carrier = { traceparent, ...(tracestate !== undefined && { tracestate }) };
     const parent = this.#propagator.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);
@@ -120,7 +118,6 @@ function endSpan(span: Span, traced: TracedSpan, method: string, route: string, 
   return { ...reply, headers: { ...headers, traceresponse: traced.traceparent } };
 }
 
-/** A span that is sent to the collector when it ends. */
 class TracedSpan implements ServiceSpan {
   readonly #tracer: Tracer;
   readonly #span: Span;

@@ -31,7 +31,6 @@ export interface PushDeps {
 export class UsagePush {
   readonly #core: PushDeps;
   readonly #exporter: Pick<PushMetricExporter, 'export'>;
-  /** Whether a failure has been logged. */
   #isFailing = false;
 
   constructor(core: PushDeps, exporter: Pick<PushMetricExporter, 'export'>) {
@@ -39,7 +38,6 @@ export class UsagePush {
     this.#exporter = exporter;
   }
 
-  /** Sends usage at an interval. @returns stops it */
   start(everyMs: number): () => Promise<void> {
     const stopping = new AbortController();
     const { signal } = stopping;
@@ -98,8 +96,8 @@ export class UsagePush {
 }
 
 /**
- * Whether this machine sends usage. Among nodes, which all have the same counts, it is the one that is up and has the lowest
- * directory id. While nodes disagree, two may send the same points, or none does: sums are cumulative, so nothing is lost.
+ * True if this machine sends usage. Among nodes, which all have the same counts, it is the connected one with the lowest directory id.
+ * While nodes disagree, two may send the same points, or none: sums are cumulative, so nothing is lost.
  */
 export function isSender(
   status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined,
@@ -110,7 +108,6 @@ export function isSender(
   return up.sort()[0] === status.directory;
 }
 
-/** The counts of an application in a period (Unix ms). */
 interface PushedUsage {
   readonly application: Pick<Application, 'id' | 'name' | 'teamId'>;
   readonly usage: MonthUsage;
@@ -120,8 +117,8 @@ interface PushedUsage {
 }
 
 /**
- * Usage as OpenTelemetry metrics. Sums are cumulative from the beginning of the month. No attribute names the sending machine,
- * so that a point that two machines send counts once.
+ * Usage as OpenTelemetry metrics. Sums are cumulative from the beginning of the month. No attribute names the sending machine, so a
+ * point that two machines send counts once.
  */
 function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): ResourceMetrics {
   const { id, name, teamId } = application;

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { readTextFile } from '../../runtime/text-file.ts';
+import { readTextFile } from '../../runtime/files.ts';
 import { type Destination, removeGently } from './destination.ts';
 import type { S3Settings } from './make-scheduled.ts';
 import { writeFileWhole } from './write-file.ts';

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPresent, readable } from '../../runtime/presence.ts';
+import { isPresent, readable } from '../../runtime/files.ts';
 import { isFoldedWhole, type JournalPlace, journalPlace, openJournal, peopleOf } from '../commit/fold.ts';
 import { checkSegments, isJournalEmpty } from '../journal/directory.ts';
 import { JournalDamaged } from '../journal/errors.ts';

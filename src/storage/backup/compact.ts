@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import { checkPages, newestMeta } from '../lmdb/check-pages.ts';
 import { syncPath } from '../lmdb/disk.ts';
 import { openLmdb } from '../lmdb/lmdb.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDenied, permissionDenied, presenceOf } from '../../runtime/presence.ts';
+import { isDenied, permissionDenied, presenceOf } from '../../runtime/files.ts';
 import type { Pace } from './pace.ts';
 import type { Sink, Written } from './write-backup.ts';
 import { writeFileWhole } from './write-file.ts';

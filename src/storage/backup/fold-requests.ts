@@ -6,7 +6,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import { areJournalsEmpty } from '../journal/directory.ts';
 import { journalsOf } from '../lmdb/layout.ts';
 import { isLocked } from '../lmdb/lock.ts';

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { presenceOf, readable } from '../../runtime/presence.ts';
+import { presenceOf, readable } from '../../runtime/files.ts';
 import { newestMetaIn } from '../lmdb/check-pages.ts';
 import { currentLayout, layouts } from '../lmdb/layout.ts';
 import type { BackupKey } from './backup-key.ts';

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import { checkPagesOf, newestMeta, PageSet } from '../lmdb/check-pages.ts';
 import { createAtomically } from '../lmdb/data-directory.ts';
 import { forgetJournals, openIfCurrent, usageLayout } from '../lmdb/layout.ts';

@@ -1,6 +1,5 @@
-import { threadStart } from '../../runtime/answer-calls.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { ThreadCalls } from '../../runtime/thread-calls.ts';
+import { ThreadCalls, threadStart } from '../../runtime/thread-calls.ts';
 import { type Destination, folderDestination } from './destination.ts';
 import { type Keeping, latestBackup, makeScheduled } from './make-scheduled.ts';
 import { Pace } from './pace.ts';

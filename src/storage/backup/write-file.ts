@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isPresent, permissionDenied, presenceOf } from '../../runtime/presence.ts';
+import { isPresent, permissionDenied, presenceOf } from '../../runtime/files.ts';
 import { diskSpace, shortageIn, syncPath } from '../lmdb/disk.ts';
 import { isLocked, lockWritten } from '../lmdb/lock.ts';
 import type { Sink } from './write-backup.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import { areJournalsEmpty, checkSegments } from '../journal/directory.ts';
 import {
   checkStores,

@@ -1,4 +1,4 @@
-import { answerCalls, threadStart } from '../../runtime/answer-calls.ts';
+import { answerCalls, threadStart } from '../../runtime/thread-calls.ts';
 import { openUsageTables } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
 import { foldActions, type Journals } from './fold.ts';

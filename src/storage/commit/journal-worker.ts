@@ -1,4 +1,4 @@
-import { answerCalls, threadStart } from '../../runtime/answer-calls.ts';
+import { answerCalls, threadStart } from '../../runtime/thread-calls.ts';
 import { type JournalPlace, openJournal } from './fold.ts';
 import { FrameAppender } from './frame-appender.ts';
 import { FrameSlot, JournalState } from './journal-memory.ts';

@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import type {
   AuthorizationCode,
   DeviceCode,

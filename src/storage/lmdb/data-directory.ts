@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isStoreFailure } from '../../runtime/failures.ts';
-import { isPresent, readable } from '../../runtime/presence.ts';
+import { isPresent, readable } from '../../runtime/files.ts';
 import { checkPages, endsEarly } from './check-pages.ts';
 import { probeDisk, shortageIn, syncPath } from './disk.ts';
 

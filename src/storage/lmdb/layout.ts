@@ -2,7 +2,7 @@ import { constants, copyFileSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import { carryNothing } from './carried.ts';
 import { cannotOpen, checkDataFiles, dataFileOf, type StoreName } from './data-directory.ts';
 import { syncPath } from './disk.ts';

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
 import * as lmdb from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { permissionDenied, readable } from '../../runtime/presence.ts';
+import { permissionDenied, readable } from '../../runtime/files.ts';
 import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
 /** The right to be the one process that uses a data directory. */

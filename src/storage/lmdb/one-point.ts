@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { ABORT } from 'lmdb';
-import { isPresent } from '../../runtime/presence.ts';
+import { isPresent } from '../../runtime/files.ts';
 import { type Meta, newestMeta } from './check-pages.ts';
 import { accountsLayout, attachLaidOut, currentLayout, usageLayout } from './layout.ts';
 import type { LmdbEnvironment } from './lmdb.ts';

@@ -1,9 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellsOf, numberOf, TimeReader, timeOf, wholeOf } from '../../../src/cli/import/cells.ts';
-import { csvReader, ndjsonReader } from '../../../src/cli/import/export-readers.ts';
-import type { RowReader } from '../../../src/cli/import/rows.ts';
-import { Covered, unleashReader, unleashVariantsReader } from '../../../src/cli/import/unleash-readers.ts';
+import {
+  Covered,
+  csvReader,
+  ndjsonReader,
+  unleashReader,
+  unleashVariantsReader,
+} from '../../../src/cli/import/readers.ts';
+import {
+  cellsOf,
+  numberOf,
+  type RowReader,
+  TimeReader,
+  timeOf,
+  wholeOf,
+} from '../../../src/cli/import/rows.ts';
 import { csvText, originalText } from '../../../src/contract/escaping.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12) / 1000;

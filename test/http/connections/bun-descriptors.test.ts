@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Descriptors } from '../../../src/http/connections/limiter.ts';
+import type { Descriptors } from '../../../src/http/connection-limiter.ts';
 import { loadDescriptors, loadHttpEngine } from '../../../src/http/engines/runtime.ts';
 
 const ends: (() => unknown)[] = [];

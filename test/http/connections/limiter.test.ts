@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ConnectionLimiter, type Peer, usualLimit } from '../../../src/http/connections/limiter.ts';
-import { IpNetworks } from '../../../src/runtime/ip-networks.ts';
+import { ConnectionLimiter, type Peer, usualLimit } from '../../../src/http/connection-limiter.ts';
+import { IpNetworks } from '../../../src/runtime/addresses.ts';
 
 /** A limiter of a process with these connections and ten other open files. */
 function limiterOf(peers: Peer[], perAddress?: number) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type OpenConnection, surplusOf } from '../../../src/http/connections/limiter.ts';
+import { type OpenConnection, surplusOf } from '../../../src/http/connection-limiter.ts';
 
 const unlimited = Number.POSITIVE_INFINITY;
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clientAddress, type Proxies } from '../../../src/http/proxies/client-address.ts';
-import { plainAddress } from '../../../src/runtime/ip-address.ts';
-import { IpNetworks, readNetworks } from '../../../src/runtime/ip-networks.ts';
+import { clientAddress, type Proxies } from '../../../src/http/client-address.ts';
+import { IpNetworks, plainAddress, readNetworks } from '../../../src/runtime/addresses.ts';
 import { fakeRequest } from '../support/fake-request.ts';
 
 /** The addresses that one listener determines, and its warnings. */

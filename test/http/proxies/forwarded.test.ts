@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { forwardedForNodes, forwardedNodes } from '../../../src/http/proxies/forwarded.ts';
+import { forwardedForNodes, forwardedNodes } from '../../../src/http/client-address.ts';
 
 const gap = undefined;
 

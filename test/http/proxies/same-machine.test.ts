@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isFromSameMachine } from '../../../src/http/proxies/client-address.ts';
-import { IpNetworks } from '../../../src/runtime/ip-networks.ts';
+import { isFromSameMachine } from '../../../src/http/client-address.ts';
+import { IpNetworks } from '../../../src/runtime/addresses.ts';
 
 const nobody = new IpNetworks([]);
 

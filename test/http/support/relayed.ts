@@ -1,6 +1,5 @@
 import { MessageChannel } from 'node:worker_threads';
-import { Forwarder } from '../../../src/http/relay/forwarder.ts';
-import { Receiver } from '../../../src/http/relay/receiver.ts';
+import { Forwarder, Receiver } from '../../../src/http/relay/relay.ts';
 import type { HttpEngine } from '../../../src/http/types.ts';
 
 /** An HTTP engine whose listeners forward every request, as a front-end thread does, but within this thread. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readBody } from '../../../src/http/body.ts';
-import { parseQuery } from '../../../src/http/form-text.ts';
-import { sharedHeaders, withRequestId } from '../../../src/http/reused-headers.ts';
+import { parseQuery } from '../../../src/http/pairs.ts';
+import { sharedHeaders, withRequestId } from '../../../src/http/request-ids.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { ClientGone, type Dispatch, type Reply, type Request, type Route } from '../../../src/http/types.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';

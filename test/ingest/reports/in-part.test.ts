@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isName } from '../../../src/contract/names.ts';
-import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
+import { bytesField, joinFields, numberField } from '../../../src/grpc/protobuf.ts';
 import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/formats/reports/proto.ts';
 import type { MetricsReport, Report, UsageReport } from '../../../src/ingest/formats/reports/report.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesField, joinFields } from '../../../src/grpc/proto-writer.ts';
+import { bytesField, joinFields } from '../../../src/grpc/protobuf.ts';
 import { decodeMetricsReport } from '../../../src/ingest/formats/reports/proto.ts';
 import { bytes, codeOf, doubleField, headFields } from '../../support/proto-fields.ts';
 

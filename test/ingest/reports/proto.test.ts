@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
 import { isName } from '../../../src/contract/names.ts';
-import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
+import { bytesField, joinFields, numberField } from '../../../src/grpc/protobuf.ts';
 import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/formats/reports/proto.ts';
 import { bytes, codeOf, headFields } from '../../support/proto-fields.ts';

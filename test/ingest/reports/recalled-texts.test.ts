@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recall } from '../../../src/grpc/proto-reader.ts';
+import { recall } from '../../../src/grpc/protobuf.ts';
 
 const recallText = (text: string) => {
   const bytes = Buffer.from(`<${text}>`);

@@ -1,7 +1,7 @@
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, test } from 'vitest';
-import { readHeaders } from '../../../src/serve/otlp/headers.ts';
+import { readHeaders } from '../../../src/serve/otlp/otlp.ts';
 import { SampledTraces } from '../../../src/serve/otlp/sampled-traces.ts';
 import { isSender } from '../../../src/serve/otlp/usage-push.ts';
 import { requestOf } from '../../auth/fixture.ts';

@@ -1,12 +1,13 @@
 import type { TObject } from 'typebox';
-import { Location, NotCached } from '../../../http/declared-headers.ts';
-import type {
-  Access,
-  DeclaredAnswer,
-  Endpoint,
-  Headers,
-  Operation,
-  Parameter,
+import {
+  type Access,
+  type DeclaredAnswer,
+  type Endpoint,
+  type Headers,
+  Location,
+  NotCached,
+  type Operation,
+  type Parameter,
 } from '../../../http/endpoint.ts';
 import { queryParameters } from '../../../http/query-reader.ts';
 

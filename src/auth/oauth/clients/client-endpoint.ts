@@ -2,8 +2,14 @@ import Type, { type Static, type TObject, type TProperties } from 'typebox';
 import type { Directory } from '../../../accounts/directory.ts';
 import { ApiError, storeUnavailable } from '../../../contract/errors.ts';
 import { type Shown, text } from '../../../contract/shapes/fields.ts';
-import { NotCached, RetryAfter } from '../../../http/declared-headers.ts';
-import type { DeclaredAnswer, Endpoint, Headers, Operation } from '../../../http/endpoint.ts';
+import {
+  type DeclaredAnswer,
+  type Endpoint,
+  type Headers,
+  NotCached,
+  type Operation,
+  RetryAfter,
+} from '../../../http/endpoint.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Request } from '../../../http/types.ts';
 import { KeyedLimits } from '../../../ingest/admission/rate-limits.ts';
-import { networkOf } from '../../../runtime/ip-address.ts';
+import { networkOf } from '../../../runtime/addresses.ts';
 import type { AuthenticatedClient } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
 

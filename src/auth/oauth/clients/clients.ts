@@ -7,7 +7,7 @@ import { isUsable, verifyClient } from '../../../accounts/api-keys.ts';
 import type { Directory } from '../../../accounts/directory.ts';
 import { isSameRedirect } from '../../../accounts/redirect-uris.ts';
 import { matchesHash } from '../../../accounts/secrets.ts';
-import { decodeFormText } from '../../../http/form-text.ts';
+import { decodeFormText } from '../../../http/pairs.ts';
 import type { Session } from '../../../storage/lmdb/auth-records.ts';
 import type { ApiKey, OAuthClient, User } from '../../../storage/lmdb/records.ts';
 import type { Form } from './form.ts';

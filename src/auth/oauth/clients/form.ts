@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { ApiError } from '../../../contract/errors.ts';
 import { decodeText, readBody } from '../../../http/body.ts';
-import { parsePairs } from '../../../http/form-text.ts';
+import { parsePairs } from '../../../http/pairs.ts';
 import type { Request } from '../../../http/types.ts';
 import { OAuthError } from './oauth-error.ts';
 

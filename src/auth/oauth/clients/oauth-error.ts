@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { oneOf, text } from '../../../contract/shapes/fields.ts';
-import { NotCached } from '../../../http/declared-headers.ts';
-import type { DeclaredAnswer, Headers } from '../../../http/endpoint.ts';
-import { sharedHeaders } from '../../../http/reused-headers.ts';
+import { type DeclaredAnswer, type Headers, NotCached } from '../../../http/endpoint.ts';
+import { sharedHeaders } from '../../../http/request-ids.ts';
 import type { Reply } from '../../../http/types.ts';
 
 /**

@@ -4,8 +4,8 @@
  */
 import { hashSecret, matchesHash, type RandomBytes } from '../../../accounts/secrets.ts';
 import type { AccountStore, Draft } from '../../../accounts/store/account-store.ts';
+import { networkOf } from '../../../runtime/addresses.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { networkOf } from '../../../runtime/ip-address.ts';
 import type { Allowance, DeviceCode } from '../../../storage/lmdb/auth-records.ts';
 
 /** Lifetime of a device's codes (RFC 8628 §3.2), seconds. */

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { postgresUnavailable, storeUnavailable } from '../../../contract/errors.ts';
 import { text } from '../../../contract/shapes/fields.ts';
-import { Challenge, NotCached } from '../../../http/declared-headers.ts';
-import { type Endpoint, type Group, jsonAnswer } from '../../../http/endpoint.ts';
+import { Challenge, type Endpoint, type Group, jsonAnswer, NotCached } from '../../../http/endpoint.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import { type ClientRates, holderKeyOf } from '../clients/client-limits.ts';
 import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from '../clients/oauth-error.ts';

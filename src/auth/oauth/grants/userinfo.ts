@@ -1,8 +1,13 @@
 import Type, { type Static } from 'typebox';
 import type { Directory } from '../../../accounts/directory.ts';
 import { flag, listOf, type Shown, text } from '../../../contract/shapes/fields.ts';
-import { NotCached } from '../../../http/declared-headers.ts';
-import { type Endpoint, type Headers, jsonAnswer, type Operation } from '../../../http/endpoint.ts';
+import {
+  type Endpoint,
+  type Headers,
+  jsonAnswer,
+  NotCached,
+  type Operation,
+} from '../../../http/endpoint.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import type { OAuthClient, User } from '../../../storage/lmdb/records.ts';
 import { findClient, teamsThrough } from '../clients/clients.ts';

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { listOf } from '../../../contract/shapes/fields.ts';
-import { TaggedHeaders } from '../../../http/declared-headers.ts';
-import type { Endpoint } from '../../../http/endpoint.ts';
+import { type Endpoint, TaggedHeaders } from '../../../http/endpoint.ts';
 import { publicJson } from '../../../http/entity-tag.ts';
 import type { Handler } from '../../../http/types.ts';
 import { type PublicJwk, publishedAheadSeconds, type SigningKeys } from './signing-keys.ts';

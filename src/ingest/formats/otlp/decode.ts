@@ -1,5 +1,5 @@
 import { ApiError } from '../../../contract/errors.ts';
-import { ProtoReader } from '../../../grpc/proto-reader.ts';
+import { ProtoReader } from '../../../grpc/protobuf.ts';
 import { decodeText, parseJson } from '../../../http/body.ts';
 import { checkJsonEntries } from '../../json-text.ts';
 import {

@@ -1,9 +1,9 @@
 import type { ApiError } from '../../../contract/errors.ts';
-import { messageFrame } from '../../../grpc/frames.ts';
-import { bytesField, joinFields, numberField } from '../../../grpc/proto-writer.ts';
+import { bytesField, joinFields, numberField } from '../../../grpc/protobuf.ts';
+import { messageFrame } from '../../../grpc/protocol.ts';
+import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
-import { problem } from '../../../http/problem.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import { type Format, handlerOf } from '../../declared.ts';

@@ -1,11 +1,16 @@
 import { ApiError } from '../../../contract/errors.ts';
-import { trailersFrame } from '../../../grpc/frames.ts';
-import { attemptsHeader, checkDeadline, isRetry } from '../../../grpc/metadata.ts';
-import { ok, statusOf } from '../../../grpc/status.ts';
+import {
+  attemptsHeader,
+  checkDeadline,
+  isRetry,
+  ok,
+  statusOf,
+  trailersFrame,
+} from '../../../grpc/protocol.ts';
+import { problem } from '../../../http/answer.ts';
 import { contentCoding, overhead } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
 import { checkFrame, headerBytes, isCompressed } from '../../../http/grpc-frame.ts';
-import { problem } from '../../../http/problem.ts';
 import { type Layer, SentBody } from '../../../http/sent-body.ts';
 import { ClientGone, type Reply, type Request } from '../../../http/types.ts';
 import type { Clock } from '../../../runtime/clock.ts';

@@ -1,6 +1,6 @@
 import type { ApiError } from '../../../contract/errors.ts';
-import { messageFrame } from '../../../grpc/frames.ts';
-import { numberField } from '../../../grpc/proto-writer.ts';
+import { numberField } from '../../../grpc/protobuf.ts';
+import { messageFrame } from '../../../grpc/protocol.ts';
 import { type Intake, type MessageHandler, Pipeline, type Transport } from '../../pipeline.ts';
 import { metricsMessage, type ReportFormat, usageMessage } from './formats.ts';
 import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { ApiError } from '../../../contract/errors.ts';
 import { parseJson } from '../../../http/body.ts';
-import { type FaultRows, shapeError } from '../../../http/shape-error.ts';
+import { type FaultRows, shapeError } from '../../../http/json-body.ts';
 import { compiled } from '../../../runtime/compiled.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
 import { canonicalInteger, quoteLargeNumbers } from '../../json-text.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../contract/errors.ts';
-import { ProtoReader } from '../../../grpc/proto-reader.ts';
+import { ProtoReader } from '../../../grpc/protobuf.ts';
 import { unixMs } from '../../../runtime/rfc3339.ts';
 import { addNote } from '../../omissions.ts';
 import type { ClaimedSender } from '../../pipeline.ts';

@@ -1,5 +1,10 @@
-import { ContentEncoding } from '../../../http/declared-headers.ts';
-import type { Group, Operation, Parameter, Refusals } from '../../../http/endpoint.ts';
+import {
+  ContentEncoding,
+  type Group,
+  type Operation,
+  type Parameter,
+  type Refusals,
+} from '../../../http/endpoint.ts';
 import {
   acceptedHeaders,
   cors,

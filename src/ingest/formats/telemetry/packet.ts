@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { KeyHolder } from '../../../accounts/key-index.ts';
 import { isName } from '../../../contract/names.ts';
 import { Name } from '../../../contract/shapes/fields.ts';
-import { shapeError } from '../../../http/shape-error.ts';
+import { shapeError } from '../../../http/json-body.ts';
 import { compiled } from '../../../runtime/compiled.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
 import { quoteLargeNumbers } from '../../json-text.ts';

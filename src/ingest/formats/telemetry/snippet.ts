@@ -1,6 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { TaggedHeaders } from '../../../http/declared-headers.ts';
-import type { Endpoint, Group, Headers, Operation } from '../../../http/endpoint.ts';
+import {
+  type Endpoint,
+  type Group,
+  type Headers,
+  type Operation,
+  TaggedHeaders,
+} from '../../../http/endpoint.ts';
 import { entityTag, isTagIn } from '../../../http/entity-tag.ts';
 import { codingFor } from '../../../http/negotiation.ts';
 import type { Handler, Reply } from '../../../http/types.ts';

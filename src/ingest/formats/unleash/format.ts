@@ -1,7 +1,12 @@
 import Type from 'typebox';
 import { notedHeader } from '../../../contract/notes.ts';
-import { ContentEncoding } from '../../../http/declared-headers.ts';
-import type { Endpoint, Group, Operation, Refusals } from '../../../http/endpoint.ts';
+import {
+  ContentEncoding,
+  type Endpoint,
+  type Group,
+  type Operation,
+  type Refusals,
+} from '../../../http/endpoint.ts';
 import {
   acceptedHeaders,
   cors,

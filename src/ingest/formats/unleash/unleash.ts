@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../contract/errors.ts';
+import { problem } from '../../../http/answer.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
-import { problem } from '../../../http/problem.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import { type Digest, digestWords } from '../../../storage/commit/records.ts';

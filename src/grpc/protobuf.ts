@@ -1,0 +1,296 @@
+import { ApiError } from '../contract/errors.ts';
+import { maxEntries, tooManyEntries } from './entry-limit.ts';
+
+/** The wire type of a value: the low three bits of its tag. */
+const varint = 0;
+const fixed64 = 1;
+const delimited = 2;
+const group = 3;
+const groupEnd = 4;
+const fixed32 = 5;
+
+/** Maximum nesting of groups in an unknown field, as in protobuf's own readers. */
+const deepestGroup = 100;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the fields of a protobuf message in order (https://protobuf.dev/programming-guides/encoding). Allocates only what it returns.
+ * Call `next` until it returns false, and after each read or `skip` the value of `field`.
+ */
+export class ProtoReader {
+  field = 0;
+  #layout = 0;
+  #at = 0;
+  #end: number;
+  readonly #bytes: Buffer;
+  /** Messages that may still be entered. */
+  #entriesLeft: number;
+  /** The halves of the last varint. All 32 bits of `low` count, signed or not. */
+  #low = 0;
+  #high = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#end = bytes.length;
+    this.#entriesLeft = maxEntries('protobuf', bytes.length);
+  }
+
+  /** Advances to the next field; false at the end of the message. @throws {ApiError} `invalid_protobuf` */
+  next(): boolean {
+    if (this.#at === this.#end) return false;
+    this.#readVarint();
+    this.field = this.#low >>> 3;
+    this.#layout = this.#low & 7;
+    if (this.field === 0 || this.#high !== 0) throw malformed();
+    return true;
+  }
+
+  /** An `int32`: the low 32 bits of a longer varint, as in protobuf's own readers. */
+  int32(): number {
+    this.#expect(varint);
+    this.#readVarint();
+    return this.#low | 0;
+  }
+
+  /** A non-negative `int32`; `NaN` for a negative one. */
+  count(): number {
+    const value = this.int32();
+    return value < 0 ? Number.NaN : value;
+  }
+
+  /** Appends the values of a repeated `int32`, packed or not, to `all`. */
+  int32s(all: number[]): void {
+    if (this.#layout !== delimited) {
+      all.push(this.int32());
+      return;
+    }
+    const end = this.#takeDelimited();
+    while (this.#at < end) {
+      this.#readVarint();
+      all.push(this.#low | 0);
+    }
+    if (this.#at > end) throw malformed();
+  }
+
+  /** An `int64`, exact up to 2^53. */
+  int64(): number {
+    this.#expect(varint);
+    this.#readVarint();
+    return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
+  }
+
+  /** A `fixed64`; a negative `sfixed64` is larger than 2^63. */
+  fixed64(): bigint {
+    this.#expect(fixed64);
+    const from = this.#at;
+    this.#pass(8);
+    return this.#bytes.readBigUInt64LE(from);
+  }
+
+  /** A `double`, possibly infinite or `NaN`. */
+  double(): number {
+    this.#expect(fixed64);
+    const from = this.#at;
+    this.#pass(8);
+    return this.#bytes.readDoubleLE(from);
+  }
+
+  /** A `string` that the message cannot do without. @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
+  string(): string {
+    const text = this.text();
+    if (text === notUtf8) throw new ApiError('invalid_encoding', 'A string in the message is not UTF-8');
+    return text;
+  }
+
+  /** A `string`; `notUtf8` if it is not UTF-8, so that only its own entry is left out. */
+  text(): string {
+    const end = this.#takeDelimited();
+    const text = decode(this.#bytes, this.#at, end);
+    this.#at = end;
+    return text;
+  }
+
+  /** As `text`, if it is likely to recur and is not secret. */
+  name(): string {
+    const end = this.#takeDelimited();
+    const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
+    this.#at = end;
+    return text;
+  }
+
+  /** The bytes of a delimited value, without reading it. They are part of the message. @throws {ApiError} `invalid_protobuf` */
+  peekBytes(): Buffer {
+    const from = this.#at;
+    const end = this.#takeDelimited();
+    const start = this.#at;
+    this.#at = from;
+    return this.#bytes.subarray(start, end);
+  }
+
+  /**
+   * Enters the message that is the field's value. Pass the result to `leave` after its last field.
+   * @throws {ApiError} `body_too_large` if there are more messages than the size allows
+   */
+  enter(): number {
+    this.#entriesLeft -= 1;
+    if (this.#entriesLeft < 0) throw tooManyEntries;
+    const outer = this.#end;
+    this.#end = this.#takeDelimited();
+    return outer;
+  }
+
+  leave(outer: number): void {
+    this.#end = outer;
+  }
+
+  /** @throws {ApiError} `invalid_protobuf` */
+  skip(): void {
+    const layout = this.#layout;
+    if (layout === varint) this.#readVarint();
+    else if (layout === fixed64) this.#pass(8);
+    else if (layout === delimited) this.#at = this.#takeDelimited();
+    else if (layout === group) this.#skipGroup();
+    else if (layout === fixed32) this.#pass(4);
+    else throw malformed();
+  }
+
+  /** Not recursive, because the sender chooses the depth of groups. */
+  #skipGroup(): void {
+    const open = [this.field];
+    while (open.length > 0) {
+      if (!this.next() || open.length > deepestGroup) throw malformed();
+      if (this.#layout === group) open.push(this.field);
+      else if (this.#layout !== groupEnd) this.skip();
+      else if (open.pop() !== this.field) throw malformed();
+    }
+  }
+
+  #expect(layout: number): void {
+    if (this.#layout !== layout) throw malformed();
+  }
+
+  /** Reads the length of a value. @returns the position of its end */
+  #takeDelimited(): number {
+    this.#expect(delimited);
+    this.#readVarint();
+    const length = this.#low >>> 0;
+    if (this.#high !== 0 || length > this.#end - this.#at) throw malformed();
+    return this.#at + length;
+  }
+
+  #pass(length: number): void {
+    if (length > this.#end - this.#at) throw malformed();
+    this.#at += length;
+  }
+
+  #readVarint(): void {
+    const first = this.#at < this.#end ? this.#bytes[this.#at]! : 0x80;
+    if (first < 0x80) {
+      this.#at += 1;
+      this.#low = first;
+      this.#high = 0;
+    } else this.#readLongVarint();
+  }
+
+  /** Up to 64 bits, seven per byte, lowest first. */
+  #readLongVarint(): void {
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (this.#at === this.#end) throw malformed();
+      const byte = this.#bytes[this.#at++]!;
+      const bits = byte & 0x7f;
+      if (shift < 32) low |= bits << shift;
+      if (shift === 28) high = bits >>> 4;
+      else if (shift > 28) high |= bits << (shift - 32);
+      if (byte < 0x80) {
+        this.#low = low;
+        this.#high = high;
+        return;
+      }
+    }
+    throw malformed();
+  }
+}
+
+/** Stands for bytes that are not UTF-8. UTF-8 cannot encode it, and it is not a valid name. */
+const notUtf8 = '\ud800';
+
+function decode(bytes: Buffer, from: number, end: number): string {
+  if (isAscii(bytes, from, end)) return bytes.toString('latin1', from, end);
+  try {
+    return utf8.decode(bytes.subarray(from, end));
+  } catch {
+    return notUtf8;
+  }
+}
+
+function isAscii(bytes: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at += 1) if (bytes[at]! > 0x7f) return false;
+  return true;
+}
+
+function malformed(): ApiError {
+  return new ApiError('invalid_protobuf', 'The message is truncated, or a field has the wrong wire type');
+}
+
+/** Cached texts by the hash of their bytes. */
+const slots = 4096;
+const texts: (string | undefined)[] = new Array<string | undefined>(slots).fill(undefined);
+
+/** Longer texts are not cached, so the table stays small. */
+const longest = 64;
+
+/**
+ * The text whose bytes are `bytes[from … end - 1]`, if they are few and all ASCII. The names in reports recur. A lookup takes a
+ * quarter of the time of creating a string, and a string whose hash is known is faster to look up.
+ */
+export function recall(bytes: Buffer, from: number, end: number): string | undefined {
+  if (end - from > longest) return undefined;
+  let hash = end - from;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte > 0x7f) return undefined;
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  const slot = (hash ^ (hash >>> 15)) & (slots - 1);
+  const known = texts[slot];
+  if (known !== undefined && isText(known, bytes, from, end)) return known;
+  const text = bytes.toString('latin1', from, end);
+  texts[slot] = text;
+  return text;
+}
+
+function isText(text: string, bytes: Buffer, from: number, end: number): boolean {
+  if (text.length !== end - from) return false;
+  for (let at = from; at < end; at++) if (text.charCodeAt(at - from) !== bytes[at]) return false;
+  return true;
+}
+
+/** Encodes small protobuf messages: one call per field, then `joinFields`. */
+
+/** A non-negative field of type `int32` or `enum`. Empty for 0, as proto3 requires. */
+export function numberField(field: number, value: number): Buffer {
+  return value === 0 ? nothing : Buffer.from([...varintOf(field * 8 + varint), ...varintOf(value)]);
+}
+
+export function bytesField(field: number, value: string | Uint8Array): Buffer {
+  const bytes = typeof value === 'string' ? Buffer.from(value) : value;
+  return Buffer.concat([Buffer.from([...varintOf(field * 8 + delimited), ...varintOf(bytes.length)]), bytes]);
+}
+
+export function joinFields(...fields: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(fields);
+}
+
+const nothing = Buffer.alloc(0);
+
+/** @param value from 0 to 2^53 */
+function varintOf(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return [...bytes, rest];
+    bytes.push((rest % 128) + 128);
+  }
+}

@@ -1,0 +1,180 @@
+import { IpNetworks, plainAddress, withoutZone } from '../runtime/addresses.ts';
+import type { Log } from '../runtime/log.ts';
+import type { AddressOf, Request } from './types.ts';
+
+/** Parsers of the headers that proxies write, last proxy first. */
+const readers = {
+  'x-forwarded-for': forwardedForNodes,
+  forwarded: forwardedNodes,
+} as const;
+
+export interface Proxies {
+  readonly trusted: IpNetworks;
+  /** The header that they write. Any other comes from the client: proxies forward headers they do not know. */
+  readonly header: keyof typeof readers;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** Networks likely to contain the operator's own proxies. */
+const near = new IpNetworks(['loopback', 'private']);
+
+/**
+ * The address of a request's client: that of its connection, unless a trusted proxy is in between. It is evaluated only when
+ * needed, which packets never do.
+ */
+export function clientAddress({ trusted, header, log }: Proxies): AddressOf {
+  let hasWarned = false;
+  return (connected, request) => {
+    const peer = plainAddress(withoutZone(connected)) ?? connected;
+    const said = request.header(header);
+    if (said === undefined) return peer;
+    if (trusted.has(peer)) return follow(peer, readers[header](said), trusted);
+    if (!hasWarned && near.has(peer)) {
+      hasWarned = true;
+      log.warn('ignoring the header of an untrusted proxy', { header, from: peer, hint });
+    }
+    return peer;
+  };
+}
+
+const hint =
+  'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
+
+/** Follows the proxies back to the first untrusted address. Anything before it is unverified. */
+function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
+  let address = peer;
+  for (const node of nodes) {
+    const next = node === undefined ? undefined : addressOf(node);
+    if (next === undefined) return address;
+    address = next;
+    if (!trusted.has(next)) return next;
+  }
+  return address;
+}
+
+/** An address with or without a port. IPv6 needs brackets, which some proxies omit. */
+const withPort = /^(?:\[(?<six>[\da-f:.]+)\]|(?<four>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
+
+/** Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for malformed nodes. */
+function addressOf(node: string): string | undefined {
+  const { six, four } = withPort.exec(node)?.groups ?? {};
+  if (six !== undefined && !six.includes(':')) return undefined;
+  return plainAddress(six ?? four ?? node);
+}
+
+const loopback = new IpNetworks(['loopback']);
+
+const addedByProxies = [
+  'x-forwarded-for',
+  'forwarded',
+  'via',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
+/** True if a request comes from this machine itself. A request forwarded by a local proxy does not. */
+export function isFromSameMachine(
+  request: Pick<Request, 'remoteAddress' | 'header'>,
+  trusted: Pick<IpNetworks, 'has'>,
+): boolean {
+  if (addedByProxies.some((name) => request.header(name) !== undefined)) return false;
+  const address = plainAddress(withoutZone(request.remoteAddress));
+  return address !== undefined && loopback.has(address) && !trusted.has(address);
+}
+
+/**
+ * The `for` of each element of `Forwarded` (RFC 7239), last first. An element without one, or a malformed one, yields `undefined` and
+ * ends the search. Parsed from the end: the beginning may come from a client, and its unclosed quote would swallow the elements of
+ * proxies.
+ */
+export function* forwardedNodes(text: string): Generator<string | undefined, void, void> {
+  for (let end = text.length; end >= 0; ) {
+    const element = elementBefore(text, end);
+    if (element === undefined) return yield undefined;
+    if (!element.isEmpty) yield element.node;
+    if (!element.isEmpty && element.node === undefined) return;
+    end = element.start - 1;
+  }
+}
+
+interface Element {
+  readonly start: number;
+  readonly isEmpty: boolean;
+  readonly node: string | undefined;
+}
+
+function elementBefore(text: string, end: number): Element | undefined {
+  let node: string | undefined;
+  let isEmpty = true;
+  for (let at = beforeBlanks(text, end); ; at = beforeBlanks(text, at)) {
+    if (at === 0 || text[at - 1] === ',') return { start: at, isEmpty, node };
+    if (text[at - 1] === ';') {
+      at -= 1;
+      continue;
+    }
+    const pair = pairBefore(text, at);
+    if (pair === undefined || (pair.name === 'for' && node !== undefined)) return undefined;
+    if (pair.name === 'for') node = pair.value;
+    isEmpty = false;
+    at = beforeBlanks(text, pair.start);
+    if (at > 0 && text[at - 1] !== ',' && text[at - 1] !== ';') return undefined;
+  }
+}
+
+interface Pair {
+  readonly start: number;
+  readonly name: string;
+  readonly value: string;
+}
+
+function pairBefore(text: string, end: number): Pair | undefined {
+  const isQuoted = text[end - 1] === '"';
+  const from = isQuoted ? quoteBefore(text, end - 1) : wordStart(text, end);
+  if (from === undefined || from === end || text[from - 1] !== '=') return undefined;
+  const start = wordStart(text, from - 1);
+  if (start === from - 1) return undefined;
+  const value = isQuoted ? text.slice(from + 1, end - 1).replace(/\\(.)/gs, '$1') : text.slice(from, end);
+  return { start, name: text.slice(start, from - 1).toLowerCase(), value };
+}
+
+function quoteBefore(text: string, close: number): number | undefined {
+  if (isEscaped(text, close)) return undefined;
+  for (let at = close - 1; at >= 0; at -= 1) if (text[at] === '"' && !isEscaped(text, at)) return at;
+  return undefined;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text[at - 1 - slashes] === '\\') slashes += 1;
+  return slashes % 2 === 1;
+}
+
+/** Token characters and a few more: some proxies omit the quotes around an address with a port. */
+const inWord = /[^\s",;=\\]/;
+
+function wordStart(text: string, end: number): number {
+  let start = end;
+  while (start > 0 && inWord.test(text[start - 1]!)) start -= 1;
+  return start;
+}
+
+function beforeBlanks(text: string, end: number): number {
+  let at = end;
+  while (at > 0 && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
+  return at;
+}
+
+/**
+ * The entries of `X-Forwarded-For`, last first. Each proxy appends one. Entries sent by a client can only be to the left of the
+ * first one that is not a proxy's.
+ */
+export function* forwardedForNodes(text: string): Generator<string, void, void> {
+  let end = text.length;
+  while (end >= 0) {
+    const comma = end === 0 ? -1 : text.lastIndexOf(',', end - 1);
+    const entry = text.slice(comma + 1, end).trim();
+    if (entry !== '') yield entry;
+    end = comma;
+  }
+}

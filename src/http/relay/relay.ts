@@ -1,0 +1,332 @@
+import type { MessagePort } from 'node:worker_threads';
+import { ApiError } from '../../contract/errors.ts';
+import type { RefusalCode } from '../../contract/refusals.ts';
+import { errorOf, type Failure, failureOf } from '../../runtime/thread-calls.ts';
+import { problem } from '../answer.ts';
+import { tooLarge } from '../engines/limits.ts';
+import {
+  type AddressOf,
+  type ByteBudget,
+  ClientGone,
+  type ListenOptions,
+  type Reply,
+  type Request,
+} from '../types.ts';
+
+/**
+ * Requests to the metrics host that a front-end thread forwards to the main thread. Messages without bytes have only strings and
+ * numbers, because Bun clones such objects several times faster.
+ */
+
+type ToMain = ForwardedHead | ({ readonly id: number } & BodyProgress);
+
+/** A new request. Its id is unique among those of the thread. */
+interface ForwardedHead {
+  readonly kind: 'request';
+  readonly id: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Address of the connection. The main thread evaluates the headers of proxies. */
+  readonly connected: string;
+  /** JSON of the names and values. */
+  readonly headers: string;
+  /** The body, if the thread has read it already. */
+  readonly body?: Uint8Array;
+}
+
+type BodyProgress =
+  | { readonly kind: 'charge'; readonly bytes: number }
+  | { readonly kind: 'body'; readonly body: Uint8Array }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  /** The client has disconnected. */
+  | { readonly kind: 'gone' };
+
+type ToThread = { readonly id: number } & (
+  | ForwardedReply
+  /** Asks for the body. `free` is that of its budget. */
+  | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
+  /** The budget of the body is used up. */
+  | { readonly kind: 'refuse'; readonly failure: Failure }
+);
+
+/** A whole reply. The metrics host has no chunked ones, and sets no cookies. */
+interface ForwardedReply {
+  readonly kind: 'reply';
+  readonly status: number;
+  /** JSON. */
+  readonly headers?: string;
+  readonly body?: string | Uint8Array;
+  readonly code?: RefusalCode;
+}
+
+/** Cloning a view would also clone the memory around it. */
+function ownMemory(bytes: Uint8Array): Uint8Array {
+  const { buffer, byteLength } = bytes;
+  const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
+  return isWhole ? bytes : new Uint8Array(bytes);
+}
+
+const stopping = new ApiError('store_unavailable', 'The service is stopping', 5);
+
+interface Exchange {
+  readonly request: Request;
+  answer(reply: Reply): void;
+  reading?: Promise<void>;
+  refusal?: Error;
+}
+
+/** Forwards the requests of a front-end thread to the main thread. */
+export class Forwarder {
+  readonly #port: MessagePort;
+  readonly #open = new Map<number, Exchange>();
+  #last = 0;
+  #ended = false;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', (message: ToThread) => this.#take(message));
+    port.on('close', () => this.#end());
+  }
+
+  /** Resolves with 503 if the main thread has stopped. */
+  forward(request: Request, body?: Uint8Array): Promise<Reply> {
+    return new Promise((answer) => {
+      if (this.#ended) return answer(problem(stopping));
+      this.#last += 1;
+      const id = this.#last;
+      this.#open.set(id, { request, answer });
+      const { method, path, query, remoteAddress: connected } = request;
+      const headers = JSON.stringify([...request.headers()]);
+      const head = { kind: 'request', id, method, path, query, connected, headers } as const;
+      this.#send(body === undefined ? head : { ...head, body: ownMemory(body) });
+    });
+  }
+
+  #send(message: ToMain): void {
+    this.#port.postMessage(message);
+  }
+
+  #take(message: ToThread): void {
+    const { id } = message;
+    const exchange = this.#open.get(id);
+    if (exchange === undefined) return;
+    switch (message.kind) {
+      case 'reply':
+        this.#answer(id, exchange, message);
+        break;
+      case 'read':
+        exchange.reading = this.#read(id, exchange, message);
+        break;
+      case 'refuse':
+        exchange.refusal = errorOf(message.failure);
+        break;
+    }
+  }
+
+  #answer(id: number, exchange: Exchange, { status, headers, body, code }: ForwardedReply): void {
+    this.#open.delete(id);
+    const reply: Reply = {
+      status,
+      ...(headers !== undefined && { headers: JSON.parse(headers) }),
+      ...(body !== undefined && { body }),
+      ...(code !== undefined && { code }),
+    };
+    // The HTTP engine closes the connection if it has refused the body before the reply.
+    if (exchange.refusal === undefined || exchange.reading === undefined) exchange.answer(reply);
+    else void exchange.reading.then(() => exchange.answer(reply));
+  }
+
+  async #read(
+    id: number,
+    exchange: Exchange,
+    { limit, free }: { limit: number; free?: number },
+  ): Promise<void> {
+    const budget: ByteBudget | undefined =
+      free === undefined
+        ? undefined
+        : {
+            free,
+            take: (bytes) => {
+              if (exchange.refusal !== undefined) throw exchange.refusal;
+              this.#send({ kind: 'charge', id, bytes });
+            },
+            give: () => {}, // The main thread does when it receives the outcome.
+          };
+    try {
+      const body = await exchange.request.body(limit, budget);
+      this.#send({ kind: 'body', id, body: ownMemory(body) });
+    } catch (error) {
+      this.#send(
+        error instanceof ClientGone
+          ? { kind: 'gone', id }
+          : { kind: 'refused', id, failure: failureOf(error) },
+      );
+    }
+  }
+
+  #end(): void {
+    this.#ended = true;
+    for (const { answer } of this.#open.values()) answer(problem(stopping));
+    this.#open.clear();
+  }
+}
+
+type Answering = Pick<ListenOptions, 'dispatch' | 'addressOf'>;
+
+/** Answers the requests that a `Forwarder` forwards. If the port closes, the clients are gone. */
+export class Receiver {
+  readonly #port: MessagePort;
+  readonly #listener: Answering;
+  readonly #open = new Map<number, ForwardedRequest>();
+
+  /** @param listener the listener of the main thread whose address the front-end thread shares */
+  constructor(port: MessagePort, listener: Answering) {
+    this.#port = port;
+    this.#listener = listener;
+    port.on('message', (message: ToMain) => this.#take(message));
+    port.on('close', () => {
+      for (const request of this.#open.values()) request.fail();
+      this.#open.clear();
+    });
+  }
+
+  #send(message: ToThread): void {
+    this.#port.postMessage(message);
+  }
+
+  #take(message: ToMain): void {
+    if (message.kind === 'request') {
+      this.#begin(message);
+      return;
+    }
+    const request = this.#open.get(message.id);
+    if (request === undefined) return;
+    switch (message.kind) {
+      case 'charge':
+        request.charge(message.bytes);
+        break;
+      case 'body':
+        request.settle(message.body);
+        break;
+      case 'refused':
+        request.fail(errorOf(message.failure));
+        break;
+      case 'gone':
+        request.fail();
+        break;
+    }
+  }
+
+  #begin(head: ForwardedHead): void {
+    const { id } = head;
+    const { dispatch, addressOf } = this.#listener;
+    const read = (limit: number, free?: number) =>
+      this.#send({ kind: 'read', id, limit, ...(free !== undefined && { free }) });
+    const refuse = (error: Error) => this.#send({ kind: 'refuse', id, failure: failureOf(error) });
+    const request = new ForwardedRequest(head, { read, refuse }, addressOf);
+    this.#open.set(id, request);
+    const reply = dispatch(request);
+    if (reply instanceof Promise) void reply.then((late) => this.#answer(id, late));
+    else this.#answer(id, reply);
+  }
+
+  #answer(id: number, reply: Reply): void {
+    if (this.#open.delete(id)) this.#send({ id, ...forwarded(reply) });
+  }
+}
+
+function forwarded({ headers, body, status, code }: Reply): ForwardedReply {
+  return {
+    kind: 'reply',
+    status,
+    ...(headers && { headers: JSON.stringify(headers) }),
+    ...(body !== undefined && { body: typeof body === 'string' ? body : ownMemory(body) }),
+    ...(code && { code }),
+  };
+}
+
+interface Sender {
+  read(limit: number, free: number | undefined): void;
+  refuse(error: Error): void;
+}
+
+interface Reading {
+  readonly budget: ByteBudget | undefined;
+  resolve(body: Uint8Array): void;
+  reject(error: Error): void;
+  /** Bytes charged for it. */
+  charged: number;
+}
+
+/** A request that another thread has accepted. That thread reads its body, once the handler asks for it. */
+class ForwardedRequest implements Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #head: ForwardedHead;
+  readonly #sender: Sender;
+  readonly #addressOf: AddressOf;
+  #headers: ReadonlyMap<string, string> | undefined;
+  #reading: Reading | undefined;
+
+  constructor(head: ForwardedHead, sender: Sender, addressOf: AddressOf = (connected) => connected) {
+    this.#head = head;
+    this.#sender = sender;
+    this.#addressOf = addressOf;
+    this.method = head.method;
+    this.path = head.path;
+    this.query = head.query;
+  }
+
+  get remoteAddress(): string {
+    const { connected } = this.#head;
+    return connected === '' ? '' : this.#addressOf(connected, this);
+  }
+
+  header(name: string): string | undefined {
+    return this.headers().get(name);
+  }
+
+  headers(): ReadonlyMap<string, string> {
+    this.#headers ??= new Map(JSON.parse(this.#head.headers) as [string, string][]);
+    return this.#headers;
+  }
+
+  body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#reading = { budget, resolve, reject, charged: 0 };
+      const { body } = this.#head;
+      if (body === undefined) this.#sender.read(limit, budget?.free);
+      else if (body.length > limit) this.fail(tooLarge(limit));
+      else {
+        if (budget !== undefined && body.length > budget.free) this.charge(body.length);
+        this.settle(body);
+      }
+    });
+  }
+
+  charge(bytes: number): void {
+    if (this.#reading === undefined) return;
+    try {
+      this.#reading.budget?.take(bytes);
+      this.#reading.charged += bytes;
+    } catch (error) {
+      this.fail(error as Error);
+      this.#sender.refuse(error as Error);
+    }
+  }
+
+  settle(body: Uint8Array): void {
+    this.#reading?.resolve(body);
+    this.#reading = undefined;
+  }
+
+  fail(error: Error = new ClientGone()): void {
+    const reading = this.#reading;
+    this.#reading = undefined;
+    if (reading === undefined) return;
+    if (reading.charged > 0) reading.budget?.give(reading.charged);
+    reading.reject(error);
+  }
+}

@@ -171,7 +171,7 @@ const most: Readonly<Record<string, number>> = {
   console: 19262,
   contract: 7851,
   demo: 1451,
-  grpc: 1855,
+  grpc: 1853,
   http: 4961,
   ingest: 9573,
   'main.ts': 87,

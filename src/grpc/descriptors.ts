@@ -3,11 +3,9 @@
  * Generated: after a change there, run `npx vitest run test/grpc/descriptors.test.ts -u`.
  */
 
-/** A file of `proto/`, or one of their imports. */
 export interface DescribedFile {
   readonly name: string;
   readonly imports: readonly string[];
-  /** Full names of its services. */
   readonly services: readonly string[];
   /** Full names of its declarations. */
   readonly symbols: readonly string[];

@@ -173,7 +173,7 @@ const most: Readonly<Record<string, number>> = {
   demo: 1451,
   grpc: 1853,
   http: 4961,
-  ingest: 9573,
+  ingest: 9575,
   'main.ts': 87,
   management: 6479,
   replication: 10776,

@@ -1,4 +1,4 @@
-import { createPageSender } from '../../../src/ingest/snippet/snippet.ts';
+import { createPageSender } from '../../../src/ingest/snippet/page.ts';
 import type { flagmeter as Declared } from '../types/web.d.ts';
 import { countEvaluations } from './evaluations.ts';
 

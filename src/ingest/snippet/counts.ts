@@ -1,7 +1,7 @@
 import type { Sender } from './declarations.d.ts';
 
 /*
- * Counts events and sends them at intervals, wherever it runs: on a page (snippet.ts), or on a server (clients/openfeature). Counts
+ * Counts events and sends them at intervals, wherever it runs: on a page (page.ts), or on a server (clients/openfeature). Counts
  * of the same variant are added up. The number of names limits the pending entries, however long the server is unreachable.
  */
 

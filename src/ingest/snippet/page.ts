@@ -1,0 +1,56 @@
+import { bytesOf, createCounts, type Post, safely, textOf } from './counts.ts';
+import type { Options, Sender } from './declarations.d.ts';
+
+/** Creates the sender of a page. @param base URL of a script or page on the metrics host, if the options have none */
+export const createPageSender = (options: Options, base: string | undefined): Sender => {
+  const { url, key, environment, instanceId, identity, seconds } = options ?? {};
+  const from = { k: textOf(key), e: textOf(environment), i: textOf(instanceId), u: textOf(identity) };
+  /** Bytes of requests without an answer. */
+  let inFlight = 0;
+
+  /** Text needs no preflight. */
+  const post: Post = async (entries, isLast) => {
+    const f = Object.create(null);
+    const m = Object.create(null);
+    for (const { name, variant, values } of entries) {
+      if (variant === undefined) m[name] = values[0];
+      else {
+        f[name] ??= Object.create(null);
+        f[name][variant] = values;
+      }
+    }
+    const body = JSON.stringify({ ...from, f, m });
+    const size = bytesOf(body);
+    // The limit of browsers for requests that outlive a page (Fetch, section 4.6).
+    inFlight += size;
+    const keepalive = !isLast && inFlight <= 65_536;
+    try {
+      const to = `${url ?? new URL('.', base)}`.replace(/\/*$/, '/api/frontend/telemetry');
+      // Browsers refuse beacons over their limit. A request without `keepalive` often arrives anyway.
+      if (isLast && navigator.sendBeacon?.(to, body)) return { status: 202 };
+      const signal = AbortSignal.timeout?.(60_000);
+      return await fetch(to, { method: 'POST', body, keepalive, credentials: 'omit', signal });
+    } catch {
+      return undefined;
+    } finally {
+      inFlight -= size;
+    }
+  };
+
+  // Three packets may outlive a page.
+  const [sender, leave] = createCounts(post, seconds, 21_500 - bytesOf(JSON.stringify(from)), 1000);
+
+  /** The page may close after this. After failures it retries only when the page closes. */
+  const leaving = (isLast: boolean) =>
+    safely(() => {
+      if (isLast || document.hidden) leave(isLast, isLast || !('keepalive' in Request.prototype));
+    });
+
+  safely(() => {
+    addEventListener('pagehide', leaving(true));
+    // The event bubbles, so this runs after the page's own listeners on the document.
+    addEventListener('visibilitychange', leaving(false));
+  })();
+
+  return sender;
+};

@@ -133,6 +133,8 @@ test('shows the steps instead of empty charts until a flag is seen', async () =>
   await page.getByRole('button', { name: 'PHP', pressed: true }).waitFor();
   await page.getByRole('link', { name: 'Flags', exact: true }).click();
   await heading.waitFor();
+  // Pale until its figures are current.
+  await page.locator('.overview[aria-busy="true"]').waitFor({ state: 'detached' });
   expect(await axeFaults(page)).toEqual([]);
   await packet({ checkout: { on: [1] } });
   await page.locator('canvas').first().waitFor();

@@ -163,12 +163,12 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6109,
+  accounts: 6112,
   auth: 10951,
   bench: 3181,
   cli: 5709,
   commands: 2355,
-  console: 19262,
+  console: 19265,
   contract: 7851,
   demo: 1451,
   grpc: 1853,

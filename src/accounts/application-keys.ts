@@ -87,8 +87,8 @@ interface AdoptedToken {
 }
 
 /**
- * Adopts a token of another service, such as Unleash, as a key. Its default name differs from that of a created key, so a name finds
- * one key.
+ * Adopts a token of another service, such as Unleash, as a key. The default name is distinct from the default name of a created
+ * key, so that each name identifies one key.
  * @throws {ApiError} `not_found` (application), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
  */
 export function adoptKey(

@@ -69,7 +69,7 @@ export function patchApplication(
   });
 }
 
-/** Its usage is removed in the background. @throws {ApiError} `not_found` */
+/** Deletes an application. A background task removes its usage. @throws {ApiError} `not_found` */
 export function deleteApplication(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(id));

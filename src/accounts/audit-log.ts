@@ -32,7 +32,7 @@ export function applicationOf({ applicationId, target }: AuditEntry): string | u
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }
 
-/** Latest first. @param before the number after that of the first entry */
+/** Returns entries, latest first. @param before exclusive upper bound of their numbers */
 export function auditEntries(
   { audit }: Pick<AccountTables, 'audit'>,
   before: number | undefined,

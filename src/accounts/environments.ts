@@ -31,7 +31,10 @@ export function createEnvironment(
   });
 }
 
-/** Its usage is removed in the background. A later environment of the same name is new. @throws {ApiError} `not_found` */
+/**
+ * Deletes an environment. A background task removes its usage. An environment created later with the same name starts without usage.
+ * @throws {ApiError} `not_found`
+ */
 export function deleteEnvironment(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

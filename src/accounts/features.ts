@@ -73,7 +73,7 @@ function enteredPatch(
   };
 }
 
-/** Its usage remains. @throws {ApiError} `not_found` */
+/** Deletes the declaration, not the usage of the feature. @throws {ApiError} `not_found` */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

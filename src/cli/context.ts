@@ -20,7 +20,7 @@ export interface Context extends Terminal {
   readonly width: number | undefined;
   /** Resolves once standard output is drained, so that long output does not pile up in memory. */
   readonly drained: () => Promise<unknown>;
-  /** @returns false if there is no browser */
+  /** Returns false if no browser can be opened. */
   readonly openBrowser: (url: string) => boolean;
 }
 

@@ -70,7 +70,7 @@ interface FlagToken {
 }
 
 /**
- * Parses arguments that are flags only. The last one of a repeated flag wins.
+ * Parses arguments that must all be flags. If a flag is repeated, its last value is used.
  * @returns flag name without dashes → value; empty for a switch
  * @throws {UsageError} for an unknown flag, a missing value, or an operand
  */

@@ -165,7 +165,7 @@ export class Table {
     return this.#names.indexOf(name);
   }
 
-  /** @returns why there are no cells */
+  /** Returns the cells of a line, or the reason why the line is rejected. */
   cells(line: string): readonly string[] | string {
     const cells = cellsOf(line);
     if (cells === undefined) return wrong.quotes;

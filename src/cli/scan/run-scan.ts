@@ -156,7 +156,7 @@ async function uploadScan(
   };
   const path = ['applications', application, 'code-scans', repository];
   const scan = (await api.call('PUT', path, body)) as Item;
-  const without = owners === undefined ? '; there is no CODEOWNERS' : '';
+  const without = owners === undefined ? '; no CODEOWNERS file found' : '';
   context.err(printable(`Uploaded the places of ${scan['features']} features in ${repository}${without}`));
   context.err('\n');
 }

@@ -180,7 +180,7 @@ export const whoami = clientCommand({
 
 /**
  * @throws {UsageError} for wrong flags
- * @throws {Failure} if there is no login, or the server cannot be reached
+ * @throws {Failure} if nobody is logged in, or the server is unreachable
  */
 async function showCaller(given: Given, context: Context): Promise<number> {
   const api = connect(context, given);

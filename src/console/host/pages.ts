@@ -170,7 +170,7 @@ export interface ConsoleIndex {
   readonly docs: DocsBundle;
 }
 
-/** The docs. Names are paths below `/docs`; that of the contents is empty. */
+/** The docs. Each name is a path below `/docs`. The name of the table of contents is empty. */
 interface DocsBundle {
   readonly pages: readonly BundledFile[];
   /** Images, examples and `titles.json`: the title, the page and the address of each section. */
@@ -178,7 +178,7 @@ interface DocsBundle {
 }
 
 export interface BundledFile {
-  /** That of a file of the console contains a hash of the content. */
+  /** The name of a console file contains a hash of its content. */
   readonly name: string;
   readonly type: string;
   readonly gzip: Span;

@@ -281,11 +281,11 @@ function Undeclare({ app, metric: { name }, onClose }: DeclareProps & { readonly
     <Confirm
       title={`Undeclare ${name}?`}
       action="Undeclare"
-      done={`${name} is no longer declared`}
+      done={`Declaration of ${name} deleted`}
       onConfirm={send}
       onClose={onClose}
     >
-      <p>Its values stay, and are shown as those of a counter without a unit.</p>
+      <p>Recorded values are kept, and shown as a counter without a unit.</p>
     </Confirm>
   );
 }

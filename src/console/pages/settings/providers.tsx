@@ -243,7 +243,7 @@ const flags = [
   [
     'createUsers',
     'Create users',
-    'Whoever signs in for the first time becomes a user of the default team and of those of the rules below.',
+    'The first sign-in creates a user in the default team and in the teams that the rules below assign.',
   ],
   [
     'linkByEmail',

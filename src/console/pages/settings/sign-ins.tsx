@@ -206,7 +206,10 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
           forget(path);
         }}
       >
-        <p>Nobody can sign in with it again. Your sessions continue. Also delete it from your device.</p>
+        <p>
+          This passkey can no longer be used to sign in. Your sessions continue. Also delete the passkey from
+          your device.
+        </p>
       </ConfirmButton>
     </div>
   );

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import {
   type Binary,
@@ -16,14 +16,15 @@ import { countsOf, createEnvironment, type Owner } from '../support/environment.
 import { needing } from '../support/needing.ts';
 import { buildWebApp, openFeatureSdks } from '../support/openfeature.ts';
 import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
-import { launchWithWindows } from './support/chromium.ts';
+import { connectChromium } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 
-const { describe, test } = needing('chromium', openFeatureSdks);
+const { describe, test } = needing('chromium-headless-shell', openFeatureSdks);
 
 describe("the web SDK with flagmeter's hook", () => {
   const data = `${freshDirectory()}/data`;
   let browser: Browser;
+  let context: BrowserContext;
   let pages: PageServer;
   let credentials: Credentials;
   let binary: Binary;
@@ -32,7 +33,8 @@ describe("the web SDK with flagmeter's hook", () => {
   const hosts: UnreliableHost[] = [];
 
   beforeAll(async () => {
-    browser = await launchWithWindows();
+    browser = await connectChromium();
+    context = await browser.newContext();
     pages = await startPageServer();
     const html = `<!doctype html><title>A shop</title><script type="module">${await buildWebApp()}</script>`;
     pages.put('/', { html });
@@ -56,7 +58,7 @@ describe("the web SDK with flagmeter's hook", () => {
     const environment = await createEnvironment(owner);
     const host = await startUnreliableHost(owner.http);
     hosts.push(host);
-    const page = await browser.newPage();
+    const page = await context.newPage();
     await page.addInitScript(script);
     await page.goto(pages.origin);
     await page.waitForFunction('window.start !== undefined');

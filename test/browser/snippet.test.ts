@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import {
   type Binary,
@@ -14,17 +14,19 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { snippet } from '../support/service.ts';
-import { launchWithWindows } from './support/chromium.ts';
+import { connectChromium } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 import { openWithSnippet } from './support/snippet-page.ts';
 
-const { describe, test } = needing('chromium');
+const { describe, test } = needing('chromium-headless-shell');
 
 let browser: Browser;
+let context: BrowserContext;
 let pages: PageServer;
 
 beforeAll(async () => {
-  browser = await launchWithWindows();
+  browser = await connectChromium();
+  context = await browser.newContext();
   pages = await startPageServer();
 });
 afterAll(async () => {
@@ -79,7 +81,7 @@ describe('with a real server', () => {
   });
 
   test('adds up the counts of a page of another origin', async () => {
-    const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
       identity: 'ada',
@@ -107,7 +109,7 @@ describe('with a real server', () => {
     ['longer than a packet', '"x".repeat(100_000)', 0],
     ['half a surrogate pair', '"\\ud800"', 0],
   ])('counts a page whose identity is %s', async (name, identity, users) => {
-    const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {});
+    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {});
     await page.evaluate(`(() => {
       const flags = flagmeter({ key: '${key}', environment: 'Production', identity: ${identity} });
       flags.checked('identity ${name}', 'on');
@@ -119,7 +121,7 @@ describe('with a real server', () => {
   });
 
   test('counts the neighbours of names and values that are not valid', async () => {
-    const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
     });
@@ -138,7 +140,7 @@ describe('with a real server', () => {
   });
 
   test('flush resolves when all names have arrived', async () => {
-    const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Staging',
     });
@@ -154,7 +156,7 @@ describe('with a real server', () => {
     ['is left', 'Development', (page: Page) => page.goto('about:blank')],
     ['is closed', 'Closing', (page: Page) => page.close({ runBeforeUnload: true })],
   ])('sends 900 names when the page %s at once', async (_, environment, leave) => {
-    const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, { key, environment });
+    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment });
     await page.evaluate(
       `for (let at = 0; at < 900; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled')`,
     );
@@ -167,7 +169,7 @@ describe('with a real server', () => {
     const host = `http://${binary.http}`;
     const csp = `default-src 'none'; script-src 'nonce-page' 'strict-dynamic'; connect-src ${host}`;
     const { page, problems } = await openWithSnippet(
-      browser,
+      context,
       pages,
       `${host}/t`,
       { key, environment: 'Production' },
@@ -183,7 +185,7 @@ describe('with a real server', () => {
   });
 
   test('sends its counts when the page is left', async () => {
-    const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
     });
@@ -196,7 +198,7 @@ describe('with a real server', () => {
   });
 
   test.each(['pagehide', 'visibilitychange'])('sends what the page counts in its own %s', async (event) => {
-    const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
     });
@@ -210,7 +212,7 @@ describe('with a real server', () => {
   test('sends it as a beacon where fetch does not outlive a page', async () => {
     const before = 'delete Request.prototype.keepalive';
     const { page } = await openWithSnippet(
-      browser,
+      context,
       pages,
       `http://${binary.http}`,
       { key, environment: 'Production' },
@@ -225,7 +227,7 @@ describe('with a real server', () => {
   });
 
   test('warns once that its counts are refused, and continues', async () => {
-    const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Nowhere',
     });

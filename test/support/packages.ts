@@ -2,21 +2,13 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
-/** Chromium with windows, unless CHROMIUM names another. */
-export const windowedPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-
-/** Without windows, a page costs a third of the processor time. */
-const headlessShell = '/usr/bin/chromium-headless-shell';
-
-/** Debian's Chromium, unless CHROMIUM names another. */
-export const chromiumPath =
-  process.env['CHROMIUM'] ?? (existsSync(headlessShell) ? headlessShell : windowedPath);
+/** Debian's Chromium without windows, unless CHROMIUM names another. A page costs a third of the processor time of a window. */
+export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 /** Debian packages that some tests need, and whether each is installed. */
 const packages = {
   binutils: hasProgram('objdump'),
   caddy: hasProgram('caddy'),
-  chromium: existsSync(windowedPath),
   'chromium-headless-shell': existsSync(chromiumPath),
   cpio: hasProgram('cpio'),
   curl: hasProgram('curl'),

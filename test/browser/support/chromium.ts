@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { type Browser, chromium, type Download } from 'playwright-core';
 import { inject } from 'vitest';
-import { chromiumPath as executablePath, windowedPath } from '../../support/packages.ts';
+import { chromiumPath as executablePath } from '../../support/packages.ts';
 import { patienceMs } from '../../support/patience.ts';
 
 /**
@@ -11,7 +11,10 @@ import { patienceMs } from '../../support/patience.ts';
  */
 export const chromiumOptions = { executablePath, args: ['--no-sandbox', '--renderer-process-limit=1'] };
 
-/** Connects to the browser that all files share. Closing it closes the pages of this connection only. */
+/**
+ * Connects to the browser that all files share. Closing it closes the pages of this connection only. A page whose requests outlive
+ * it needs a context that stays: closing a page of `browser.newPage()` closes its context as well, which may end its requests.
+ */
 export async function connectChromium(): Promise<Browser> {
   if (!existsSync(executablePath))
     throw new Error(
@@ -19,10 +22,6 @@ export async function connectChromium(): Promise<Browser> {
     );
   return patient(await chromium.connect(inject('chromium'), { timeout: patienceMs }));
 }
-
-/** Starts a browser with windows: the headless shell ends requests that should outlive a closed page. */
-export const launchWithWindows = async (): Promise<Browser> =>
-  patient(await chromium.launch({ ...chromiumOptions, executablePath: windowedPath, timeout: patienceMs }));
 
 const patient = (browser: Browser): Browser =>
   browser.on('context', (context) => context.setDefaultTimeout(patienceMs));

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Postgres, type PostgresOptions } from './postgres.ts';
+import { Postgres, type PostgresOptions, patientParameters } from './postgres.ts';
 import { emptyServer, freePort, own } from './postgres-program.ts';
 
 /** A primary and a standby that confirms every commit; either can take the other's place. */
@@ -36,7 +36,7 @@ export class PostgresPair {
   /** A URL that names both. */
   url(database = 'postgres'): string {
     const hosts = [this.#primary, this.#standby].map(({ host, port }) => `${host}:${port}`);
-    return `postgres://postgres@${hosts.join(',')}/${database}?sslmode=disable`;
+    return `postgres://postgres@${hosts.join(',')}/${database}?${patientParameters}`;
   }
 
   /** Makes a new empty database. @returns a URL that names both servers */

@@ -47,6 +47,9 @@ interface Load {
   readonly at: string;
 }
 
+/** A busy machine may need longer for a connection than a node would wait for a host that is away. */
+export const patientParameters = 'sslmode=disable&connect_timeout=20';
+
 const everyone = 'host all all all trust\nhost replication all all trust\n';
 
 /** A separate PostgreSQL server. It is removed when this process ends. */
@@ -102,7 +105,7 @@ export class Postgres {
   }
 
   /** A URL of one of its databases, for user `postgres`, without TLS. */
-  url(database = 'postgres', parameters = 'sslmode=disable'): string {
+  url(database = 'postgres', parameters = patientParameters): string {
     return `postgres://postgres@${this.host}:${this.port}/${database}?${parameters}`;
   }
 

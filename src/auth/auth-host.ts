@@ -12,14 +12,13 @@ import { endSessionEndpoints } from './browser/end-session.ts';
 import { invitationPageEndpoints } from './browser/invitation-page.ts';
 import { refusalPage } from './browser/pages/failure-page.ts';
 import { backChannelLogout, ssoPages } from './browser/sso/endpoints.ts';
-import { discoveryEndpoints } from './discovery.ts';
-import { OAuthError, oauthErrorReply } from './oauth/clients/oauth-error.ts';
-import { deviceAuthorizationEndpoint } from './oauth/grants/device-authorization.ts';
-import { introspectionEndpoint } from './oauth/grants/introspection.ts';
-import { revocationEndpoint } from './oauth/grants/revocation.ts';
-import { tokenEndpoint } from './oauth/grants/token-endpoint.ts';
-import { userinfoEndpoints } from './oauth/grants/userinfo.ts';
-import { jwksEndpoint } from './oauth/keys/jwks.ts';
+import { discoveryEndpoints, jwksEndpoint } from './discovery.ts';
+import { deviceAuthorizationEndpoint } from './oauth/device-authorization.ts';
+import { introspectionEndpoint } from './oauth/introspection.ts';
+import { OAuthError, oauthErrorReply } from './oauth/oauth-error.ts';
+import { revocationEndpoint } from './oauth/revocation.ts';
+import { tokenEndpoint } from './oauth/token-endpoint.ts';
+import { userinfoEndpoints } from './oauth/userinfo.ts';
 
 /** Endpoints that pages of a public client may call, too. */
 export const pageTokens = {

@@ -13,9 +13,9 @@ import {
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
 import { sweepThrottles } from './factors/login-throttle.ts';
-import { clockLeeway } from './oauth/clients/client-assertion.ts';
-import { isDeviceOver } from './oauth/codes/device-codes.ts';
-import { endsAt, removeSession } from './oauth/sessions/sessions.ts';
+import { clockLeeway } from './oauth/client-assertion.ts';
+import { isDeviceOver } from './oauth/device-codes.ts';
+import { endsAt, removeSession } from './oauth/sessions.ts';
 
 interface SweepDeps extends SweepTurns {
   readonly accounts: AccountTables;

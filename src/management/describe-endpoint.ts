@@ -1,6 +1,6 @@
 import type { TProperties, TSchema } from 'typebox';
 import { missing } from '../accounts/checks.ts';
-import { Unauthorized } from '../auth/oauth/tokens/bearer.ts';
+import { Unauthorized } from '../auth/oauth/validation.ts';
 import { postgresUnavailable, storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import {

@@ -1,4 +1,4 @@
-import { tokenInvalidation } from '../auth/oauth/grants/invalidate-token.ts';
+import { tokenInvalidation } from '../auth/oauth/revocation.ts';
 import type { Group, Json } from '../http/endpoint.ts';
 import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';

@@ -1,7 +1,7 @@
 import type { Static, TProperties, TSchema } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { Challenged } from '../auth/oauth/tokens/bearer.ts';
+import { Challenged } from '../auth/oauth/validation.ts';
 import { type Answer, noContent, problem, repliesWith } from '../http/answer.ts';
 import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';

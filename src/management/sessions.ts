@@ -1,9 +1,9 @@
 import { missing } from '../accounts/checks.ts';
 import type { Reader } from '../accounts/store/account-store.ts';
 import { deviceName } from '../auth/factors/passkeys/device-name.ts';
-import { findClient } from '../auth/oauth/clients/clients.ts';
-import { endSignIn, endsAt, noteEnd, sessionKeysOf, userOf } from '../auth/oauth/sessions/sessions.ts';
-import { byPassword } from '../auth/oauth/sessions/sign-ins.ts';
+import { findClient } from '../auth/oauth/clients.ts';
+import { endSignIn, endsAt, noteEnd, sessionKeysOf, userOf } from '../auth/oauth/sessions.ts';
+import { byPassword } from '../auth/oauth/sign-ins.ts';
 import { ApiError } from '../contract/errors.ts';
 import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
 import { noContent, ok } from '../http/answer.ts';

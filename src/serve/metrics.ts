@@ -1,7 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { leakedKeysOf } from '../accounts/application-keys.ts';
 import { expiringKeys } from '../accounts/expiring-keys.ts';
-import type { TokenTotals } from '../auth/oauth/tokens/token-totals.ts';
+import type { TokenTotals } from '../auth/oauth/tokens.ts';
 import { expiryDays } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { CallTotals } from '../grpc/call-totals.ts';

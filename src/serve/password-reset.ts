@@ -26,7 +26,7 @@ import { allowPassword } from '../accounts/sign-in-policy.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
 import { forgetFailures } from '../auth/factors/login-throttle.ts';
-import { endSessionsOf } from '../auth/oauth/sessions/sessions.ts';
+import { endSessionsOf } from '../auth/oauth/sessions.ts';
 import { Failure } from '../cli/failure.ts';
 import { roleIn } from '../contract/roles.ts';
 import type { Clock } from '../runtime/clock.ts';

@@ -6,17 +6,20 @@ import { invitationUrl } from '../auth/browser/invitation-page.ts';
 import { type ConsoleCallers, createConsoleCallers } from '../auth/console/caller.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
 import { provePassword } from '../auth/factors/sign-in.ts';
-import { ClientFailures } from '../auth/oauth/clients/client-limits.ts';
-import { clientOrigins } from '../auth/oauth/clients/client-origins.ts';
-import { DeviceCodes } from '../auth/oauth/codes/device-codes.ts';
-import { tokenInvalidation } from '../auth/oauth/grants/invalidate-token.ts';
-import { endSessionsOf } from '../auth/oauth/sessions/sessions.ts';
-import { createBearer } from '../auth/oauth/tokens/bearer.ts';
-import { forgetInvalidated } from '../auth/oauth/tokens/invalidation.ts';
-import { IssuerKeys } from '../auth/oauth/tokens/issuer-keys.ts';
-import type { TokenTotals } from '../auth/oauth/tokens/token-totals.ts';
-import { createValidation, isStillValid, type ValidateToken } from '../auth/oauth/tokens/validate-token.ts';
-import { VerifiedTokens } from '../auth/oauth/tokens/verified-tokens.ts';
+import { ClientFailures, clientOrigins } from '../auth/oauth/clients.ts';
+import { DeviceCodes } from '../auth/oauth/device-codes.ts';
+import { tokenInvalidation } from '../auth/oauth/revocation.ts';
+import { endSessionsOf } from '../auth/oauth/sessions.ts';
+import type { TokenTotals } from '../auth/oauth/tokens.ts';
+import {
+  createBearer,
+  createValidation,
+  forgetInvalidated,
+  isStillValid,
+  type ValidateToken,
+  VerifiedTokens,
+} from '../auth/oauth/validation.ts';
+import { IssuerKeys } from '../auth/oauth/workload-token.ts';
 import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
 import { consolePages, missingPage } from '../console/host/pages.ts';
 import type { ConsoleSettings } from '../contract/shapes/console.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AuditExport } from '../accounts/audit-export.ts';
-import { TokenTotals } from '../auth/oauth/tokens/token-totals.ts';
+import { TokenTotals } from '../auth/oauth/tokens.ts';
 import type { ConfiguredProviders } from '../auth/sso/providers.ts';
 import { RequestTotals } from '../http/request-totals.ts';
 import { startWork } from './background.ts';

@@ -4,7 +4,7 @@ import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { signIn } from '../../src/auth/factors/sign-in.ts';
-import { noteEnd, noteReuse } from '../../src/auth/oauth/sessions/sessions.ts';
+import { noteEnd, noteReuse } from '../../src/auth/oauth/sessions.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { openAuthFixture } from './fixture.ts';
 

@@ -1,8 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
-import { discoveryEndpoints, discoveryOfPath } from '../../src/auth/discovery.ts';
-import { jwksEndpoint } from '../../src/auth/oauth/keys/jwks.ts';
-import { openSigningKeys } from '../../src/auth/oauth/keys/signing-keys.ts';
+import { discoveryEndpoints, discoveryOfPath, jwksEndpoint } from '../../src/auth/discovery.ts';
+import { openSigningKeys } from '../../src/auth/oauth/key-ring.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { bind } from './bind.ts';
 import { send } from './fixture.ts';

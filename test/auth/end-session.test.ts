@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
-import { issueIdToken } from '../../src/auth/oauth/tokens/id-token.ts';
+import { issueIdToken } from '../../src/auth/oauth/tokens.ts';
 import {
   browse,
   openSessionFixture,

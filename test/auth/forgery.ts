@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { newSigningKey } from '../../src/accounts/signing-keys.ts';
-import { openSigningKeys } from '../../src/auth/oauth/keys/signing-keys.ts';
-import type { AccessClaims, TokenSettings } from '../../src/auth/oauth/tokens/access-token.ts';
+import { openSigningKeys } from '../../src/auth/oauth/key-ring.ts';
+import type { AccessClaims, TokenSettings } from '../../src/auth/oauth/tokens.ts';
 import type { SigningAlgorithm, SigningKey } from '../../src/storage/lmdb/auth-records.ts';
 import { testClock } from '../accounts/fixture.ts';
 

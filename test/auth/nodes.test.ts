@@ -15,9 +15,9 @@ import {
   forgiveAttempt,
   sweepThrottles,
 } from '../../src/auth/factors/login-throttle.ts';
-import { assertionType } from '../../src/auth/oauth/clients/client-assertion.ts';
-import { DeviceCodes } from '../../src/auth/oauth/codes/device-codes.ts';
-import { openKeyRing } from '../../src/auth/oauth/keys/key-ring.ts';
+import { assertionType } from '../../src/auth/oauth/client-assertion.ts';
+import { DeviceCodes } from '../../src/auth/oauth/device-codes.ts';
+import { openKeyRing } from '../../src/auth/oauth/key-ring.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { Jwk } from '../../src/storage/lmdb/auth-records.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { auditKey } from '../../src/accounts/audit-log.ts';
 import { passkeyKey } from '../../src/accounts/passkeys.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
-import { invalidationKey } from '../../src/auth/oauth/tokens/invalidation.ts';
+import { invalidationKey } from '../../src/auth/oauth/tokens.ts';
 import { sweepExpired, sweepRound } from '../../src/auth/sweep.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { authDescription, authHost, pageTokens } from '../../src/auth/auth-host.ts';
-import { tokenInvalidation } from '../../src/auth/oauth/grants/invalidate-token.ts';
+import { tokenInvalidation } from '../../src/auth/oauth/revocation.ts';
 import { consoleSession } from '../../src/console/host/console-session.ts';
 import { consolePages } from '../../src/console/host/pages.ts';
 import { permissions, roles } from '../../src/contract/roles.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { beginConsoleSession } from '../../src/auth/console/session.ts';
-import { endSession } from '../../src/auth/oauth/sessions/sessions.ts';
-import { startSignIn } from '../../src/auth/oauth/sessions/sign-ins.ts';
+import { endSession } from '../../src/auth/oauth/sessions.ts';
+import { startSignIn } from '../../src/auth/oauth/sign-ins.ts';
 import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';
 
 /** Starts a console session. @returns its key, and the headers of its requests */

@@ -1,5 +1,5 @@
 import { createUser } from '../../src/accounts/users.ts';
-import { issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
+import { issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import type { Role } from '../../src/contract/roles.ts';
 import type { User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, requestOf, send } from '../auth/fixture.ts';

@@ -2,8 +2,7 @@ import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { putMember } from '../../src/accounts/members.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
-import { addToList } from '../../src/auth/oauth/tokens/invalidation.ts';
+import { addToList, issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { openPeopleFixture, type Person } from './people.ts';
 
 test("a token of a team's sign-in client reaches only that team, whatever the teams of its user", async () => {

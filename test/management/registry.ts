@@ -1,4 +1,4 @@
-import { issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
+import { issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';

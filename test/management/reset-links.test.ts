@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hasPassword } from '../../src/accounts/passwords.ts';
 import { renewBrowser } from '../../src/auth/cookies/browser.ts';
-import { startSession } from '../../src/auth/oauth/sessions/sessions.ts';
-import { currentSignIn, startSignIn } from '../../src/auth/oauth/sessions/sign-ins.ts';
+import { startSession } from '../../src/auth/oauth/sessions.ts';
+import { currentSignIn, startSignIn } from '../../src/auth/oauth/sign-ins.ts';
 import { dayMs } from './fixture.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
 

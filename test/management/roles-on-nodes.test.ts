@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { expect } from 'vitest';
 import { putMember } from '../../src/accounts/members.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import type { AccessClaims } from '../../src/auth/oauth/tokens/access-token.ts';
+import type { AccessClaims } from '../../src/auth/oauth/tokens.ts';
 import { callerOf } from '../../src/management/caller.ts';
 import { fixtureOn } from '../accounts/fixture.ts';
 import { newDatabase, openNode, sharedServer } from '../accounts/store/postgres-fixture.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { beginConsoleSession } from '../../src/auth/console/session.ts';
-import { startSession } from '../../src/auth/oauth/sessions/sessions.ts';
-import { issueAccessToken } from '../../src/auth/oauth/tokens/access-token.ts';
+import { startSession } from '../../src/auth/oauth/sessions.ts';
+import { issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { exampleTime } from '../../src/contract/shapes/fields.ts';
 import { refusal } from '../auth/fixture.ts';
 import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';

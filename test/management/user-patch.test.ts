@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { noPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
-import { startSession } from '../../src/auth/oauth/sessions/sessions.ts';
-import { isOnList } from '../../src/auth/oauth/tokens/invalidation.ts';
+import { startSession } from '../../src/auth/oauth/sessions.ts';
+import { isOnList } from '../../src/auth/oauth/tokens.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
 

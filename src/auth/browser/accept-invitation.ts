@@ -8,9 +8,9 @@ import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
 import { countAttempt, forgiveAttempt } from '../factors/login-throttle.ts';
 import type { SignInSettings } from '../factors/sign-in.ts';
-import { consoleClientId, findClient } from '../oauth/clients/clients.ts';
-import { type DraftedSignIn, draftSignIn } from '../oauth/sessions/draft-sign-in.ts';
-import { endSessionsOf } from '../oauth/sessions/sessions.ts';
+import { consoleClientId, findClient } from '../oauth/clients.ts';
+import { type DraftedSignIn, draftSignIn } from '../oauth/draft-sign-in.ts';
+import { endSessionsOf } from '../oauth/sessions.ts';
 
 /** A link that a browser presents. */
 export interface PresentedLink {

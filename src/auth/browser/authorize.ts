@@ -8,22 +8,22 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
 import { hasJustEnrolled } from '../factors/second-factor.ts';
-import { maySignIn } from '../oauth/clients/clients.ts';
-import { readForm } from '../oauth/clients/form.ts';
 import {
   AuthorizationError,
   type AuthorizationErrorCode,
   type AuthorizationRequest,
   authorizationParameters,
+  codeReply,
+  errorReply,
   type RequestChecks,
   readAuthorizationRequest,
   UnknownReturnAddress,
-} from '../oauth/codes/authorization-request.ts';
-import { codeReply, errorReply } from '../oauth/codes/authorization-response.ts';
-import { issueCode } from '../oauth/codes/codes.ts';
-import { type CurrentSignIn, currentSignIn } from '../oauth/sessions/sign-ins.ts';
-import type { TokenSettings } from '../oauth/tokens/access-token.ts';
-import { readIdTokenHint } from '../oauth/tokens/id-token.ts';
+} from '../oauth/authorization-request.ts';
+import { maySignIn } from '../oauth/clients.ts';
+import { issueCode } from '../oauth/codes.ts';
+import { readForm } from '../oauth/forms.ts';
+import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
+import { readIdTokenHint, type TokenSettings } from '../oauth/tokens.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import {
   type FormSettings,

@@ -3,17 +3,20 @@ import { ApiError } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { BrowserCookie, isFromElsewhere } from '../cookies/browser.ts';
-import { findClient, matchesRedirect } from '../oauth/clients/clients.ts';
-import { type Form, isForm, parseForm, readForm } from '../oauth/clients/form.ts';
-import { OAuthError, uncached } from '../oauth/clients/oauth-error.ts';
-import { redirect } from '../oauth/codes/authorization-response.ts';
-import { endSession, endSignIn, noteEnd, type SessionDeps } from '../oauth/sessions/sessions.ts';
-import { type CurrentSignIn, currentSignIn } from '../oauth/sessions/sign-ins.ts';
-import type { AccessClaims, TokenSettings } from '../oauth/tokens/access-token.ts';
-import { bearerToken } from '../oauth/tokens/bearer.ts';
-import { type IdTokenHint, readIdTokenHint } from '../oauth/tokens/id-token.ts';
-import { addToList } from '../oauth/tokens/invalidation.ts';
-import { isStillValid, type ValidateToken, validOrNot } from '../oauth/tokens/validate-token.ts';
+import { redirect } from '../oauth/authorization-request.ts';
+import { type Form, findClient, matchesRedirect } from '../oauth/clients.ts';
+import { isForm, parseForm, readForm } from '../oauth/forms.ts';
+import { OAuthError, uncached } from '../oauth/oauth-error.ts';
+import { endSession, endSignIn, noteEnd, type SessionDeps } from '../oauth/sessions.ts';
+import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
+import {
+  type AccessClaims,
+  addToList,
+  type IdTokenHint,
+  readIdTokenHint,
+  type TokenSettings,
+} from '../oauth/tokens.ts';
+import { bearerToken, isStillValid, type ValidateToken, validOrNot } from '../oauth/validation.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out-pages.ts';
 import { type Destination, type LogoutDeps, logOutAtProvider } from './sso/logout.ts';

@@ -2,9 +2,9 @@ import { mayUsePassword, requiredProvider } from '../../accounts/sign-in-policy.
 import type { Handler, Reply, Request } from '../../http/types.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
-import { consoleClientId, findClient } from '../oauth/clients/clients.ts';
-import { userAgentOf } from '../oauth/sessions/draft-sign-in.ts';
-import type { TokenSettings } from '../oauth/tokens/access-token.ts';
+import { consoleClientId, findClient } from '../oauth/clients.ts';
+import { userAgentOf } from '../oauth/draft-sign-in.ts';
+import type { TokenSettings } from '../oauth/tokens.ts';
 import { acceptInvitation, type FoundLink, findLink, type PresentedLink } from './accept-invitation.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import {

@@ -1,10 +1,10 @@
 import { cookiesOf } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 import { hostCookie } from '../cookies/host-cookie.ts';
-import type { SessionDeps } from '../oauth/sessions/sessions.ts';
-import { lifetimeSeconds } from '../oauth/sessions/sign-ins.ts';
-import type { AccessClaims, TokenSettings } from '../oauth/tokens/access-token.ts';
-import { Unauthorized } from '../oauth/tokens/bearer.ts';
+import type { SessionDeps } from '../oauth/sessions.ts';
+import { lifetimeSeconds } from '../oauth/sign-ins.ts';
+import type { AccessClaims, TokenSettings } from '../oauth/tokens.ts';
+import { Unauthorized } from '../oauth/validation.ts';
 import { type ConsoleSession, findConsoleSession, SessionUses } from './session.ts';
 
 export type ConsoleCallerDeps = SessionDeps &

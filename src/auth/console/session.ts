@@ -2,11 +2,10 @@ import { hashSecret, matchesHash } from '../../accounts/secrets.ts';
 import type { Draft } from '../../accounts/store/account-store.ts';
 import type { Session } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
-import { consoleClientId } from '../oauth/clients/clients.ts';
-import { indexSession, type SessionDeps, userOf } from '../oauth/sessions/sessions.ts';
-import { signInEndsAt } from '../oauth/sessions/sign-ins.ts';
-import { newTokenIdentity } from '../oauth/tokens/access-token.ts';
-import { newSessionId, sessionKey } from '../oauth/tokens/refresh-token.ts';
+import { consoleClientId } from '../oauth/clients.ts';
+import { indexSession, newSessionId, type SessionDeps, sessionKey, userOf } from '../oauth/sessions.ts';
+import { signInEndsAt } from '../oauth/sign-ins.ts';
+import { newTokenIdentity } from '../oauth/tokens.ts';
 
 /*
  * A console session has no tokens. Its cookie takes the place of the refresh token, but is constant for the life of the

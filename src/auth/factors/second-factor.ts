@@ -3,9 +3,8 @@ import { loadTotps } from '../../accounts/totp.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
-import { type DraftedSignIn, draftFurtherFactor, noteSignIn } from '../oauth/sessions/draft-sign-in.ts';
-import { missingStep } from '../oauth/sessions/missing-step.ts';
-import { type CurrentSignIn, currentSignIn, isOf } from '../oauth/sessions/sign-ins.ts';
+import { type DraftedSignIn, draftFurtherFactor, noteSignIn } from '../oauth/draft-sign-in.ts';
+import { type CurrentSignIn, currentSignIn, isOf, missingStep } from '../oauth/sign-ins.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
 import type { SignInSettings } from './sign-in.ts';
 

@@ -12,8 +12,8 @@ import { userOfEmail } from '../../accounts/users.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
-import { type DraftedSignIn, draftSignIn, noteSignIn, type Proven } from '../oauth/sessions/draft-sign-in.ts';
-import type { SignInDeps } from '../oauth/sessions/sign-ins.ts';
+import { type DraftedSignIn, draftSignIn, noteSignIn, type Proven } from '../oauth/draft-sign-in.ts';
+import type { SignInDeps } from '../oauth/sign-ins.ts';
 import { countAttempt, forgiveAttempt, type ThrottleDeps, verifyCounted } from './login-throttle.ts';
 
 export interface SignInSettings extends ThrottleDeps, SignInDeps {

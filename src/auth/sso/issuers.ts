@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
 import type { OutboundFetch } from '../../http/outbound/fetch.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { clockTolerance, isLater } from '../oauth/keys/jwt.ts';
+import { clockTolerance, isLater } from '../oauth/tokens.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 
 const url = Type.String({ pattern: '^https?://[^\\s]+$', maxLength: 2048 });

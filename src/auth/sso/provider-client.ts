@@ -3,7 +3,7 @@ import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
 import { OutboundError, type OutboundFetch } from '../../http/outbound/fetch.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
-import { clockTolerance, isLater } from '../oauth/keys/jwt.ts';
+import { clockTolerance, isLater } from '../oauth/tokens.ts';
 import { type Issuers, tokenAlgorithms } from './issuers.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 

@@ -1,8 +1,8 @@
 import type { ThrottleDeps } from '../factors/login-throttle.ts';
-import type { RequestChecks } from '../oauth/codes/authorization-request.ts';
-import type { MacKeys } from '../oauth/keys/mac.ts';
-import type { SessionDeps } from '../oauth/sessions/sessions.ts';
-import type { SignInDeps } from '../oauth/sessions/sign-ins.ts';
+import type { RequestChecks } from '../oauth/authorization-request.ts';
+import type { MacKeys } from '../oauth/mac.ts';
+import type { SessionDeps } from '../oauth/sessions.ts';
+import type { SignInDeps } from '../oauth/sign-ins.ts';
 import type { Issuers } from './issuers.ts';
 import type { ProviderClient } from './provider-client.ts';
 import type { Providers } from './providers.ts';

@@ -1,8 +1,8 @@
 import { preferencesOf } from '../../accounts/preferences.ts';
 import { logOutAtProvider } from '../../auth/browser/sso/logout.ts';
 import type { ConsoleSession } from '../../auth/console/session.ts';
-import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/oauth/sessions/sessions.ts';
-import { Unauthorized } from '../../auth/oauth/tokens/bearer.ts';
+import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/oauth/sessions.ts';
+import { Unauthorized } from '../../auth/oauth/validation.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { teamRolesOf } from '../../contract/roles.ts';
 import type { SignedIn, SignedOut } from '../../contract/shapes/console.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ClientFailures } from '../../../src/auth/oauth/clients/client-limits.ts';
+import { ClientFailures } from '../../../src/auth/oauth/clients.ts';
 import { openSessionFixture } from '../session-fixture.ts';
 
 const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ClientRates, holderKeyOf, rateKeyOf } from '../../../src/auth/oauth/clients/client-limits.ts';
+import { ClientRates, holderKeyOf, rateKeyOf } from '../../../src/auth/oauth/clients.ts';
 import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
 const slowDown = {

@@ -5,8 +5,8 @@ import {
   findClient,
   matchesRedirect,
   teamsThrough,
-} from '../../../src/auth/oauth/clients/clients.ts';
-import { parseForm } from '../../../src/auth/oauth/clients/form.ts';
+} from '../../../src/auth/oauth/clients.ts';
+import { parseForm } from '../../../src/auth/oauth/forms.ts';
 import { openAuthFixture } from '../fixture.ts';
 
 const baseUrl = 'https://flags.example.com';

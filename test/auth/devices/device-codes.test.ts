@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
-import { DeviceCodes } from '../../../src/auth/oauth/codes/device-codes.ts';
+import { DeviceCodes } from '../../../src/auth/oauth/device-codes.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../../accounts/fixture.ts';
 
 const request = { clientId: 'flagmeter-cli', scope: 'openid', address: '192.0.2.1' };

@@ -5,7 +5,7 @@ import { acceptPasskey } from '../../../src/auth/factors/passkeys/accept-passkey
 import { registerPasskey } from '../../../src/auth/factors/passkeys/add-passkey.ts';
 import { type PasskeyOptions, passkeyPages } from '../../../src/auth/factors/passkeys/options.ts';
 import { readAssertion, readAttestation } from '../../../src/auth/factors/passkeys/web-authn.ts';
-import { startSignIn } from '../../../src/auth/oauth/sessions/sign-ins.ts';
+import { startSignIn } from '../../../src/auth/oauth/sign-ins.ts';
 import { fixtureOn } from '../../accounts/fixture.ts';
 import { newDatabase, openNode, sharedServer } from '../../accounts/store/postgres-fixture.ts';
 import { type AnsweredFields, type AskedOptions, Authenticator } from '../../support/authenticator.ts';

@@ -1,8 +1,8 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { newSigningKey } from '../../../src/accounts/signing-keys.ts';
-import { readUnverified, signJwt } from '../../../src/auth/oauth/keys/jwt.ts';
-import { openSigningKeys } from '../../../src/auth/oauth/keys/signing-keys.ts';
+import { openSigningKeys } from '../../../src/auth/oauth/key-ring.ts';
+import { readUnverified, signJwt } from '../../../src/auth/oauth/tokens.ts';
 import { algorithms } from '../forgery.ts';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

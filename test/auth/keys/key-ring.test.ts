@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { rotateSigningKey, storedKeys } from '../../../src/accounts/signing-keys.ts';
-import { type KeyRing, openKeyRing } from '../../../src/auth/oauth/keys/key-ring.ts';
-import {
-  issueAccessToken,
-  type Subject,
-  verifyAccessToken,
-} from '../../../src/auth/oauth/tokens/access-token.ts';
+import { type KeyRing, openKeyRing } from '../../../src/auth/oauth/key-ring.ts';
+import { issueAccessToken, type Subject, verifyAccessToken } from '../../../src/auth/oauth/tokens.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import type { SigningAlgorithm } from '../../../src/storage/lmdb/auth-records.ts';
 import { type AuthFixture, openAuthFixture } from '../fixture.ts';

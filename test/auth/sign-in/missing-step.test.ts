@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { temporary } from '../../../src/accounts/passwords.ts';
 import { patchSignInPolicy } from '../../../src/accounts/sign-in-policy.ts';
-import { missingStep } from '../../../src/auth/oauth/sessions/missing-step.ts';
+import { missingStep } from '../../../src/auth/oauth/sign-ins.ts';
 import type { Factor } from '../../../src/contract/sign-in.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
 import { openFixture } from '../../accounts/fixture.ts';

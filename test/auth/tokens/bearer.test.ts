@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { deleteApiKey } from '../../../src/accounts/api-keys.ts';
 import { newSigningKey } from '../../../src/accounts/signing-keys.ts';
-import { openSigningKeys } from '../../../src/auth/oauth/keys/signing-keys.ts';
+import { openSigningKeys } from '../../../src/auth/oauth/key-ring.ts';
 import {
   type AccessClaims,
   issueAccessToken,
   type Subject,
-} from '../../../src/auth/oauth/tokens/access-token.ts';
-import { createBearer, Unauthorized } from '../../../src/auth/oauth/tokens/bearer.ts';
-import { TokenRejections } from '../../../src/auth/oauth/tokens/token-totals.ts';
+  TokenRejections,
+} from '../../../src/auth/oauth/tokens.ts';
+import { createBearer, Unauthorized } from '../../../src/auth/oauth/validation.ts';
 import { type AuthFixture, type Client, openAuthFixture, requestOf } from '../fixture.ts';
 
 interface BearerFixture extends AuthFixture {

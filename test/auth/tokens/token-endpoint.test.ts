@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { tokenEndpoint } from '../../../src/auth/oauth/grants/token-endpoint.ts';
-import { jwksEndpoint } from '../../../src/auth/oauth/keys/jwks.ts';
+import { jwksEndpoint } from '../../../src/auth/discovery.ts';
+import { tokenEndpoint } from '../../../src/auth/oauth/token-endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import type { Dispatch } from '../../../src/http/types.ts';
 import { bind } from '../bind.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AccessClaims } from '../../../src/auth/oauth/tokens/access-token.ts';
-import { VerifiedTokens } from '../../../src/auth/oauth/tokens/verified-tokens.ts';
+import type { AccessClaims } from '../../../src/auth/oauth/tokens.ts';
+import { VerifiedTokens } from '../../../src/auth/oauth/validation.ts';
 
 const now = 1_000_000;
 

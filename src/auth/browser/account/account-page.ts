@@ -1,9 +1,9 @@
 import { isRecentSignIn } from '../../../contract/step-up.ts';
 import type { Handler, Reply, Request } from '../../../http/types.ts';
 import { BrowserCookie } from '../../cookies/browser.ts';
-import { consoleClientId, findClient } from '../../oauth/clients/clients.ts';
-import { type CurrentSignIn, currentSignIn } from '../../oauth/sessions/sign-ins.ts';
-import type { TokenSettings } from '../../oauth/tokens/access-token.ts';
+import { consoleClientId, findClient } from '../../oauth/clients.ts';
+import { type CurrentSignIn, currentSignIn } from '../../oauth/sign-ins.ts';
+import type { TokenSettings } from '../../oauth/tokens.ts';
 import {
   type FormPurpose,
   type FormSettings,

@@ -2,7 +2,7 @@ import { renewRecoveryCodes } from '../../../accounts/second-factors.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Reply } from '../../../http/types.ts';
 import { addAuthenticator } from '../../factors/second-factor.ts';
-import type { CurrentSignIn } from '../../oauth/sessions/sign-ins.ts';
+import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import { pageEndpoints } from '../forms/page-endpoints.ts';
 import type { PostedForm } from '../forms/posted-form.ts';
 import { enrolmentPageOf, enrolmentSecretIn, wrongCode } from '../forms/second-factor-form.ts';

@@ -1,4 +1,4 @@
-import type { CurrentSignIn } from '../../oauth/sessions/sign-ins.ts';
+import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import type { SsoSettings } from '../../sso/sso-settings.ts';
 import { pageEndpoints } from '../forms/page-endpoints.ts';
 import type { PostedForm } from '../forms/posted-form.ts';

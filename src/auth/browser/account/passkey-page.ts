@@ -2,7 +2,7 @@ import { passkeysOf } from '../../../accounts/passkeys.ts';
 import { maxPasskeys, relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Reply } from '../../../http/types.ts';
 import { registerPasskey } from '../../factors/passkeys/add-passkey.ts';
-import type { CurrentSignIn } from '../../oauth/sessions/sign-ins.ts';
+import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import { pageEndpoints } from '../forms/page-endpoints.ts';
 import { readNewPasskey } from '../forms/passkey-form.ts';
 import type { PostedForm } from '../forms/posted-form.ts';

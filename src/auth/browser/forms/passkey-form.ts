@@ -10,8 +10,8 @@ import {
   draftSignIn,
   noteSignIn,
   userAgentOf,
-} from '../../oauth/sessions/draft-sign-in.ts';
-import { type CurrentSignIn, currentSignIn, isOf } from '../../oauth/sessions/sign-ins.ts';
+} from '../../oauth/draft-sign-in.ts';
+import { type CurrentSignIn, currentSignIn, isOf } from '../../oauth/sign-ins.ts';
 import type { FormError } from '../pages/form-page.ts';
 import { loginPage } from '../pages/sign-in-pages.ts';
 import {

@@ -11,8 +11,9 @@ import {
 } from '../../cookies/browser.ts';
 import type { PasskeySettings } from '../../factors/passkeys/accept-passkey.ts';
 import { passkeyPages } from '../../factors/passkeys/options.ts';
-import { type Form, readForm } from '../../oauth/clients/form.ts';
-import type { CurrentSignIn } from '../../oauth/sessions/sign-ins.ts';
+import type { Form } from '../../oauth/clients.ts';
+import { readForm } from '../../oauth/forms.ts';
+import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import { type AttemptPage, pages, startLink } from '../../sso/attempt.ts';
 import type { Providers } from '../../sso/providers.ts';
 import { failurePage } from '../pages/failure-page.ts';

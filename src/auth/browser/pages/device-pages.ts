@@ -1,5 +1,5 @@
 import type { Reply } from '../../../http/types.ts';
-import type { WaitingDevice } from '../../oauth/codes/device-codes.ts';
+import type { WaitingDevice } from '../../oauth/device-codes.ts';
 import { type FormPage, formReply } from './form-page.ts';
 import { html } from './html.ts';
 import { pageReply } from './page.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../contract/errors.ts';
 import type { Reply } from '../../../http/types.ts';
-import { OAuthError } from '../../oauth/clients/oauth-error.ts';
+import { OAuthError } from '../../oauth/oauth-error.ts';
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 

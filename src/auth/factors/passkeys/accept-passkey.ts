@@ -4,7 +4,7 @@ import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
-import { noteSignIn } from '../../oauth/sessions/draft-sign-in.ts';
+import { noteSignIn } from '../../oauth/draft-sign-in.ts';
 import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../login-throttle.ts';
 import type { SignInSettings } from '../sign-in.ts';
 import { type ChallengeDeps, challengeExpiry } from './challenge.ts';

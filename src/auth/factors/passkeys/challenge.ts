@@ -1,7 +1,7 @@
 import type { RandomBytes } from '../../../accounts/secrets.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Browser } from '../../cookies/browser.ts';
-import { isMacOf, type MacKeys, macOf } from '../../oauth/keys/mac.ts';
+import { isMacOf, type MacKeys, macOf } from '../../oauth/mac.ts';
 
 /** How long a challenge can be answered. */
 export const challengeLifetimeMs = 10 * 60_000;

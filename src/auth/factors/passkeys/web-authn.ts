@@ -1,5 +1,5 @@
-import type { Form } from '../../oauth/clients/form.ts';
-import { OAuthError } from '../../oauth/clients/oauth-error.ts';
+import type { Form } from '../../oauth/clients.ts';
+import { OAuthError } from '../../oauth/oauth-error.ts';
 
 type WebAuthn = typeof import('@simplewebauthn/server');
 

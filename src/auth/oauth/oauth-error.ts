@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { oneOf, text } from '../../../contract/shapes/fields.ts';
-import { type DeclaredAnswer, type Headers, NotCached } from '../../../http/endpoint.ts';
-import { sharedHeaders } from '../../../http/request-ids.ts';
-import type { Reply } from '../../../http/types.ts';
+import { oneOf, text } from '../../contract/shapes/fields.ts';
+import { type DeclaredAnswer, type Headers, NotCached } from '../../http/endpoint.ts';
+import { sharedHeaders } from '../../http/request-ids.ts';
+import type { Reply } from '../../http/types.ts';
 
 /**
  * The error codes of RFC 6749 §5.2, of RFC 8628 §3.5 for polling devices, of RFC 6750 §3.1 for bearer tokens, and that of an

@@ -1,14 +1,19 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import type { Directory } from '../../../accounts/directory.ts';
-import { importPublicKey } from '../../../accounts/public-keys.ts';
-import { hashSecret } from '../../../accounts/secrets.ts';
-import type { AccountStore } from '../../../accounts/store/account-store.ts';
-import { sortedKey } from '../../../accounts/store/sweep.ts';
-import type { PublicKey } from '../../../storage/lmdb/auth-records.ts';
-import { readUnverified } from '../keys/jwt.ts';
-import { type AuthenticatedClient, checkNotExpired, findClient, invalidClient } from './clients.ts';
-import type { Form } from './form.ts';
+import type { Directory } from '../../accounts/directory.ts';
+import { importPublicKey } from '../../accounts/public-keys.ts';
+import { hashSecret } from '../../accounts/secrets.ts';
+import type { AccountStore } from '../../accounts/store/account-store.ts';
+import { sortedKey } from '../../accounts/store/sweep.ts';
+import type { PublicKey } from '../../storage/lmdb/auth-records.ts';
+import {
+  type AuthenticatedClient,
+  checkNotExpired,
+  type Form,
+  findClient,
+  invalidClient,
+} from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
+import { readUnverified } from './tokens.ts';
 
 /** RFC 7523 §2.2. */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

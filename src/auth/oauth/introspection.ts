@@ -1,14 +1,13 @@
 import Type, { type Static } from 'typebox';
-import { listOf, number, type Shown, text } from '../../../contract/shapes/fields.ts';
-import { type Endpoint, jsonAnswer } from '../../../http/endpoint.ts';
-import type { Request } from '../../../http/types.ts';
-import { type ClientCall, clientEndpoint, clientForm } from '../clients/client-endpoint.ts';
-import { type AuthenticatedClient, invalidClient } from '../clients/clients.ts';
-import { endsAt, type SessionDeps, userOf } from '../sessions/sessions.ts';
-import type { AccessClaims } from '../tokens/access-token.ts';
-import { isCurrent, readRefreshToken } from '../tokens/refresh-token.ts';
-import { validOrNot } from '../tokens/validate-token.ts';
-import { type TokenDeps, tokenFields } from './token-form.ts';
+import { listOf, number, type Shown, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
+import type { Request } from '../../http/types.ts';
+import { type AuthenticatedClient, invalidClient } from './clients.ts';
+import { type ClientCall, clientEndpoint, clientForm } from './forms.ts';
+import { type TokenDeps, tokenFields } from './revocation.ts';
+import { endsAt, isCurrent, readRefreshToken, type SessionDeps, userOf } from './sessions.ts';
+import type { AccessClaims } from './tokens.ts';
+import { validOrNot } from './validation.ts';
 
 const Active = Type.Object({
   active: Type.Literal(true),

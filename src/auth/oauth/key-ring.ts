@@ -1,33 +1,96 @@
-/*
- * src/auth/oauth/keys: the keys that sign tokens. key-ring.ts rotates them, signing-keys.ts chooses the one to sign with, jwt.ts signs and
- * verifies, and jwks.ts publishes them.
- */
-import type { Directory } from '../../../accounts/directory.ts';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { Directory } from '../../accounts/directory.ts';
 import {
   draftedKeys,
   draftRotation,
   markAudited,
   newSigningKey,
+  publicMembers,
   type StoredKey,
   signingKeyOf,
   signs,
   storedKeys,
-} from '../../../accounts/signing-keys.ts';
-import type { AccountStore, Write } from '../../../accounts/store/account-store.ts';
-import { ApiError } from '../../../contract/errors.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Log } from '../../../runtime/log.ts';
-import type { AccountTables } from '../../../storage/lmdb/accounts.ts';
-import type { SigningAlgorithm } from '../../../storage/lmdb/auth-records.ts';
-import {
-  accessTokenLifetime,
-  openSigningKeys,
-  publishedAheadSeconds,
-  type Signer,
-  type SigningKeys,
-  type TokenType,
-  type Verifier,
-} from './signing-keys.ts';
+} from '../../accounts/signing-keys.ts';
+import type { AccountStore, Write } from '../../accounts/store/account-store.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { AccountTables } from '../../storage/lmdb/accounts.ts';
+import type { Jwk, SigningAlgorithm } from '../../storage/lmdb/auth-records.ts';
+
+/** How long a new key is published before it signs. This is also how long caches keep the JWKS. */
+export const publishedAheadSeconds = 60;
+
+/** Lifetime of an access token, seconds. */
+export const accessTokenLifetime = 3600;
+
+/** The type of a token: an access token (RFC 9068 §2.1) or an ID token. One never passes for the other. */
+export type TokenType = 'at+jwt' | 'JWT';
+
+interface Signer {
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly privateKey: KeyObject;
+  /** The protected header of its tokens (RFC 7515 §4.1), base64url. */
+  readonly headers: Readonly<Record<TokenType, string>>;
+}
+
+/** A key that verifies tokens, only with its own algorithm. */
+interface Verifier {
+  readonly alg: SigningAlgorithm;
+  readonly publicKey: KeyObject;
+}
+
+/** The public part of a signing key, as in the JWKS (RFC 7517 §4). */
+export interface PublicJwk extends Jwk {
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly use: 'sig';
+}
+
+export interface SigningKeys {
+  readonly current: Signer;
+  /** The key whose tokens of this type start with this header. A token selects one of our keys, and never includes its own. */
+  find(typ: TokenType, header: string): Verifier | undefined;
+  /** Newest first. The newest may not sign yet. Each change makes a new array. */
+  readonly published: readonly PublicJwk[];
+}
+
+/**
+ * Imports signing keys once, for all signatures.
+ * @param stored as from `storedKeys`
+ * @throws {Error} if none of them signs
+ */
+export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
+  const signer = signingKeyOf(stored);
+  const { kid, alg } = signer;
+  const verifiers = { 'at+jwt': new Map<string, Verifier>(), JWT: new Map<string, Verifier>() };
+  for (const key of stored) {
+    const verifier = {
+      alg: key.alg,
+      publicKey: createPublicKey({ key: { ...publicJwk(key) }, format: 'jwk' }),
+    };
+    for (const typ of ['at+jwt', 'JWT'] as const) verifiers[typ].set(protectedHeader(key, typ), verifier);
+  }
+  return {
+    current: {
+      kid,
+      alg,
+      privateKey: createPrivateKey({ key: { ...signer.privateJwk }, format: 'jwk' }),
+      headers: { 'at+jwt': protectedHeader(signer, 'at+jwt'), JWT: protectedHeader(signer, 'JWT') },
+    },
+    find: (typ, header) => verifiers[typ].get(header),
+    published: stored.map((key) => ({ ...publicJwk(key), kid: key.kid, alg: key.alg, use: 'sig' })),
+  };
+}
+
+function publicJwk(key: StoredKey): Jwk {
+  return publicMembers(signs(key) ? key.privateJwk : key.publicJwk);
+}
+
+function protectedHeader({ kid, alg }: StoredKey, typ: TokenType): string {
+  return Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url');
+}
 
 interface KeyRingDeps {
   readonly accounts: Pick<AccountTables, 'lmdb' | 'signingKeys'>;

@@ -1,39 +1,119 @@
-import Type from 'typebox';
-import type { AccountDraft } from '../../../accounts/account-draft.ts';
-import type { Directory } from '../../../accounts/directory.ts';
-import { text } from '../../../contract/shapes/fields.ts';
-import type { ApiKey, User } from '../../../storage/lmdb/records.ts';
-import { type ClientForm, clientForm } from '../clients/client-endpoint.ts';
+/*
+ * src/auth/oauth: the endpoints of clients, and what they work with. forms.ts reads a form, clients.ts finds out who sent it, and
+ * token-endpoint.ts answers it with tokens (tokens.ts), which key-ring.ts has the keys for. validation.ts checks access tokens. sign-ins.ts has the
+ * sign-ins of browsers, from which codes.ts and device-codes.ts lead to sessions.ts.
+ */
+import Type, { type Static } from 'typebox';
+import type { AccountDraft } from '../../accounts/account-draft.ts';
+import type { Directory } from '../../accounts/directory.ts';
+import { count, type Shown, shape, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
+import type { ApiKey, User } from '../../storage/lmdb/records.ts';
 import {
   type AuthenticatedClient,
+  apiKeyRefused,
   checkNotExpired,
+  type Form,
+  findClient,
   invalidClient,
   signedInUser,
   signInClientOf,
-} from '../clients/clients.ts';
-import type { Form } from '../clients/form.ts';
-import { OAuthError } from '../clients/oauth-error.ts';
-import { redeemCode } from '../codes/codes.ts';
-import type { DeviceCodes } from '../codes/device-codes.ts';
+  teamsThrough,
+} from './clients.ts';
+import { redeemCode } from './codes.ts';
+import type { DeviceCodes } from './device-codes.ts';
+import { type ClientEndpointDeps, type ClientForm, clientEndpoint, clientForm } from './forms.ts';
+import { accessTokenLifetime } from './key-ring.ts';
+import { OAuthError } from './oauth-error.ts';
 import {
   continueSession,
   endSession,
+  isCurrent,
   noteReuse,
+  readRefreshToken,
   type SessionDeps,
   startSession,
   type Turn,
   userOf,
-} from '../sessions/sessions.ts';
-import { isOf } from '../sessions/sign-ins.ts';
+} from './sessions.ts';
+import { isOf } from './sign-ins.ts';
 import {
   issueAccessToken,
+  issueIdToken,
   newTokenIdentity,
   type Subject,
   type TokenSettings,
-} from '../tokens/access-token.ts';
-import { isCurrent, readRefreshToken } from '../tokens/refresh-token.ts';
-import { verifyWorkload, type WorkloadDeps } from '../tokens/workload-token.ts';
-import { signUserTokens, type TokenAnswer, tokenAnswer } from './token-answer.ts';
+  type TokenTotals,
+} from './tokens.ts';
+import { verifyWorkload, type WorkloadDeps } from './workload-token.ts';
+
+/** The answer of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */
+const TokenAnswer = shape(
+  'Tokens',
+  {
+    access_token: text('A JWT, for `Authorization: Bearer`.'),
+    expires_in: count('Lifetime of the access token, in seconds.'),
+    token_type: Type.Literal('Bearer'),
+    scope: text('The granted scopes, separated by spaces.'),
+    refresh_token: Type.Optional(text('The token for the next refresh, valid once. Only for users.')),
+    issued_token_type: Type.Optional(text('The type of the token, if it was exchanged (RFC 8693 §2.2.1).')),
+    id_token: Type.Optional(text('Identifies the user (OpenID Connect Core §2). Only for users.')),
+  },
+  { access_token: 'eyJ…', expires_in: accessTokenLifetime, token_type: 'Bearer', scope: 'openid flagmeter' },
+);
+type TokenAnswer = Shown<Static<typeof TokenAnswer>>;
+
+/** The answer with a new access token and the tokens that accompany it. */
+function tokenAnswer(
+  accessToken: string,
+  scope: string,
+  beside: Pick<TokenAnswer, 'refresh_token' | 'id_token'> = {},
+): TokenAnswer {
+  return {
+    access_token: accessToken,
+    expires_in: accessTokenLifetime,
+    token_type: 'Bearer',
+    scope,
+    ...beside,
+  };
+}
+
+/**
+ * Signs a client's tokens for its session, which must be on disk.
+ * @param scope of the access token: that of the session, or a subset
+ * @param nonce of the ID token, which is issued if the scope includes `openid`
+ */
+async function signUserTokens(
+  settings: TokenSettings & Pick<SessionDeps, 'directory'>,
+  { key, session, refreshToken, access }: Turn,
+  user: User,
+  { scope, nonce }: { readonly scope: string; readonly nonce: string | null },
+): Promise<TokenAnswer> {
+  const { clientId, authTime } = session;
+  const scopes = scope.split(' ');
+  const { teams, primaryTeam } = teamsThrough(user, findClient(settings.directory, clientId));
+  const subject = {
+    sub: user.id,
+    client_id: clientId,
+    scope,
+    role: user.role,
+    team: [...teams],
+    primaryTeam,
+    email: user.email,
+    name: user.name,
+    sid: key,
+  };
+  const [accessToken, idToken] = await Promise.all([
+    issueAccessToken(settings, subject, access),
+    scopes.includes('openid')
+      ? issueIdToken(settings, { user, clientId, session: key, scopes, authTime, nonce })
+      : undefined,
+  ]);
+  return tokenAnswer(accessToken, scope, {
+    refresh_token: refreshToken,
+    ...(idToken === undefined ? {} : { id_token: idToken }),
+  });
+}
 
 interface ClientCredentialsDeps extends TokenSettings {
   /** The scope of this service, required in addition to `openid`. */
@@ -41,7 +121,7 @@ interface ClientCredentialsDeps extends TokenSettings {
 }
 
 /** RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
-export const clientCredentialsGrant: ClientForm<TokenAnswer, ClientCredentialsDeps> = clientForm({
+const clientCredentialsGrant: ClientForm<TokenAnswer, ClientCredentialsDeps> = clientForm({
   by: apiKeyOf,
   fields: {
     grant_type: Type.Literal('client_credentials'),
@@ -77,10 +157,10 @@ function checkScope(asked: string | undefined, serviceScope: string): string {
   throw new OAuthError('invalid_scope', `scope must be: openid ${serviceScope}`);
 }
 
-export const invalidCode = 'The code is not valid';
+const invalidCode = 'The code is not valid';
 
 /** RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */
-export const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
+const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
   by: signInClientOf,
   fields: {
     grant_type: Type.Literal('authorization_code'),
@@ -106,7 +186,7 @@ export const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & Token
 });
 
 /** RFC 6749 §6: a session continues with new tokens, which replace the old ones. */
-export const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
+const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
   by: signInClientOf,
   fields: {
     grant_type: Type.Literal('refresh_token'),
@@ -166,17 +246,17 @@ function narrow(granted: string, wanted: string | undefined): string {
   throw new OAuthError('invalid_scope', `scope must be a subset of: ${granted}`);
 }
 
-export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
+const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session once. */
-export const deviceCodeGrant: ClientForm<TokenAnswer, DeviceGrantDeps> = clientForm({
+const deviceCodeGrant: ClientForm<TokenAnswer, DeviceGrantDeps> = clientForm({
   by: signInClientOf,
   fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('The device code.') },
   handle: ({ client, fields }, deps) => poll(deps, client.clientId, fields.device_code),
 });
 
 /** The refusals of a poll (RFC 8628 §3.5). */
-export const pollRefusals = {
+const pollRefusals = {
   authorization_pending: 'The user has not decided yet',
   slow_down: 'Wait five seconds longer between polls from now on',
   access_denied: 'The user refused',
@@ -232,7 +312,7 @@ function invalidDeviceCode(): OAuthError {
 }
 
 /** RFC 8693 §2.1. */
-export const tokenExchangeGrantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const tokenExchangeGrantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
 const subjectTokenTypes = [
@@ -246,7 +326,7 @@ const subjectTokenTypes = [
  */
 const exchangedTokenLifetime = 900;
 
-export interface TokenExchangeDeps extends ClientCredentialsDeps, WorkloadDeps {
+interface TokenExchangeDeps extends ClientCredentialsDeps, WorkloadDeps {
   readonly directory: Pick<Directory, 'apiKeys' | 'clock' | 'markApiKeyUsed'>;
 }
 
@@ -254,7 +334,7 @@ export interface TokenExchangeDeps extends ClientCredentialsDeps, WorkloadDeps {
 const unsupported = ['actor_token', 'actor_token_type', 'resource', 'audience'];
 
 /** RFC 8693: a workload, such as a CI job, presents a token of its platform in place of a secret. */
-export const tokenExchangeGrant: ClientForm<TokenAnswer, TokenExchangeDeps> = {
+const tokenExchangeGrant: ClientForm<TokenAnswer, TokenExchangeDeps> = {
   ...clientForm({
     by: trustingKeyOf,
     fields: {
@@ -307,4 +387,61 @@ function trustingKeyOf(client: AuthenticatedClient): ApiKey & Required<Pick<ApiK
   const trust = client.kind === 'api-key' ? client.apiKey.trust : undefined;
   if (client.kind !== 'api-key' || trust === undefined) throw invalidClient(false);
   return { ...client.apiKey, trust };
+}
+
+export type TokenEndpointSettings = ClientEndpointDeps &
+  TokenExchangeDeps &
+  SessionDeps & { readonly devices: DeviceCodes; readonly totals: TokenTotals };
+
+const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
+  ['authorization_code', counted('authorization_code', authorizationCodeGrant)],
+  ['client_credentials', counted('client_credentials', clientCredentialsGrant)],
+  ['refresh_token', counted('refresh_token', refreshTokenGrant)],
+  [tokenExchangeGrantType, counted('token_exchange', tokenExchangeGrant)],
+  [deviceCodeGrantType, counted('device_code', deviceCodeGrant)],
+]);
+
+export const grantTypes: readonly string[] = [...grants.keys()];
+
+const unknownGrant = `grant_type must be client_credentials, authorization_code, refresh_token, ${deviceCodeGrantType} or ${tokenExchangeGrantType}`;
+
+/** `POST /connect/token` (RFC 6749 §3.2). */
+export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/connect/token', {
+  operationId: 'issueTokens',
+  summary: 'Get tokens',
+  description:
+    'API keys use `client_credentials`, or a token exchange if they trust an issuer. Clients that people sign in to use the other grants. `grant_type` decides which fields are read.',
+  who: 'API keys: `client_credentials` and token exchange; sign-in clients: the other grants',
+  forms: [...grants.values()],
+  choose,
+  answer: jsonAnswer(TokenAnswer, 'The tokens.'),
+  refuses: {
+    invalid_grant: invalidCode,
+    unauthorized_client: apiKeyRefused,
+    unsupported_grant_type: unknownGrant,
+    invalid_scope: 'scope must be: openid flagmeter',
+    ...pollRefusals,
+  },
+});
+
+function choose(form: Form): ClientForm<TokenAnswer, TokenEndpointSettings> {
+  const type = form.get('grant_type');
+  if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
+  const grant = grants.get(type);
+  if (grant !== undefined) return grant;
+  throw new OAuthError('unsupported_grant_type', unknownGrant);
+}
+
+function counted(
+  type: string,
+  grant: ClientForm<TokenAnswer, TokenEndpointSettings>,
+): ClientForm<TokenAnswer, TokenEndpointSettings> {
+  return {
+    ...grant,
+    async answer(client, form, request, deps) {
+      const answer = await grant.answer(client, form, request, deps);
+      deps.totals.countIssued(type);
+      return answer;
+    },
+  };
 }

@@ -1,28 +1,14 @@
 import Type, { type Static } from 'typebox';
-import type { Directory } from '../../../accounts/directory.ts';
-import { flag, listOf, type Shown, text } from '../../../contract/shapes/fields.ts';
-import {
-  type Endpoint,
-  type Headers,
-  jsonAnswer,
-  NotCached,
-  type Operation,
-} from '../../../http/endpoint.ts';
-import type { Reply, Request } from '../../../http/types.ts';
-import type { OAuthClient, User } from '../../../storage/lmdb/records.ts';
-import { findClient, teamsThrough } from '../clients/clients.ts';
-import { isForm, readForm } from '../clients/form.ts';
-import {
-  OAuthError,
-  type OAuthErrorCode,
-  oauthErrorReply,
-  oauthRefusal,
-  uncached,
-} from '../clients/oauth-error.ts';
-import type { AccessClaims } from '../tokens/access-token.ts';
-import { bearerToken } from '../tokens/bearer.ts';
-import { emailClaims } from '../tokens/id-token.ts';
-import { type ValidateToken, validOrNot } from '../tokens/validate-token.ts';
+import type { Directory } from '../../accounts/directory.ts';
+import { flag, listOf, type Shown, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, type Headers, jsonAnswer, NotCached, type Operation } from '../../http/endpoint.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
+import { findClient, teamsThrough } from './clients.ts';
+import { isForm, readForm } from './forms.ts';
+import { OAuthError, type OAuthErrorCode, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
+import { type AccessClaims, emailClaims } from './tokens.ts';
+import { bearerToken, type ValidateToken, validOrNot } from './validation.ts';
 
 interface UserinfoDeps {
   readonly validate: ValidateToken;

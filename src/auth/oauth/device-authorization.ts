@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { count, shape, text } from '../../../contract/shapes/fields.ts';
-import { type Endpoint, jsonAnswer } from '../../../http/endpoint.ts';
-import { type ClientEndpointDeps, clientEndpoint, clientForm } from '../clients/client-endpoint.ts';
-import { apiKeyRefused, signInClientOf } from '../clients/clients.ts';
-import { OAuthError } from '../clients/oauth-error.ts';
-import { grantedScope } from '../codes/authorization-request.ts';
-import { type DeviceCodes, deviceCodeLifetime, pollInterval } from '../codes/device-codes.ts';
+import { count, shape, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
+import { grantedScope } from './authorization-request.ts';
+import { apiKeyRefused, signInClientOf } from './clients.ts';
+import { type DeviceCodes, deviceCodeLifetime, pollInterval } from './device-codes.ts';
+import { type ClientEndpointDeps, clientEndpoint, clientForm } from './forms.ts';
+import { OAuthError } from './oauth-error.ts';
 
 interface DeviceAuthorizationDeps extends ClientEndpointDeps {
   readonly devices: DeviceCodes;

@@ -1,13 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AccountDraft } from '../../../accounts/account-draft.ts';
-import { hashSecret, type RandomBytes } from '../../../accounts/secrets.ts';
-import type { AccountStore } from '../../../accounts/store/account-store.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { AuthorizationCode } from '../../../storage/lmdb/auth-records.ts';
-import type { User } from '../../../storage/lmdb/records.ts';
-import { signedInUser } from '../clients/clients.ts';
-import { endSession, noteReuse, type SessionDeps, type Turn } from '../sessions/sessions.ts';
-import { isOf } from '../sessions/sign-ins.ts';
+import type { AccountDraft } from '../../accounts/account-draft.ts';
+import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
+import type { AccountStore } from '../../accounts/store/account-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { AuthorizationCode } from '../../storage/lmdb/auth-records.ts';
+import type { User } from '../../storage/lmdb/records.ts';
+import { signedInUser } from './clients.ts';
+import { endSession, noteReuse, type SessionDeps, type Turn } from './sessions.ts';
+import { isOf } from './sign-ins.ts';
 
 /** Lifetime of a code (RFC 6749 §4.1.2 recommends at most ten minutes). */
 const codeLifetimeMs = 60_000;

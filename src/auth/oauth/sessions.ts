@@ -1,21 +1,15 @@
-/*
- * src/auth/oauth/sessions: what lasts after a sign-in. draft-sign-in.ts starts every sign-in of a browser, sign-ins.ts reads the current
- * one, and missing-step.ts decides what comes before a code. sessions.ts has the sessions of clients.
- */
-import type { AccountDraft } from '../../../accounts/account-draft.ts';
-import type { Accounts } from '../../../accounts/accounts.ts';
-import { actorOf } from '../../../accounts/actors.ts';
-import type { Directory } from '../../../accounts/directory.ts';
-import type { RandomBytes } from '../../../accounts/secrets.ts';
-import type { AccountStore, Draft, Reader } from '../../../accounts/store/account-store.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Session } from '../../../storage/lmdb/auth-records.ts';
-import type { User } from '../../../storage/lmdb/records.ts';
-import { consoleClientId, signedInUser } from '../clients/clients.ts';
-import { newTokenIdentity, type TokenIdentity } from '../tokens/access-token.ts';
-import { addToList } from '../tokens/invalidation.ts';
-import { newRefreshToken, newSessionId, sessionKey } from '../tokens/refresh-token.ts';
+import type { AccountDraft } from '../../accounts/account-draft.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { actorOf } from '../../accounts/actors.ts';
+import type { Directory } from '../../accounts/directory.ts';
+import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
+import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Session } from '../../storage/lmdb/auth-records.ts';
+import type { User } from '../../storage/lmdb/records.ts';
+import { consoleClientId, signedInUser } from './clients.ts';
 import { lifetimeSeconds, signInEndsAt } from './sign-ins.ts';
+import { addToList, newTokenIdentity, type TokenIdentity } from './tokens.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -195,4 +189,45 @@ export function noteEnd(
   const { type, id, name } = actorOf(draft, holderId, '');
   const teams = draft.users.get(id)?.teams ?? [draft.apiKeys.get(id)?.teamId ?? null];
   for (const teamId of teams) draft.note(action, teamId, { type, id, name });
+}
+
+/** The content of a refresh token: its session, and a secret that changes with each refresh. */
+interface RefreshToken {
+  /** The session's key in the store. */
+  readonly session: string;
+  readonly secret: string;
+}
+
+/** Session id and secret: 128 and 256 random bits. */
+const form = /^fm_refresh_([\w-]{22})\.([\w-]{43})$/;
+
+/** A session's id. Only its refresh tokens contain it; the store has only its hash. */
+export function newSessionId(randomBytes: RandomBytes): string {
+  return Buffer.from(randomBytes(16)).toString('base64url');
+}
+
+/** The key that a session is stored under. */
+export function sessionKey(sessionId: string): string {
+  return hashSecret(sessionId);
+}
+
+/** A new refresh token of a session, and the hash that the session keeps of its secret. */
+function newRefreshToken(
+  sessionId: string,
+  randomBytes: RandomBytes,
+): { readonly text: string; readonly hash: string } {
+  const secret = Buffer.from(randomBytes(32)).toString('base64url');
+  return { text: `fm_refresh_${sessionId}.${secret}`, hash: hashSecret(secret) };
+}
+
+/** Parses a refresh token; `undefined` if malformed. */
+export function readRefreshToken(text: string): (RefreshToken & { readonly sessionId: string }) | undefined {
+  const [, sessionId, secret] = form.exec(text) ?? [];
+  if (sessionId === undefined || secret === undefined) return undefined;
+  return { sessionId, session: sessionKey(sessionId), secret };
+}
+
+/** Whether a token is the current one of its session. Any other is spent or forged. */
+export function isCurrent({ secret }: RefreshToken, { refreshHash }: Session): boolean {
+  return matchesHash(secret, refreshHash);
 }

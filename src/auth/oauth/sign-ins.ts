@@ -1,12 +1,13 @@
-import type { Accounts } from '../../../accounts/accounts.ts';
-import { passwordId } from '../../../accounts/passwords.ts';
-import { hashSecret } from '../../../accounts/secrets.ts';
-import type { AccountStore, Draft, Reader } from '../../../accounts/store/account-store.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Authentication, SignIn } from '../../../storage/lmdb/auth-records.ts';
-import type { User } from '../../../storage/lmdb/records.ts';
-import type { Browser } from '../../cookies/browser.ts';
-import { type MissingStep, missingStep } from './missing-step.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { hasTemporaryPassword, passwordId } from '../../accounts/passwords.ts';
+import { secondFactorsOf } from '../../accounts/second-factors.ts';
+import { hashSecret } from '../../accounts/secrets.ts';
+import { demandsSecondFactor } from '../../accounts/sign-in-policy.ts';
+import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Authentication, SignIn } from '../../storage/lmdb/auth-records.ts';
+import type { User } from '../../storage/lmdb/records.ts';
+import type { Browser } from '../cookies/browser.ts';
 
 /** Idle lifetime of a sign-in. */
 const idleMs = 12 * 3_600_000;
@@ -122,4 +123,42 @@ export function signInEndsAt(lastUsedAt: number, authTime: number): number {
 function usedAt({ id: userId, passwordHash }: User, authTime: number, now: number): SignIn {
   const expiresAt = signInEndsAt(now, authTime);
   return { userId, passwordId: passwordId(passwordHash), authTime, lastSeenAt: now, expiresAt };
+}
+
+/** What a user must do before a sign-in leads to a code. */
+type MissingStep = 'second-factor' | 'new-password' | 'enrolment';
+
+/** What a sign-in still lacks; `undefined` once it is complete. */
+export function missingStep(
+  reader: Pick<Reader, 'get' | 'keys'>,
+  user: User,
+  authentication: Authentication,
+): MissingStep | undefined {
+  const lacking = lackingFactor(reader, user, authentication);
+  // A password alone must not change the password of a user who has a second factor.
+  if (lacking === 'second-factor') return lacking;
+  const isTemporary = authentication.factors.includes('password') && hasTemporaryPassword(user);
+  return isTemporary ? 'new-password' : lacking;
+}
+
+/**
+ * Whether a sign-in needs a second factor: if the policy demands one, or the user has an authenticator app. A passkey alone is
+ * another way to sign in, and not asked for after a password.
+ */
+export function lackingFactor(
+  reader: Pick<Reader, 'get' | 'keys'>,
+  user: User,
+  authentication: Authentication,
+): 'second-factor' | 'enrolment' | undefined {
+  if (isTwoFactors(authentication)) return undefined;
+  const own = secondFactorsOf(reader, user.id);
+  if (own.includes('totp')) return 'second-factor';
+  if (!demandsSecondFactor(reader, user)) return undefined;
+  return own.length > 0 ? 'second-factor' : 'enrolment';
+}
+
+/** A passkey with user verification counts as two factors, and so does the sign-in at a provider that is trusted with both. */
+function isTwoFactors({ factors, provider }: Authentication): boolean {
+  const single = ['password', 'invitation', ...(provider?.isOneFactor ? ['provider'] : [])];
+  return factors.some((factor) => !single.includes(factor));
 }

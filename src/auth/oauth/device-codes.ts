@@ -1,12 +1,8 @@
-/*
- * src/auth/oauth/codes: what a user's consent is kept in until a client takes it. codes.ts has authorization codes, which
- * authorization-request.ts reads the requests for, and device-codes.ts the waiting devices (RFC 8628).
- */
-import { hashSecret, matchesHash, type RandomBytes } from '../../../accounts/secrets.ts';
-import type { AccountStore, Draft } from '../../../accounts/store/account-store.ts';
-import { networkOf } from '../../../runtime/addresses.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Allowance, DeviceCode } from '../../../storage/lmdb/auth-records.ts';
+import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
+import type { AccountStore, Draft } from '../../accounts/store/account-store.ts';
+import { networkOf } from '../../runtime/addresses.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Allowance, DeviceCode } from '../../storage/lmdb/auth-records.ts';
 
 /** Lifetime of a device's codes (RFC 8628 §3.2), seconds. */
 export const deviceCodeLifetime = 600;

@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { SigningKeys } from './signing-keys.ts';
+import type { SigningKeys } from './key-ring.ts';
 
 /** The kinds of values that browsers keep for this service. A code for one kind is invalid for the others. */
 export type MacPurpose =

@@ -1,17 +1,19 @@
-/*
- * src/auth/oauth/clients: the clients of the auth host. clients.ts authenticates them, by a secret or an assertion
- * (client-assertion.ts), and client-endpoint.ts declares the endpoints that they call, with their limits and refusals.
- */
-import type { Accounts } from '../../../accounts/accounts.ts';
-import { isUsable, verifyClient } from '../../../accounts/api-keys.ts';
-import type { Directory } from '../../../accounts/directory.ts';
-import { isSameRedirect } from '../../../accounts/redirect-uris.ts';
-import { matchesHash } from '../../../accounts/secrets.ts';
-import { decodeFormText } from '../../../http/pairs.ts';
-import type { Session } from '../../../storage/lmdb/auth-records.ts';
-import type { ApiKey, OAuthClient, User } from '../../../storage/lmdb/records.ts';
-import type { Form } from './form.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { isUsable, verifyClient } from '../../accounts/api-keys.ts';
+import type { Directory } from '../../accounts/directory.ts';
+import { originMatcher } from '../../accounts/origins.ts';
+import { isSameRedirect } from '../../accounts/redirect-uris.ts';
+import { matchesHash } from '../../accounts/secrets.ts';
+import { decodeFormText } from '../../http/pairs.ts';
+import type { Request } from '../../http/types.ts';
+import { KeyedLimits } from '../../ingest/admission/rate-limits.ts';
+import { networkOf } from '../../runtime/addresses.ts';
+import type { Session } from '../../storage/lmdb/auth-records.ts';
+import type { ApiKey, OAuthClient, User } from '../../storage/lmdb/records.ts';
 import { OAuthError } from './oauth-error.ts';
+
+/** The parameters of a form by name. A parameter without a value counts as omitted (RFC 6749 §3.2). */
+export type Form = ReadonlyMap<string, string>;
 
 /** The authenticated caller of an endpoint for clients: a team's API key, or an application that people sign in to. */
 export type AuthenticatedClient =
@@ -186,4 +188,124 @@ function parseBasic(authorization: string): { id: string; secret: string } | und
   const id = decodeFormText(text.slice(0, colon));
   const secret = decodeFormText(text.slice(colon + 1));
   return id && secret ? { id, secret } : undefined;
+}
+
+/** The origins of each client, cached by record: a record never changes. */
+const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
+
+/**
+ * Reports whether pages of an origin may use the token endpoints and the management API: those of the console, and of the
+ * redirect URIs of public clients.
+ * @param baseUrl the public URL of the management API, under which the console lives
+ */
+export function clientOrigins(
+  { clients }: Pick<Directory, 'clients'>,
+  baseUrl: string,
+): (origin: string) => boolean {
+  const own = new URL(baseUrl).origin;
+  return (origin) => {
+    if (origin === own) return true;
+    for (const client of clients.values())
+      if (client.secretHash === null && matcherOf(client)(origin)) return true;
+    return false;
+  };
+}
+
+function matcherOf(client: OAuthClient): (origin: string) => boolean {
+  const known = matchers.get(client);
+  if (known !== undefined) return known;
+  const patterns = client.redirectUris.flatMap(originsOf);
+  const matcher = patterns.length === 0 ? () => false : originMatcher(patterns);
+  matchers.set(client, matcher);
+  return matcher;
+}
+
+/** The origin of a redirect URI; for a loopback address, with any port (RFC 8252 §7.3). An app's own scheme has none. */
+function originsOf(uri: string): readonly string[] {
+  const { protocol, hostname, origin } = new URL(uri);
+  if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];
+  return protocol === 'http:' || protocol === 'https:' ? [origin] : [];
+}
+
+export const tooOften = 'This client sends too many requests; wait, then retry';
+
+/** Limits the rate at which a client may get, revoke or introspect tokens. Each request costs a signature or a commit. */
+export class ClientRates {
+  readonly #limits: KeyedLimits;
+
+  /** @param rate requests per second, with bursts of twice as many; 0 means no limit */
+  constructor(rate: number) {
+    this.#limits = new KeyedLimits(rate, 2 * rate);
+  }
+
+  /** @param rate as in the constructor */
+  set(rate: number): void {
+    this.#limits.set(rate, 2 * rate);
+  }
+
+  /**
+   * @param now monotonic ms
+   * @throws {OAuthError} `slow_down`, with status 429, after too many
+   */
+  take(key: string, now: number): void {
+    const wait = this.#limits.take(key, now);
+    if (wait === 0) return;
+    throw new OAuthError('slow_down', tooOften, {
+      status: 429,
+      retryAfter: wait,
+    });
+  }
+}
+
+/**
+ * The rate limit key of a client. Anyone who knows the id can act as a public client, or try to exchange a token, so these are
+ * limited by network.
+ */
+export function rateKeyOf(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
+  const isPublic =
+    client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
+  // Reading the address is a system call, so only public clients pay for it.
+  return isPublic ? `${client.id} ${networkOf(request.remoteAddress)}` : client.id;
+}
+
+/** The rate limit key that all tokens of one holder share: an API key, or a user of a client. */
+export function holderKeyOf({ sub, client_id: clientId }: { sub: string; client_id: string }): string {
+  return sub === clientId ? clientId : `${clientId} ${sub}`;
+}
+
+/** Limit of failures of one client from one address, per minute and at once. */
+const ofClient = { rate: 1, burst: 60 };
+/** Limit of failures from one address, for all client ids. */
+const ofAddress = { rate: 10, burst: 600 };
+
+/** Client ids are truncated to this length: unauthenticated senders choose them. */
+const longestId = 64;
+
+export const tooManyFailures = 'Too many requests have failed; wait, then retry';
+
+/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. A success is free. */
+export class ClientFailures {
+  readonly #clients = new KeyedLimits(ofClient.rate, ofClient.burst);
+  readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
+
+  /**
+   * Counts a failure. Successes are not limited: wrong guesses never lock out a client that knows the secret.
+   * @param now monotonic ms
+   * @throws {OAuthError} `temporarily_unavailable`, with status 429, after too many
+   */
+  note(clientId: string, address: string, now: number): void {
+    const wait = Math.max(
+      this.#clients.take(keyOf(clientId, address), now),
+      this.#addresses.take(networkOf(address), now),
+    );
+    if (wait === 0) return;
+    throw new OAuthError('temporarily_unavailable', tooManyFailures, {
+      status: 429,
+      retryAfter: wait,
+    });
+  }
+}
+
+function keyOf(clientId: string, address: string): string {
+  return `${networkOf(address)} ${clientId.slice(0, longestId)}`;
 }

@@ -1,0 +1,159 @@
+import Type from 'typebox';
+import { postgresUnavailable, storeUnavailable } from '../../contract/errors.ts';
+import { text } from '../../contract/shapes/fields.ts';
+import { Challenge, type Endpoint, type Group, jsonAnswer, NotCached } from '../../http/endpoint.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import { type AuthenticatedClient, type ClientRates, holderKeyOf } from './clients.ts';
+import { type ClientCall, type ClientEndpointDeps, clientEndpoint, clientForm } from './forms.ts';
+import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
+import { endSession, noteEnd, readRefreshToken, type SessionDeps } from './sessions.ts';
+import { type AccessClaims, addToList, InvalidToken, readUnverified } from './tokens.ts';
+import { bearerToken, isStillValid, type ValidateToken, validOrNot } from './validation.ts';
+
+/** The dependencies of the endpoints to which clients send a token. */
+export type TokenDeps = ClientEndpointDeps & SessionDeps & { readonly validate: ValidateToken };
+
+/** The fields of a form with a token (RFC 7009 §2.1, RFC 7662 §2.1). */
+export const tokenFields = {
+  token: text('An access token or a refresh token.'),
+  token_type_hint: Type.Optional(text('Ignored: the type is recognised from the token.')),
+};
+
+const ofOther = 'The token was issued to another client';
+
+const form = clientForm({ by: (client) => client, fields: tokenFields, handle: revoke });
+
+/** `POST /connect/revocation` (RFC 7009): a client revokes one of its tokens, and the token's session. */
+export const revocationEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/revocation', {
+  operationId: 'revokeToken',
+  summary: 'Revoke a token',
+  description:
+    'Ends the session that the token belongs to. The answer is also 200 for a token that is not valid (RFC 7009 §2.2).',
+  who: 'The client that the token was issued to',
+  forms: [form],
+  answer: { description: 'The token is revoked, durably.', headers: {} },
+  refuses: { invalid_grant: ofOther },
+});
+
+async function revoke(
+  { client: { id }, fields: { token }, request }: ClientCall<AuthenticatedClient, { token: string }>,
+  deps: TokenDeps,
+): Promise<undefined> {
+  const refresh = readRefreshToken(token);
+  if (refresh !== undefined) {
+    await revokeSession(deps, refresh.session, id, request);
+    return undefined;
+  }
+  const claims = await validOrNot(deps.validate, token);
+  if (claims === undefined) return undefined;
+  checkOwner(claims.client_id, id);
+  await invalidate(deps, claims, request);
+  return undefined;
+}
+
+/** Ends a session by any of its refresh tokens, even a spent one. */
+async function revokeSession(
+  deps: SessionDeps,
+  key: string,
+  clientId: string,
+  { remoteAddress }: Request,
+): Promise<void> {
+  const { accountStore, directory } = deps;
+  const session = accountStore.get('sessions', key);
+  if (session === undefined) return;
+  checkOwner(session.clientId, clientId);
+  await directory.under({ id: session.userId, address: remoteAddress }).change((draft) => {
+    if (endSession(deps, draft, key) !== undefined) noteEnd(draft, 'session.ended', session.userId);
+  });
+}
+
+/** @throws {OAuthError} `invalid_grant` for a token of another client (RFC 7009 §2.1, RFC 6749 §5.2) */
+function checkOwner(owner: string, clientId: string): void {
+  if (owner !== clientId) throw new OAuthError('invalid_grant', ofOther);
+}
+
+interface InvalidateTokenDeps extends SessionDeps {
+  readonly validate: ValidateToken;
+  readonly rates: ClientRates;
+}
+
+const Invalidated = Type.Object(
+  { message: text('A confirmation for people.') },
+  { example: { message: 'The token is no longer valid' } },
+);
+
+const noToken = 'No bearer token is provided';
+const notJwt = 'The token is not a well-formed JWT';
+
+const invalidateToken: Endpoint<InvalidateTokenDeps> = {
+  method: 'POST',
+  path: '/api/account/invalidate-token',
+  access: { credential: 'Access token', who: 'Its holder' },
+  operation: {
+    operationId: 'invalidateToken',
+    summary: 'Sign out: invalidate an access token',
+    description:
+      'The request is the token itself, which may have any scope. It is rejected from the next request on. Its session ends, and with it the refresh token.',
+    security: [{ oauth2: [] }],
+    answers: {
+      200: jsonAnswer(Invalidated, 'The token is invalidated, durably.', {
+        'Cache-Control': NotCached,
+      }),
+      400: oauthRefusal('The token is not a well-formed JWT.', { invalid_token: notJwt }),
+      401: oauthRefusal(
+        'The token is missing or not valid.',
+        { invalid_token: noToken },
+        { 'WWW-Authenticate': Challenge },
+      ),
+    },
+    refuses: { store_unavailable: storeUnavailable.changeNotKept, engine_unavailable: postgresUnavailable },
+  },
+  bind: (deps) => (request) => answer(deps, request),
+};
+
+/** `/api/account/invalidate-token`: signs out the holder of an access token. */
+export const tokenInvalidation: Group<InvalidateTokenDeps> = {
+  tag: 'Tokens',
+  description: 'Access tokens, which the auth host issues.',
+  endpoints: [invalidateToken],
+};
+
+async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Reply> {
+  const token = bearerToken(request);
+  if (token === undefined) return refusal(401, noToken, 'Bearer');
+  if (readUnverified(token) === undefined) return refusal(400, notJwt);
+  try {
+    const claims = await deps.validate(token);
+    deps.rates.take(holderKeyOf(claims), deps.clock.monotonic());
+    if (!(await invalidate(deps, claims, request))) throw new InvalidToken();
+    return {
+      status: 200,
+      headers: uncached,
+      body: JSON.stringify({ message: 'The token is no longer valid' }),
+    };
+  } catch (error) {
+    if (error instanceof OAuthError) return oauthErrorReply(error);
+    if (!(error instanceof InvalidToken)) throw error;
+    return refusal(401, error.message, 'Bearer error="invalid_token"');
+  }
+}
+
+/**
+ * Adds a token to the invalidation list and ends its session; resolves when that is on disk. Returns `false` if the token is no
+ * longer valid. Of concurrent requests, one invalidates it.
+ * @throws {ApiError} `store_unavailable`
+ */
+function invalidate(deps: SessionDeps, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {
+  const { directory } = deps;
+  return directory.under({ id: claims.sub, address: remoteAddress }).change((draft) => {
+    if (!isStillValid(deps, claims, draft)) return false;
+    addToList(draft, claims);
+    if (claims.sid !== undefined) endSession(deps, draft, claims.sid);
+    noteEnd(draft, 'token.invalidated', claims.sub);
+    return true;
+  });
+}
+
+function refusal(status: number, description: string, challenge?: string): Reply {
+  return oauthErrorReply(new OAuthError('invalid_token', description, { status, challenge }));
+}

@@ -1,0 +1,350 @@
+import { sign } from 'node:crypto';
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose';
+import Type, { type Static } from 'typebox';
+import type { RandomBytes } from '../../accounts/secrets.ts';
+import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
+import { sortedKey } from '../../accounts/store/sweep.ts';
+import { role } from '../../contract/shapes/user.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { compiled } from '../../runtime/compiled.ts';
+import { increase } from '../../runtime/counts.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { User } from '../../storage/lmdb/records.ts';
+import { accessTokenLifetime, type SigningKeys, type TokenType } from './key-ring.ts';
+
+const encoder = new TextEncoder();
+
+/**
+ * Signs claims with the current key: a JWS in its compact form (RFC 7515 §3.1). jose's `SignJWT` costs twice as much: it copies
+ * and checks the claims, which are typed here, and encodes the header anew for each token.
+ */
+export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPayload): Promise<string> {
+  const { alg, privateKey, headers } = current;
+  const input = `${headers[typ]}.${base64url(Buffer.from(JSON.stringify(claims)))}`;
+  // Ed25519 has its own digest (RFC 8037 §3.1). JWS has no ASN.1 around an ECDSA signature (RFC 7518 §3.4).
+  const hash = alg === 'EdDSA' ? null : 'sha256';
+  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  return new Promise((resolve, reject) => {
+    // With a callback, the runtime signs on a thread of its pool.
+    sign(hash, encoder.encode(input), key, (error, signature) =>
+      error ? reject(error) : resolve(`${input}.${base64url(signature)}`),
+    );
+  });
+}
+
+/** The required claims. jose checks none of them by default. */
+type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
+  Required<Pick<JWTVerifyOptions, 'issuer' | 'requiredClaims' | 'currentDate'>>;
+
+/**
+ * The claims of a token that one of our keys signed, or `undefined`. A token must be exactly what `signJwt` writes. The whole
+ * header is compared before any cryptography: a token cannot select another algorithm or type, or include a key. Repeated
+ * claims, and other encodings of claims or signature, are rejected.
+ */
+async function verifyJwt(
+  keys: SigningKeys,
+  typ: TokenType,
+  token: string,
+  expected: ExpectedClaims,
+): Promise<JWTPayload | undefined> {
+  const [header = '', payload, signature = ''] = token.split('.', 3);
+  const verifier = keys.find(typ, header);
+  if (verifier === undefined || base64url(Buffer.from(signature, 'base64url')) !== signature)
+    return undefined;
+  const options = { ...expected, typ, algorithms: [verifier.alg] };
+  try {
+    const { payload: claims } = await jwtVerify(token, verifier.publicKey, options);
+    return base64url(Buffer.from(JSON.stringify(claims))) === payload ? claims : undefined;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}
+
+function base64url(bytes: Buffer): string {
+  return bytes.toString('base64url');
+}
+
+/** The unverified header and claims of a token; `undefined` unless it is a well-formed, signed JWT. */
+export function readUnverified(
+  token: string,
+): { readonly header: ProtectedHeaderParameters; readonly claims: JWTPayload } | undefined {
+  if (!compactForm.test(token)) return undefined;
+  try {
+    const header = decodeProtectedHeader(token);
+    return typeof header.alg === 'string' ? { header, claims: decodeJwt(token) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Three parts in base64url without padding (RFC 7515 §7.1). jose is more lenient. */
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/** Accepted difference between the clocks of a provider and of this service, seconds. */
+export const clockTolerance = 60;
+
+/** True if a time of a provider, seconds, is in the future, beyond the tolerance for the clocks. @param now Unix ms */
+export function isLater(time: number | undefined, now: number): boolean {
+  return time !== undefined && time > now / 1000 + clockTolerance;
+}
+
+/** Maximum token length. A longer token is rejected unread. */
+const longestToken = 8192;
+
+/**
+ * The claims of our access tokens: RFC 9068 §2.2, plus the subject's role and teams. Times are Unix seconds. Tokens with other
+ * claims are rejected: an unknown claim, such as `nbf`, might restrict the token's use.
+ */
+const claims = Type.Object(
+  {
+    iss: Type.String(),
+    sub: Type.String(),
+    aud: Type.String(),
+    exp: Type.Integer(),
+    iat: Type.Integer(),
+    jti: Type.String({ minLength: 1 }),
+    client_id: Type.String(),
+    scope: Type.String(),
+    role,
+    team: Type.Array(Type.String()),
+    primaryTeam: Type.String(),
+    email: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String()),
+    /** The key of the session that a user's token belongs to. */
+    sid: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+const claimsChecker = compiled(claims);
+
+export type AccessClaims = Static<typeof claims>;
+
+/** The claims that a grant determines. The others are the same for all tokens. */
+export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
+
+export interface TokenSettings {
+  /** `iss`: the public URL of the auth host. */
+  readonly issuer: string;
+  /** `aud`: the public URL of the management API. */
+  readonly audience: string;
+  readonly keys: SigningKeys;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+}
+
+/**
+ * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. The exception is
+ * an unknown signing key, which the JWKS reveals anyway. Tokens have one after a data directory was replaced.
+ */
+export class InvalidToken extends Error {
+  override readonly name = 'InvalidToken';
+  readonly reason: 'invalid' | 'unknown_key';
+
+  constructor(reason: InvalidToken['reason'] = 'invalid') {
+    super(reason === 'invalid' ? 'The token is not valid' : ofAnotherStore);
+    this.reason = reason;
+  }
+}
+
+const ofAnotherStore =
+  'The token was signed with a key that this server does not have: it comes from another server or data directory. Get a new token';
+
+/** Identifies a token: its id, and its times in Unix seconds. */
+export type TokenIdentity = Pick<AccessClaims, 'jti' | 'iat' | 'exp'>;
+
+/** The identity of a token issued now. @param lifetime seconds */
+export function newTokenIdentity(
+  { clock, randomBytes }: Pick<TokenSettings, 'clock' | 'randomBytes'>,
+  lifetime = accessTokenLifetime,
+): TokenIdentity {
+  const iat = Math.floor(clock.now() / 1000);
+  const jti = Buffer.from(randomBytes(16)).toString('base64url');
+  return { jti, iat, exp: iat + lifetime };
+}
+
+/** Signs an access token for a subject: a JWT as in RFC 9068, valid for `accessTokenLifetime`. */
+export function issueAccessToken(
+  settings: TokenSettings,
+  subject: Subject,
+  identity = newTokenIdentity(settings),
+): Promise<string> {
+  const { keys, issuer, audience } = settings;
+  return signJwt(keys, 'at+jwt', { ...subject, iss: issuer, aud: audience, ...identity });
+}
+
+/**
+ * Verifies an access token: length, header, signature by one of our keys, claims, issuer, audience and expiry.
+ * @throws {InvalidToken}
+ */
+export async function verifyAccessToken(settings: TokenSettings, token: string): Promise<AccessClaims> {
+  if (token.length > longestToken) throw new InvalidToken();
+  const { keys, issuer, audience, clock } = settings;
+  const expected = {
+    issuer,
+    audience,
+    requiredClaims: claims.required,
+    currentDate: new Date(clock.now()),
+  };
+  const verified = await verifyJwt(keys, 'at+jwt', token, expected);
+  if (claimsChecker().Check(verified)) return verified;
+  throw new InvalidToken(isOfAnotherStore(settings, token) ? 'unknown_key' : 'invalid');
+}
+
+/** Whether a token has the form of ours but is signed with a key that we do not have. Its signature is not verified. */
+function isOfAnotherStore({ keys, issuer, audience, clock }: TokenSettings, token: string): boolean {
+  const { header, claims } = readUnverified(token) ?? {};
+  return (
+    header?.typ === 'at+jwt' &&
+    typeof header.kid === 'string' &&
+    keys.published.every(({ kid }) => kid !== header.kid) &&
+    claimsChecker().Check(claims) &&
+    claims.iss === issuer &&
+    claims.aud === audience &&
+    clock.now() < claims.exp * 1000
+  );
+}
+
+/** The claims read from an ID token that is used as a hint. */
+const hint = Type.Object({
+  iss: Type.String(),
+  sub: Type.String(),
+  aud: Type.String(),
+  sid: Type.String(),
+});
+const hintChecker = compiled(hint);
+
+/** The user, the client (`aud`) and the session (`sid`). */
+export type IdTokenHint = Static<typeof hint>;
+
+/** The content of an ID token. */
+interface SignedIn {
+  readonly user: User;
+  readonly clientId: string;
+  /** The session's key. */
+  readonly session: string;
+  readonly scopes: readonly string[];
+  /** Seconds. */
+  readonly authTime: number;
+  /** As in the client's authorization request; `null` if absent, and at a refresh. */
+  readonly nonce: string | null;
+}
+
+/** Signs an ID token (OpenID Connect Core §2). It has the lifetime of the access token. */
+export function issueIdToken(settings: TokenSettings, signedIn: SignedIn): Promise<string> {
+  const { user, clientId, session, scopes, authTime, nonce } = signedIn;
+  const iat = Math.floor(settings.clock.now() / 1000);
+  return signJwt(settings.keys, 'JWT', {
+    iss: settings.issuer,
+    sub: user.id,
+    aud: clientId,
+    iat,
+    exp: iat + accessTokenLifetime,
+    auth_time: authTime,
+    ...(nonce === null ? {} : { nonce }),
+    sid: session,
+    ...(scopes.includes('email') ? emailClaims(user) : {}),
+  });
+}
+
+/** The claims of the scope `email` (OpenID Connect Core §5.4). Addresses are never verified. */
+export function emailClaims({ email }: User): { readonly email: string; readonly email_verified: false } {
+  return { email, email_verified: false };
+}
+
+/**
+ * Reads an ID token that we issued, even if it has expired (OpenID Connect RP-Initiated Logout §2); else returns `undefined`.
+ */
+export async function readIdTokenHint(
+  { keys, issuer }: TokenSettings,
+  token: string,
+): Promise<IdTokenHint | undefined> {
+  const atAnyTime = new Date(0);
+  const expected = { issuer, requiredClaims: hint.required, currentDate: atAnyTime };
+  const claims = await verifyJwt(keys, 'JWT', token, expected);
+  return hintChecker().Check(claims) ? claims : undefined;
+}
+
+/**
+ * Unexpired access tokens that are rejected. The list is on disk only. It is read once per token, when its signature is
+ * verified. A cached token is removed from the cache when it is added to the list.
+ */
+
+/** Identifies a token in the list: its `jti`, and its `exp` in seconds. */
+export type Invalidated = Pick<TokenIdentity, 'jti' | 'exp'>;
+
+/** The key of a token in the list. */
+export function invalidationKey({ jti, exp }: Invalidated): string {
+  return sortedKey(exp, jti);
+}
+
+/** Drafts the invalidation of a token. */
+export function addToList(draft: Pick<Draft, 'put'>, token: Invalidated): void {
+  draft.put('invalidated', invalidationKey(token), true);
+}
+
+/** Whether a token is invalidated, on disk or in a draft. */
+export function isOnList(reader: Pick<Reader, 'has'>, token: Invalidated): boolean {
+  return reader.has('invalidated', invalidationKey(token));
+}
+
+/** Counts the tokens issued, invalidated and rejected since the start. */
+export class TokenTotals {
+  readonly rejections: TokenRejections;
+  /** Access tokens, by grant. */
+  readonly issued = new Map<string, number>();
+  /** Access tokens added to the invalidation list; with PostgreSQL, on any node. */
+  invalidated = 0;
+
+  constructor(parts: ConstructorParameters<typeof TokenRejections>[0]) {
+    this.rejections = new TokenRejections(parts);
+  }
+
+  countIssued(grant: string): void {
+    increase(this.issued, grant);
+  }
+
+  /** Starts counting additions to the invalidation list. */
+  watch(accountStore: Pick<AccountStore, 'onCommit'>): void {
+    accountStore.onCommit((writes) => {
+      for (const { table, value } of writes)
+        if (table === 'invalidated' && value !== undefined) this.invalidated += 1;
+    });
+  }
+}
+
+/** Minimum interval between two warnings about tokens of another store, ms. */
+const repeatMs = 60_000;
+
+/** Counts rejected access tokens by reason, since the start. */
+export class TokenRejections {
+  readonly counts = new Map<InvalidToken['reason'], number>([
+    ['invalid', 0],
+    ['unknown_key', 0],
+  ]);
+  readonly #log: Pick<Log, 'warn'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Pick<Clock, 'monotonic'> }) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  count(reason: InvalidToken['reason']): void {
+    increase(this.counts, reason);
+    const now = this.#clock.monotonic();
+    if (reason !== 'unknown_key' || now - this.#warnedAt < repeatMs) return;
+    this.#warnedAt = now;
+    const hint = 'if the data directory was replaced or restored, clients must sign in again for new tokens';
+    this.#log.warn('rejected an access token of another store', { hint });
+  }
+}

@@ -1,0 +1,255 @@
+import type { AccountDraft } from '../../accounts/account-draft.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { isUsable } from '../../accounts/api-keys.ts';
+import type { AccountStore } from '../../accounts/store/account-store.ts';
+import { keyAt } from '../../accounts/store/sweep.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { RefusalCode } from '../../contract/refusals.ts';
+import type { Request } from '../../http/types.ts';
+import { signedInUser } from './clients.ts';
+import {
+  type AccessClaims,
+  InvalidToken,
+  isOnList,
+  type TokenRejections,
+  type TokenSettings,
+  verifyAccessToken,
+} from './tokens.ts';
+
+interface Verified {
+  readonly claims: AccessClaims;
+  /** Whether it was used since it was added or last spared. */
+  used: boolean;
+}
+
+/** Maximum number of tokens, a few kilobytes each. */
+const maxTokens = 10_000;
+
+/**
+ * Access tokens with verified signatures, by their text. Tokens that are not reused make room for new ones. Forged tokens never
+ * enter.
+ */
+export class VerifiedTokens {
+  readonly #tokens = new Map<string, Verified>();
+  /** Texts by token. An ECDSA signature has two encodings, so a token may have two texts. The last one is kept. */
+  readonly #textOf = new Map<string, string>();
+  readonly #most: number;
+  /** Identifies the keys that verified the signatures. */
+  #keys: unknown;
+
+  constructor(most = maxTokens) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#tokens.size;
+  }
+
+  /** Forgets all tokens if the keys have changed, because the key of some may be gone. */
+  useKeys(keys: unknown): void {
+    if (keys === this.#keys) return;
+    this.#keys = keys;
+    this.#tokens.clear();
+    this.#textOf.clear();
+  }
+
+  /** The claims of a token that has not expired at `now` (Unix ms); `undefined` if it must be verified. */
+  find(text: string, now: number): AccessClaims | undefined {
+    const found = this.#tokens.get(text);
+    if (found === undefined || now >= found.claims.exp * 1000) return undefined;
+    found.used = true;
+    return found.claims;
+  }
+
+  keep(text: string, claims: AccessClaims): void {
+    this.drop(claims.jti);
+    if (this.#tokens.size >= this.#most) this.#makeRoom();
+    this.#tokens.set(text, { claims, used: false });
+    this.#textOf.set(claims.jti, text);
+  }
+
+  /** Forgets the token with this id, at once. */
+  drop(jti: string): void {
+    const text = this.#textOf.get(jti);
+    if (text === undefined) return;
+    this.#textOf.delete(jti);
+    this.#tokens.delete(text);
+  }
+
+  /** Removes the oldest unused token. A used one is spared once. */
+  #makeRoom(): void {
+    for (const [text, token] of this.#tokens) {
+      if (!token.used) {
+        this.drop(token.claims.jti);
+        return;
+      }
+      token.used = false;
+      this.#tokens.delete(text);
+      this.#tokens.set(text, token);
+    }
+  }
+}
+
+/** Removes tokens from the cache of verified tokens when they are added to the list. */
+export function forgetInvalidated(
+  accountStore: Pick<AccountStore, 'onCommit'>,
+  verified: VerifiedTokens,
+): void {
+  accountStore.onCommit((writes) => {
+    for (const { table, key, value } of writes)
+      if (table === 'invalidated' && value !== undefined) verified.drop(key.slice(keyAt(0).length));
+  });
+}
+
+interface ValidationDeps extends TokenSettings {
+  readonly accountStore: Pick<AccountStore, 'has'>;
+  readonly directory: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>;
+  readonly verified: VerifiedTokens;
+  readonly rejections?: Pick<TokenRejections, 'count'>;
+}
+
+/**
+ * Reads the claims of a valid access token: at once if the token was verified before, else as a promise, which rejects with
+ * `InvalidToken`.
+ */
+export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;
+
+/**
+ * Makes the validation of access tokens. It checks the signature and times, then the invalidation list, then that the holder
+ * exists.
+ */
+export function createValidation(deps: ValidationDeps): ValidateToken {
+  const { keys, clock, accountStore, directory, verified } = deps;
+
+  async function validate(token: string): Promise<AccessClaims> {
+    const claims = await verifyAccessToken(deps, token);
+    // No other code runs between this check and adding the token, so no cached token is on the list.
+    if (isOnList(accountStore, claims) || !holderExists(directory, claims, clock.now()))
+      throw new InvalidToken();
+    verified.keep(token, claims);
+    return claims;
+  }
+
+  const count = (error: unknown): never => {
+    if (error instanceof InvalidToken) deps.rejections?.count(error.reason);
+    throw error;
+  };
+
+  return (token) => {
+    verified.useKeys(keys.published);
+    const now = clock.now();
+    const claims = verified.find(token, now);
+    return claims !== undefined && holderExists(directory, claims, now)
+      ? claims
+      : validate(token).catch(count);
+  };
+}
+
+/** Whether a previously validated token is still valid for the drafted change. */
+export function isStillValid(
+  { clock }: Pick<ValidationDeps, 'clock'>,
+  claims: AccessClaims,
+  draft: AccountDraft,
+): boolean {
+  const now = clock.now();
+  return now < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims, now);
+}
+
+/** The claims of an access token; `undefined` if it is not valid now. */
+export async function validOrNot(validate: ValidateToken, token: string): Promise<AccessClaims | undefined> {
+  try {
+    return await validate(token);
+  } catch (error) {
+    if (error instanceof InvalidToken) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A client that acts for itself is its own subject: an API key, which may have expired. Any other token is for a user who may use
+ * the client.
+ */
+function holderExists(
+  accounts: ValidationDeps['directory'],
+  { sub, client_id }: AccessClaims,
+  now: number,
+): boolean {
+  if (sub === client_id) return isUsable(accounts.apiKeys.get(sub), now);
+  return signedInUser(accounts, { userId: sub, clientId: client_id }) !== undefined;
+}
+
+export interface BearerSettings extends ValidationDeps {
+  readonly serviceScope: string;
+}
+
+/**
+ * Reads the claims of a request's access token: at once if the token was verified before, else as a promise, which rejects with
+ * `Unauthorized`.
+ */
+export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
+
+const notValid = 'The access token is not valid';
+const challenge = 'Bearer error="invalid_token"';
+const notSent = 'Send Authorization: Bearer <access token>';
+
+export class Challenged extends ApiError {
+  /** The value of `WWW-Authenticate`. */
+  readonly challenge: string;
+
+  constructor(code: RefusalCode, detail: string, challenge: string) {
+    super(code, detail);
+    this.challenge = challenge;
+  }
+}
+
+/** A request without a valid access token. The challenge names an error only if the request had a token (RFC 6750 §3). */
+export class Unauthorized extends Challenged {
+  constructor(presented: boolean, detail = presented ? notValid : notSent, description = '') {
+    super('unauthorized', detail, presented ? describedChallenge(description) : 'Bearer');
+  }
+}
+
+function describedChallenge(description: string): string {
+  return description === '' ? challenge : `${challenge}, error_description="${description}"`;
+}
+
+/**
+ * Makes the check of `Authorization: Bearer` (RFC 6750 §2.1). It requires a valid access token with the service's scope, of an
+ * existing client or user.
+ * @param withoutToken authenticates a request without a token
+ */
+export function createBearer(
+  settings: BearerSettings,
+  withoutToken: Authenticate = () => Promise.reject(new Unauthorized(false)),
+): Authenticate {
+  const { serviceScope } = settings;
+  const validate = createValidation(settings);
+  const inScope = ({ scope }: AccessClaims) => scope.split(' ').includes(serviceScope);
+
+  async function settle(validated: AccessClaims | Promise<AccessClaims>): Promise<AccessClaims> {
+    try {
+      const claims = await validated;
+      if (inScope(claims)) return claims;
+    } catch (error) {
+      if (!(error instanceof InvalidToken)) throw error;
+      if (error.reason === 'unknown_key') throw new Unauthorized(true, error.message, error.message);
+    }
+    throw new Unauthorized(true);
+  }
+
+  return (request) => {
+    const token = bearerToken(request);
+    if (token === undefined) return withoutToken(request);
+    const claims = validate(token);
+    return claims instanceof Promise || !inScope(claims) ? settle(claims) : claims;
+  };
+}
+
+/** The token in a request's `Authorization: Bearer` header; `undefined` if missing or malformed. */
+export function bearerToken(request: Request): string | undefined {
+  const value = request.header('authorization') ?? '';
+  const [scheme] = /^bearer +/i.exec(value) ?? [];
+  if (scheme === undefined) return undefined;
+  const token = value.slice(scheme.length).replace(/ +$/, '');
+  return token === '' || token.includes(' ') ? undefined : token;
+}

@@ -1,0 +1,201 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { matchesSubject } from '../../accounts/subject-pattern.ts';
+import type { OutboundFetch } from '../../http/outbound/fetch.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Trust } from '../../storage/lmdb/auth-records.ts';
+import { clockLeeway } from './client-assertion.ts';
+import { OAuthError } from './oauth-error.ts';
+import { isLater, readUnverified } from './tokens.ts';
+
+/** Maximum size of a workload token. A longer one is rejected unread. */
+const longestToken = 8192;
+const longestSubject = 1024;
+
+/** Asymmetric algorithms only. */
+const algorithms = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+
+const invalidSubjectToken = 'The subject token is not valid';
+const issuerAway = 'The keys of the issuer cannot be read; retry later';
+
+export interface WorkloadDeps {
+  readonly issuerKeys: Pick<IssuerKeys, 'of'>;
+}
+
+/**
+ * Verifies the token of a workload, such as a CI job, against the trust of an API key. The cheap comparisons come first, so that
+ * only tokens of the trusted issuer cause requests to it.
+ * @param now Unix ms
+ * @returns its subject
+ * @throws {OAuthError} `invalid_request`, which names the claim that does not match (RFC 8693 §2.2.2);
+ *   `temporarily_unavailable`
+ */
+export async function verifyWorkload(
+  { issuerKeys }: WorkloadDeps,
+  trust: Trust,
+  token: string,
+  now: number,
+): Promise<string> {
+  const unverified = token.length > longestToken ? undefined : readUnverified(token);
+  if (unverified === undefined || !algorithms.includes(String(unverified.header.alg))) throw refusal();
+  if (unverified.claims.iss !== trust.issuer) throw mismatch('iss', unverified.claims.iss);
+  const keys = inlineKeys(trust) ?? (await issuerKeys.of(trust.issuer, unverified.header.kid));
+  if (keys === undefined)
+    throw new OAuthError('temporarily_unavailable', issuerAway, { status: 503, retryAfter: 30 });
+  const claims = await verifiedClaims(token, keys, trust.issuer, now);
+  if (isLater(claims.iat, now)) throw refusal('check its claim iat');
+  return checkClaims(trust, claims);
+}
+
+/** @throws {OAuthError} */
+async function verifiedClaims(
+  token: string,
+  keys: JSONWebKeySet,
+  issuer: string,
+  now: number,
+): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
+      algorithms,
+      issuer,
+      requiredClaims: ['aud', 'exp', 'sub'],
+      clockTolerance: clockLeeway,
+      currentDate: new Date(now),
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw refusal('it has expired');
+    if (error instanceof errors.JWTClaimValidationFailed) throw refusal(`check its claim ${error.claim}`);
+    if (error instanceof errors.JWKSNoMatchingKey) throw refusal('the issuer has no such key');
+    // Malformed keys of the issuer are TypeErrors.
+    throw refusal();
+  }
+}
+
+/** @throws {OAuthError} */
+function checkClaims({ audience, subject, claims = [] }: Trust, token: JWTPayload): string {
+  const { aud, sub } = token;
+  if (![aud].flat().includes(audience)) throw mismatch('aud', aud);
+  if (typeof sub !== 'string' || sub.length > longestSubject || !matchesSubject(subject, sub))
+    throw mismatch('sub', sub);
+  for (const [name, wanted] of claims) {
+    const value = Object.hasOwn(token, name) ? token[name] : undefined;
+    if (value !== wanted) throw mismatch(name, value);
+  }
+  return sub;
+}
+
+function inlineKeys({ publicKeys }: Trust): JSONWebKeySet | undefined {
+  return publicKeys && { keys: publicKeys.map(({ kid, alg, publicJwk }) => ({ ...publicJwk, kid, alg })) };
+}
+
+function refusal(why?: string): OAuthError {
+  const detail = why === undefined ? '' : `: ${why}`;
+  return new OAuthError('invalid_request', `${invalidSubjectToken}${detail}`);
+}
+
+/** Names the claim and its value, which the sender knows, but not what the trust requires. */
+function mismatch(claim: string, value: unknown): OAuthError {
+  const shown = JSON.stringify(value)?.slice(0, 300) ?? 'missing';
+  const must = `its claim ${claim} is ${shown}, which the trust of this API key does not match`;
+  return new OAuthError('invalid_request', `The subject token is not trusted: ${must}`);
+}
+
+interface IssuerKeysDeps {
+  readonly fetchFromIssuer: OutboundFetch;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** The keys of an issuer are read again after this time. */
+const freshMs = 10 * 60_000;
+/** While an issuer cannot be reached, its last keys are used for this long. */
+const keptMs = 24 * 3_600_000;
+/** Minimum interval between two attempts to read the keys of an issuer, whatever tokens arrive. */
+const betweenMs = 30_000;
+/** Maximum number of issuers with keys in memory. */
+const maxIssuers = 100;
+
+interface Entry {
+  keys: JSONWebKeySet | undefined;
+  readAt: number;
+  triedAt: number;
+  reading: Promise<void> | undefined;
+}
+
+/** The keys of the issuers that API keys trust, read by OpenID Connect Discovery (§4) and kept in memory. */
+export class IssuerKeys {
+  readonly #deps: IssuerKeysDeps;
+  /** The least recently used issuer comes first. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(deps: IssuerKeysDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The keys of an issuer. They are read again if they are old, or lack the key of a token, which may be new.
+   * @returns `undefined` if they cannot be read
+   */
+  async of(issuer: string, kid: string | undefined): Promise<JSONWebKeySet | undefined> {
+    const entry = this.#entryOf(issuer);
+    const age = () => this.#deps.clock.monotonic() - entry.readAt;
+    const isKnown = kid === undefined || entry.keys?.keys.some((key) => key.kid === kid);
+    if (entry.keys === undefined || age() >= freshMs || !isKnown) await this.#read(issuer, entry);
+    return age() < keptMs ? entry.keys : undefined;
+  }
+
+  #entryOf(issuer: string): Entry {
+    const entry = this.#entries.get(issuer) ?? {
+      keys: undefined,
+      readAt: Number.NEGATIVE_INFINITY,
+      triedAt: Number.NEGATIVE_INFINITY,
+      reading: undefined,
+    };
+    this.#entries.delete(issuer);
+    this.#entries.set(issuer, entry);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > maxIssuers && oldest !== undefined) this.#entries.delete(oldest);
+    return entry;
+  }
+
+  /** One attempt at a time. A failure leaves the keys as they are. */
+  async #read(issuer: string, entry: Entry): Promise<void> {
+    const { clock, log } = this.#deps;
+    if (entry.reading === undefined && clock.monotonic() - entry.triedAt < betweenMs) return;
+    entry.triedAt = clock.monotonic();
+    entry.reading ??= this.#fetch(issuer)
+      .then(
+        (keys) => {
+          entry.keys = keys;
+          entry.readAt = clock.monotonic();
+        },
+        (error) => log.warn('cannot read the keys of an issuer', { issuer, error }),
+      )
+      .finally(() => {
+        entry.reading = undefined;
+      });
+    await entry.reading;
+  }
+
+  async #fetch(issuer: string): Promise<JSONWebKeySet> {
+    const metadata = await this.#json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    if (metadata.get('issuer') !== issuer) throw new Error('its discovery document names another issuer');
+    const url = metadata.get('jwks_uri');
+    if (typeof url !== 'string' || !URL.canParse(url))
+      throw new Error('its discovery document has no jwks_uri');
+    const keys = (await this.#json(url)).get('keys');
+    if (!Array.isArray(keys)) throw new Error('its key set has no keys');
+    return { keys: keys.filter((key) => typeof key === 'object' && key !== null) };
+  }
+
+  async #json(url: string): Promise<ReadonlyMap<string, unknown>> {
+    const answer = await this.#deps.fetchFromIssuer(url, { headers: { accept: 'application/json' } });
+    if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
+    const json: unknown = await answer.json();
+    return new Map(Object.entries(typeof json === 'object' && json !== null ? json : {}));
+  }
+}

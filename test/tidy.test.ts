@@ -164,11 +164,11 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
   accounts: 6112,
-  auth: 10951,
+  auth: 10633,
   bench: 3181,
   cli: 5709,
   commands: 2355,
-  console: 19265,
+  console: 19268,
   contract: 7851,
   demo: 1451,
   grpc: 1853,
@@ -179,7 +179,7 @@ const most: Readonly<Record<string, number>> = {
   replication: 10776,
   reports: 7909,
   runtime: 1409,
-  serve: 4602,
+  serve: 4589,
   storage: 14104,
   webhooks: 2133,
 };

@@ -17,6 +17,7 @@ import { deviceAuthorizationEndpoint } from './oauth/device-authorization.ts';
 import { introspectionEndpoint } from './oauth/introspection.ts';
 import { OAuthError, oauthErrorReply } from './oauth/oauth-error.ts';
 import { revocationEndpoint } from './oauth/revocation.ts';
+import type { Services } from './oauth/services.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
 import { userinfoEndpoints } from './oauth/userinfo.ts';
 
@@ -87,19 +88,14 @@ export const accountEndpoints = [signIn, providers, clientTokens];
 /** The endpoints that pages of other origins may not call, unless an answer allows it. */
 export const authHost = [...accountEndpoints, metadata];
 
-interface AuthDocumentSettings {
-  /** Public URL of the auth host. */
-  readonly issuer: string;
-}
-
-export const authDescription: Group<AuthDocumentSettings> = {
+export const authDescription: Group<Services> = {
   tag: 'Description',
   description: 'The API itself.',
   endpoints: [documentEndpoint('/connect/openapi.json', describeAuthHost)],
 };
 
 /** The OpenAPI 3.1 document of the auth host. */
-export function describeAuthHost({ issuer }: AuthDocumentSettings): Json {
+export function describeAuthHost({ issuer }: Pick<Services, 'issuer'>): Json {
   const host = {
     title: 'flagmeter: auth host',
     summary: 'Signs users in, and issues and revokes tokens',

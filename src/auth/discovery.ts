@@ -4,14 +4,10 @@ import { type Endpoint, jsonAnswer, PublicHeaders, TaggedHeaders } from '../http
 import { publicJson } from '../http/entity-tag.ts';
 import type { Handler, Route } from '../http/types.ts';
 import { type PublicJwk, publishedAheadSeconds, type SigningKeys } from './oauth/key-ring.ts';
+import type { Services } from './oauth/services.ts';
 import { grantTypes } from './oauth/token-endpoint.ts';
 
-interface DiscoverySettings {
-  /** The public URL of the auth host. */
-  readonly issuer: string;
-  readonly serviceScope: string;
-  readonly keys: SigningKeys;
-}
+type DiscoverySettings = Pick<Services, 'issuer' | 'serviceScope' | 'keys'>;
 
 const url = Type.String({ format: 'uri' });
 const texts = listOf(Type.String());
@@ -152,7 +148,7 @@ const Key = Type.Unsafe<PublicJwk>({
 const KeySet = Type.Object({ keys: listOf(Key) }, { component: 'KeySet' });
 
 /** `GET /.well-known/jwks.json`: the public keys that access tokens and ID tokens are verified with (RFC 7517 §5). */
-export const jwksEndpoint: Endpoint<{ readonly keys: SigningKeys }> = {
+export const jwksEndpoint: Endpoint<Pick<Services, 'keys'>> = {
   method: 'GET',
   path: '/.well-known/jwks.json',
   access: { credential: 'None', who: 'Everybody' },

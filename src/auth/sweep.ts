@@ -13,9 +13,9 @@ import {
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
 import { sweepThrottles } from './factors/login-throttle.ts';
-import { clockLeeway } from './oauth/client-assertion.ts';
 import { isDeviceOver } from './oauth/device-codes.ts';
 import { endsAt, removeSession } from './oauth/sessions.ts';
+import { clockTolerance } from './oauth/tokens.ts';
 
 interface SweepDeps extends SweepTurns {
   readonly accounts: AccountTables;
@@ -63,7 +63,7 @@ function stepsAt(
     }),
     steps({
       table: 'assertions',
-      end: keyAt((now - leewayMs) / 1000 - clockLeeway),
+      end: keyAt((now - leewayMs) / 1000 - clockTolerance),
       isOver: () => true,
     }),
     steps({

@@ -128,7 +128,7 @@ function tokenMetrics(tokens: TokenTotals): readonly ServiceMetric[] {
     counter('flagmeter_tokens_invalidated_total', 'Access tokens that were invalidated before they expired.',
       () => tokens.invalidated),
     counterBy('flagmeter_tokens_rejected_total', "Refused access tokens: unknown_key if another store's key signed them, else invalid.", 'reason',
-      () => tokens.rejections.counts),
+      () => tokens.rejected),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { resetLinkMs } from '../accounts/invitations.ts';
 import { accountEndpoints, authDescription, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
-import { limitGuesses } from '../auth/browser/device-page.ts';
+import type { PageServices } from '../auth/browser/forms/posted-form.ts';
 import { invitationUrl } from '../auth/browser/invitation-page.ts';
 import { type ConsoleCallers, createConsoleCallers } from '../auth/console/caller.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
@@ -16,7 +16,6 @@ import {
   createValidation,
   forgetInvalidated,
   isStillValid,
-  type ValidateToken,
   VerifiedTokens,
 } from '../auth/oauth/validation.ts';
 import { IssuerKeys } from '../auth/oauth/workload-token.ts';
@@ -65,7 +64,7 @@ export function routesOf(
     retention: parts.retention,
   };
   const routes = {
-    auth: authRoutes(parts, tokens),
+    auth: authRoutes(tokens),
     api: apiRoutes(parts, tokens, settings, status),
     metrics: routesFrom([metricsDocument], { ...parts.config, server: urls.metrics }),
   };
@@ -73,29 +72,14 @@ export function routesOf(
 }
 
 /** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */
-interface TokenDeps
-  extends Pick<
-    Core,
-    'accountStore' | 'directory' | 'clock' | 'randomBytes' | 'providers' | 'issuers' | 'providerClient'
-  > {
-  readonly issuer: string;
-  readonly audience: string;
+interface TokenParts extends PageServices {
   readonly verified: VerifiedTokens;
-  readonly totals: TokenTotals;
-  readonly rejections: TokenTotals['rejections'];
-  readonly keys: Core['signingKeys'];
-  readonly serviceScope: string;
-  readonly failures: ClientFailures;
-  readonly rates: Core['clientRates'];
-  readonly issuerKeys: IssuerKeys;
-  readonly devices: DeviceCodes;
-  readonly validate: ValidateToken;
   readonly console: ConsoleCallers;
 }
 
-function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals): TokenDeps {
-  const { accountStore, directory, clock, randomBytes, signingKeys, config } = parts;
-  const { providers, issuers, providerClient } = parts;
+function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals): TokenParts {
+  const { accountStore, directory, clock, randomBytes, providers, issuers, providerClient, passwords } =
+    parts;
   const verified = new VerifiedTokens();
   forgetInvalidated(accountStore, verified);
   const tokens = {
@@ -110,9 +94,9 @@ function tokenParts(parts: Core, issuer: string, audience: string, totals: Token
     providers,
     issuers,
     providerClient,
-    rejections: totals.rejections,
-    keys: signingKeys,
-    serviceScope: config.serviceScope,
+    passwords,
+    keys: parts.signingKeys,
+    serviceScope: parts.config.serviceScope,
     failures: new ClientFailures(),
     rates: parts.clientRates,
     issuerKeys: new IssuerKeys(parts),
@@ -121,11 +105,11 @@ function tokenParts(parts: Core, issuer: string, audience: string, totals: Token
   return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
 }
 
-function authRoutes({ accountStore, passwords }: Core, tokens: TokenDeps): readonly Route[] {
-  const parts = { ...tokens, passwords, guesses: limitGuesses() };
+function authRoutes(tokens: TokenParts): readonly Route[] {
+  const { accountStore } = tokens;
   return [
     ...forClientPages(tokens, whenCurrent(routesFrom([pageTokens], tokens), accountStore, cannotAnswer)),
-    ...whenCurrent(routesFrom(accountEndpoints, parts), accountStore, cannotAnswer),
+    ...whenCurrent(routesFrom(accountEndpoints, tokens), accountStore, cannotAnswer),
     ...routesFrom([metadata, authDescription], tokens),
     ...discoveryOfPath(tokens),
   ];
@@ -133,7 +117,7 @@ function authRoutes({ accountStore, passwords }: Core, tokens: TokenDeps): reado
 
 function apiRoutes(
   core: Core,
-  tokens: TokenDeps,
+  tokens: TokenParts,
   settings: ConsoleSettings,
   status: ServiceStatus,
 ): readonly Route[] {
@@ -165,7 +149,7 @@ function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
   }));
 }
 
-function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): ManagementDeps {
+function managementDeps(core: Core, tokens: TokenParts, status: ServiceStatus): ManagementDeps {
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
   const { exposureDays, staleAfter, plans } = config;
   const freshen: ManagementDeps['freshen'] = (people) => core.usageStore.freshen(people);
@@ -204,7 +188,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     sights: new SharedSights(reports, freshen),
     forget: (application, identity) => instances.forget(application, identity),
     hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
-    provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
+    provePassword: (...sent) => provePassword(tokens, ...sent),
     endSessions: (draft, userId) => endSessionsOf({ clock }, draft, userId),
     lifetimes: { invitation: config.invitationTtl * 1000, 'reset-link': resetLinkMs },
     linkUrl: (token) => invitationUrl(tokens.issuer, token),
@@ -212,6 +196,6 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
 }
 
 /** Allows pages of public clients to use these routes. */
-function forClientPages({ directory, audience }: TokenDeps, routes: readonly Route[]): readonly Route[] {
+function forClientPages({ directory, audience }: TokenParts, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
 }

@@ -4,9 +4,17 @@ import { newSigningKey } from '../../src/accounts/signing-keys.ts';
 import { ClientFailures, ClientRates } from '../../src/auth/oauth/clients.ts';
 import { DeviceCodes } from '../../src/auth/oauth/device-codes.ts';
 import { openSigningKeys } from '../../src/auth/oauth/key-ring.ts';
-import type { TokenEndpointSettings } from '../../src/auth/oauth/token-endpoint.ts';
 import { TokenTotals } from '../../src/auth/oauth/tokens.ts';
-import { type BearerSettings, forgetInvalidated, VerifiedTokens } from '../../src/auth/oauth/validation.ts';
+import {
+  createValidation,
+  forgetInvalidated,
+  type ValidationDeps,
+  VerifiedTokens,
+} from '../../src/auth/oauth/validation.ts';
+import { Issuers } from '../../src/auth/sso/issuers.ts';
+import { ProviderClient } from '../../src/auth/sso/provider-client.ts';
+import { Providers } from '../../src/auth/sso/providers.ts';
+import type { SsoServices } from '../../src/auth/sso/services.ts';
 import { ApiError } from '../../src/contract/errors.ts';
 import type { Role } from '../../src/contract/roles.ts';
 import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
@@ -82,7 +90,7 @@ export interface Client {
   readonly clientSecret: string;
 }
 
-export type AuthSettings = TokenEndpointSettings & BearerSettings;
+export type AuthSettings = SsoServices & ValidationDeps;
 
 export interface AuthFixture extends Fixture {
   readonly settings: AuthSettings;
@@ -111,7 +119,9 @@ export function settingsOf(
 ): AuthSettings {
   const verified = new VerifiedTokens();
   forgetInvalidated(accountStore, verified);
-  return {
+  const fetch = async () => Promise.reject(new Error('No provider is known'));
+  const issuers = new Issuers(fetch, clock);
+  const settings = {
     issuer: 'https://auth.example',
     audience: 'https://api.example',
     keys: openSigningKeys([signingKey]),
@@ -126,5 +136,9 @@ export function settingsOf(
     issuerKeys: { of: async () => undefined },
     devices: new DeviceCodes({ accountStore, clock, randomBytes }),
     totals: new TokenTotals({ log: silent, clock }),
+    issuers,
+    providers: new Providers(directory),
+    providerClient: new ProviderClient({ issuers, fetch, clock, allowPrivate: false }),
   };
+  return { ...settings, validate: createValidation(settings) };
 }

@@ -1,7 +1,8 @@
 import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { newSigningKey } from '../../src/accounts/signing-keys.ts';
 import { openSigningKeys } from '../../src/auth/oauth/key-ring.ts';
-import type { AccessClaims, TokenSettings } from '../../src/auth/oauth/tokens.ts';
+import type { TokenSettings } from '../../src/auth/oauth/services.ts';
+import type { AccessClaims } from '../../src/auth/oauth/tokens.ts';
 import type { SigningAlgorithm, SigningKey } from '../../src/storage/lmdb/auth-records.ts';
 import { testClock } from '../accounts/fixture.ts';
 

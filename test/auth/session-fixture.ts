@@ -10,10 +10,7 @@ import { introspectionEndpoint } from '../../src/auth/oauth/introspection.ts';
 import { revocationEndpoint, tokenInvalidation } from '../../src/auth/oauth/revocation.ts';
 import { startSignIn } from '../../src/auth/oauth/sign-ins.ts';
 import { tokenEndpoint } from '../../src/auth/oauth/token-endpoint.ts';
-import { createBearer, createValidation, Unauthorized } from '../../src/auth/oauth/validation.ts';
-import { Issuers } from '../../src/auth/sso/issuers.ts';
-import { ProviderClient } from '../../src/auth/sso/provider-client.ts';
-import { Providers } from '../../src/auth/sso/providers.ts';
+import { createBearer, Unauthorized } from '../../src/auth/oauth/validation.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
@@ -181,16 +178,10 @@ async function signInTo(settings: AuthSettings, user: User): Promise<SignedInBro
 }
 
 function routesOf(settings: AuthSettings): Dispatch {
-  const { clock, directory } = settings;
-  const fetch = async () => Promise.reject(new Error('No provider is known'));
-  const issuers = new Issuers(fetch, clock);
-  const providerClient = new ProviderClient({ issuers, fetch, clock, allowPrivate: false });
-  const providers = new Providers(directory);
-  const parts = { ...settings, providers, providerClient, validate: createValidation(settings) };
   const authenticate = createBearer(settings);
   return createRouter([
-    ...bind([tokenEndpoint, revocationEndpoint, introspectionEndpoint, ...endSessionEndpoints], parts),
-    ...routesFrom([tokenInvalidation], parts),
+    ...bind([tokenEndpoint, revocationEndpoint, introspectionEndpoint, ...endSessionEndpoints], settings),
+    ...routesFrom([tokenInvalidation], settings),
     {
       method: 'GET',
       path: '/api',

@@ -7,7 +7,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
 import { countAttempt, forgiveAttempt } from '../factors/login-throttle.ts';
-import type { SignInSettings } from '../factors/sign-in.ts';
+import type { SignInServices } from '../factors/sign-in.ts';
 import { consoleClientId, findClient } from '../oauth/clients.ts';
 import { type DraftedSignIn, draftSignIn } from '../oauth/draft-sign-in.ts';
 import { endSessionsOf } from '../oauth/sessions.ts';
@@ -30,7 +30,7 @@ export type FoundLink = { readonly outcome: 'valid'; readonly user: User } | Rej
  * Finds the user of a link. Attempts are throttled as sign-ins are, with the link in place of the account.
  * @throws {ApiError} `store_unavailable`
  */
-export async function findLink(settings: SignInSettings, presented: PresentedLink): Promise<FoundLink> {
+export async function findLink(settings: SignInServices, presented: PresentedLink): Promise<FoundLink> {
   const { directory, clock } = settings;
   const { token, address, browser } = presented;
   const attempt = { email: `link ${hashSecret(token)}`, address, browser };
@@ -60,7 +60,7 @@ const noPasswords = 'You cannot use a password here. Continue with an identity p
  * Sets the password of the user of a link, ends their sessions, and signs them in to the console.
  * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
  */
-export async function acceptInvitation(settings: SignInSettings, typed: TypedForLink): Promise<AcceptResult> {
+export async function acceptInvitation(settings: SignInServices, typed: TypedForLink): Promise<AcceptResult> {
   const { directory, clock } = settings;
   const { token, password, address, browser, userAgent } = typed;
   const found = await findLink(settings, typed);
@@ -88,7 +88,7 @@ export async function acceptInvitation(settings: SignInSettings, typed: TypedFor
 
 /** @returns `undefined` for a common password */
 async function hashUncommon(
-  { passwords, randomBytes }: SignInSettings,
+  { passwords, randomBytes }: SignInServices,
   password: string,
   caller: string,
 ): Promise<string | undefined> {

@@ -2,7 +2,6 @@
  * src/auth/browser: the pages of the auth host. authorize.ts decides the next page of an authorization request, or issues a code. pages has
  * their HTML, forms reads what they send, account has the pages that change how a user signs in, and sso leads to providers and back.
  */
-import type { Directory } from '../../accounts/directory.ts';
 import { isOfKnownReceiver } from '../../accounts/redirect-uris.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Reply, Request } from '../../http/types.ts';
@@ -15,7 +14,6 @@ import {
   authorizationParameters,
   codeReply,
   errorReply,
-  type RequestChecks,
   readAuthorizationRequest,
   UnknownReturnAddress,
 } from '../oauth/authorization-request.ts';
@@ -23,15 +21,10 @@ import { maySignIn } from '../oauth/clients.ts';
 import { issueCode } from '../oauth/codes.ts';
 import { readForm } from '../oauth/forms.ts';
 import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
-import { readIdTokenHint, type TokenSettings } from '../oauth/tokens.ts';
+import { readIdTokenHint } from '../oauth/tokens.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
-import {
-  type FormSettings,
-  formPage,
-  notAMember,
-  type PostedForm,
-  readPostedForm,
-} from './forms/posted-form.ts';
+import type { PageServices } from './forms/posted-form.ts';
+import { formPage, notAMember, type PostedForm, readPostedForm } from './forms/posted-form.ts';
 import { stepPage } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
@@ -49,7 +42,7 @@ const answers = {
 };
 
 /** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages behind it. */
-export const authorizeEndpoints = pageEndpoints<AuthorizeSettings>('/connect/authorize', access, {
+export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authorize', access, {
   GET: {
     operationId: 'authorize',
     summary: 'Sign in a user to a client',
@@ -77,9 +70,9 @@ export const authorizeEndpoints = pageEndpoints<AuthorizeSettings>('/connect/aut
 });
 
 async function answerPage(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   request: Request,
-  answer: (settings: AuthorizeSettings, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
+  answer: (settings: PageServices, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
 ): Promise<Reply> {
   try {
     const asked = await readRequest(settings, request);
@@ -96,7 +89,7 @@ async function answerPage(
  * @throws {UnknownReturnAddress}
  */
 async function readRequest(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   request: Request,
 ): Promise<AuthorizationRequest | { readonly page: Reply }> {
   try {
@@ -119,14 +112,10 @@ async function sendOn(request: Request): Promise<Reply> {
   return { status: 303, headers: { location, 'cache-control': 'no-store' } };
 }
 
-function refuse({ issuer }: AuthorizeSettings, error: unknown): Reply {
+function refuse({ issuer }: PageServices, error: unknown): Reply {
   if (error instanceof AuthorizationError) return errorReply(error, issuer);
   if (error instanceof UnknownReturnAddress) return failurePage(400, error.message);
   return refusalPage(error);
-}
-
-interface AuthorizeSettings extends Omit<FormSettings, 'keys'>, TokenSettings, RequestChecks {
-  readonly directory: Directory;
 }
 
 /**
@@ -135,7 +124,7 @@ interface AuthorizeSettings extends Omit<FormSettings, 'keys'>, TokenSettings, R
  * @throws {AuthorizationError}
  */
 async function answerRequest(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   request: Request,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
@@ -165,7 +154,7 @@ type Standing =
 
 /** Decides the next step for a browser with this sign-in. */
 async function standingOf(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   asked: AuthorizationRequest,
   signIn: CurrentSignIn | undefined,
 ): Promise<Standing> {
@@ -184,7 +173,7 @@ async function standingOf(
 
 /** @throws {AuthorizationError} `login_required`, `interaction_required` (OpenID Connect Core §3.1.2.6) */
 function answerSilently(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   asked: AuthorizationRequest,
   standing: Standing,
 ): Promise<Reply> {
@@ -205,7 +194,7 @@ function answerSilently(
 
 /** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
 async function answerWithCode(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   asked: AuthorizationRequest,
   { key: signIn, user, authTime, authentication }: CurrentSignIn,
 ): Promise<Reply> {
@@ -230,7 +219,7 @@ async function answerWithCode(
 }
 
 function isTooOld(
-  { clock }: AuthorizeSettings,
+  { clock }: PageServices,
   { maxAge }: AuthorizationRequest,
   { authTime }: CurrentSignIn,
 ): boolean {
@@ -239,7 +228,7 @@ function isTooOld(
 
 /** The id of the user in a client's `id_token_hint`; `undefined` without a valid hint. */
 async function meantUser(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   { idTokenHint }: AuthorizationRequest,
 ): Promise<string | undefined> {
   return idTokenHint === null ? undefined : (await readIdTokenHint(settings, idTokenHint))?.sub;
@@ -251,7 +240,7 @@ async function meantUser(
  * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
 async function answerForm(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   request: Request,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
@@ -273,7 +262,7 @@ async function answerForm(
 
 /** The sign-in may have ended since the page was shown. */
 async function answerContinue(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   { request, browser }: PostedForm,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
@@ -285,7 +274,7 @@ async function answerContinue(
 }
 
 async function answerSignIn(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   posted: PostedForm,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
@@ -297,7 +286,7 @@ async function answerSignIn(
 
 /** The user has saved the recovery codes, and need not sign in again, even if the request demands a new sign-in. */
 async function answerEnrolled(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   posted: PostedForm,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
@@ -309,7 +298,7 @@ async function answerEnrolled(
 
 /** Answers a request whose user has just signed in. */
 async function answerSignedIn(
-  settings: AuthorizeSettings,
+  settings: PageServices,
   asked: AuthorizationRequest,
   signIn: CurrentSignIn,
 ): Promise<Reply> {

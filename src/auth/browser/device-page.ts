@@ -1,35 +1,23 @@
 import Type from 'typebox';
-import type { Directory } from '../../accounts/directory.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
 import { isRecentSignIn } from '../../contract/step-up.ts';
 import { parseQuery } from '../../http/pairs.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
-import { KeyedLimits } from '../../ingest/admission/rate-limits.ts';
 import { networkOf } from '../../runtime/addresses.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
 import { findClient, maySignIn } from '../oauth/clients.ts';
-import type { DeviceCodes, WaitingDevice } from '../oauth/device-codes.ts';
+import type { WaitingDevice } from '../oauth/device-codes.ts';
 import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
-import { type FormSettings, formPage, notAMember, readPostedForm } from './forms/posted-form.ts';
+import type { PageServices } from './forms/posted-form.ts';
+import { formPage, notAMember, readPostedForm } from './forms/posted-form.ts';
 import { stepPage } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
 import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
 import { refusalPage } from './pages/failure-page.ts';
 import { loginPage } from './pages/sign-in-pages.ts';
-
-interface DevicePageDeps extends FormSettings {
-  readonly directory: Directory;
-  readonly devices: DeviceCodes;
-  readonly guesses: KeyedLimits;
-}
-
-/** Limits wrong user codes of a network: one per 5 s, with bursts of 20. */
-export function limitGuesses(): KeyedLimits {
-  return new KeyedLimits(1 / 5, 20);
-}
 
 /** The device whose user code is in the page's address, and its client. */
 interface Found {
@@ -51,7 +39,7 @@ const query = Type.Object({ user_code: Type.Optional(text('The code that the dev
  * `GET` and `POST /connect/device`: where a user enters the code that a device shows, and allows or denies access (RFC 8628
  * §3.3).
  */
-export const devicePageEndpoints = pageEndpoints<DevicePageDeps>('/connect/device', access, {
+export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device', access, {
   GET: {
     operationId: 'showDevicePage',
     summary: 'Enter the code of a device',
@@ -74,8 +62,8 @@ export const devicePageEndpoints = pageEndpoints<DevicePageDeps>('/connect/devic
 });
 
 function pageHandler(
-  deps: DevicePageDeps,
-  answer: (deps: DevicePageDeps, request: Request, found: Found) => Reply | Promise<Reply>,
+  deps: PageServices,
+  answer: (deps: PageServices, request: Request, found: Found) => Reply | Promise<Reply>,
 ): Handler {
   return async (request) => {
     try {
@@ -93,24 +81,20 @@ function pageHandler(
  * After too many wrong codes, a correct one must wait, too (RFC 8628 §5.1).
  * @throws {ApiError} `rate_limited`
  */
-function find(
-  { devices, directory, guesses }: DevicePageDeps,
-  request: Request,
-  typed: string,
-): Found | undefined {
+function find({ devices, directory }: PageServices, request: Request, typed: string): Found | undefined {
   const network = networkOf(request.remoteAddress);
   const now = directory.clock.monotonic();
-  const wait = guesses.wait(network, now);
+  const wait = devices.guesses.wait(network, now);
   if (wait > 0) throw new ApiError('rate_limited', 'Too many wrong codes; wait, then retry', wait);
   const device = devices.find(typed);
   const client = device && findClient(directory, device.clientId);
   if (device !== undefined && client !== undefined) return { device, client, redirectUri: null };
-  guesses.take(network, now);
+  devices.guesses.take(network, now);
   return undefined;
 }
 
 /** The next page: the sign-in page, or the confirmation. */
-async function show(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
+async function show(deps: PageServices, request: Request, found: Found): Promise<Reply> {
   const page = formPage(deps, request, found);
   const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
   if (signIn === undefined) return loginPage(page, '');
@@ -120,7 +104,7 @@ async function show(deps: DevicePageDeps, request: Request, found: Found): Promi
   return signIn.missing === undefined ? devicePage(page, found.device, email) : stepPage(deps, page, signIn);
 }
 
-async function decide(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
+async function decide(deps: PageServices, request: Request, found: Found): Promise<Reply> {
   const posted = await readPostedForm(deps, request, found);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
@@ -146,22 +130,22 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
   }
 }
 
-function mayAllow(deps: DevicePageDeps, { client }: Found, signIn: CurrentSignIn): boolean {
+function mayAllow(deps: PageServices, { client }: Found, signIn: CurrentSignIn): boolean {
   return isRecent(deps, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
 }
 
 /** Whether a device may get a session of this sign-in. It could not make dangerous changes with an old one. */
-function isRecent({ clock }: DevicePageDeps, { authTime }: CurrentSignIn): boolean {
+function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean {
   return isRecentSignIn(authTime, clock.now());
 }
 
-async function deny({ directory, devices }: DevicePageDeps, { device, client }: Found): Promise<Reply> {
+async function deny({ directory, devices }: PageServices, { device, client }: Found): Promise<Reply> {
   const isDone = await directory.change((draft) => devices.decide(draft, device, 'denied'));
   return isDone ? deviceDonePage(client.name, false) : codePage(device.userCode);
 }
 
 async function allow(
-  { directory, devices }: DevicePageDeps,
+  { directory, devices }: PageServices,
   { remoteAddress }: Request,
   { device, client }: Found,
   { key: signIn, user, authTime, authentication }: CurrentSignIn,

@@ -7,23 +7,14 @@ import { redirect } from '../oauth/authorization-request.ts';
 import { type Form, findClient, matchesRedirect } from '../oauth/clients.ts';
 import { isForm, parseForm, readForm } from '../oauth/forms.ts';
 import { OAuthError, uncached } from '../oauth/oauth-error.ts';
-import { endSession, endSignIn, noteEnd, type SessionDeps } from '../oauth/sessions.ts';
+import { endSession, endSignIn, noteEnd } from '../oauth/sessions.ts';
 import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
-import {
-  type AccessClaims,
-  addToList,
-  type IdTokenHint,
-  readIdTokenHint,
-  type TokenSettings,
-} from '../oauth/tokens.ts';
-import { bearerToken, isStillValid, type ValidateToken, validOrNot } from '../oauth/validation.ts';
+import { type AccessClaims, addToList, type IdTokenHint, readIdTokenHint } from '../oauth/tokens.ts';
+import { bearerToken, isStillValid, validOrNot } from '../oauth/validation.ts';
+import type { SsoServices } from '../sso/services.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out-pages.ts';
-import { type Destination, type LogoutDeps, logOutAtProvider } from './sso/logout.ts';
-
-interface EndSessionDeps extends SessionDeps, TokenSettings, LogoutDeps {
-  readonly validate: ValidateToken;
-}
+import { type Destination, logOutAtProvider } from './sso/logout.ts';
 
 const parameters = Type.Object({
   id_token_hint: Type.Optional(text('An ID token issued to the client.')),
@@ -45,7 +36,7 @@ const access = {
   credential: 'ID token, access token, or the cookie of the sign-in page',
   who: 'The signed-in user',
 };
-const bind = (deps: EndSessionDeps) => (request: Request) => answer(deps, request).catch(refuse);
+const bind = (deps: SsoServices) => (request: Request) => answer(deps, request).catch(refuse);
 
 /**
  * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified by the
@@ -68,7 +59,7 @@ export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, 
   },
 });
 
-async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
+async function answer(deps: SsoServices, request: Request): Promise<Reply> {
   const asked = await readEndSessionRequest(deps, request);
   const token = bearerToken(request);
   if (token !== undefined) return answerClient(deps, request, asked, token);
@@ -98,7 +89,7 @@ async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
 
 /** A client that sends an access token is not a browser. It gets a status code, unless it requests a redirect. */
 async function answerClient(
-  deps: EndSessionDeps,
+  deps: SsoServices,
   request: Request,
   { returnTo }: EndSessionRequest,
   token: string,
@@ -126,7 +117,7 @@ interface Ending {
  * was revoked.
  * @throws {ApiError} `store_unavailable`
  */
-function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
+function end(deps: SsoServices, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
   const { directory } = deps;
   const { userId, signIn, access, session = access?.sid } = ending;
   return directory.under({ id: userId, address: remoteAddress }).change((draft) => {
@@ -163,17 +154,14 @@ interface EndSessionRequest {
  * Reads the parameters from the query and, for a `POST`, from the form.
  * @throws {OAuthError} `invalid_request`
  */
-async function readEndSessionRequest(
-  deps: SessionDeps & TokenSettings,
-  request: Request,
-): Promise<EndSessionRequest> {
+async function readEndSessionRequest(deps: SsoServices, request: Request): Promise<EndSessionRequest> {
   const form = isForm(request) ? await readForm(request) : new Map<string, string>();
   const parameters: Form = new Map([...parseForm(request.query), ...form]);
   const hint = await readHint(deps, parameters);
   return { hint, returnTo: readReturn(deps, parameters, hint) };
 }
 
-async function readHint(settings: TokenSettings, parameters: Form): Promise<IdTokenHint | undefined> {
+async function readHint(settings: SsoServices, parameters: Form): Promise<IdTokenHint | undefined> {
   const text = parameters.get('id_token_hint');
   if (text === undefined) return undefined;
   const hint = await readIdTokenHint(settings, text);
@@ -187,7 +175,7 @@ async function readHint(settings: TokenSettings, parameters: Form): Promise<IdTo
 
 /** An unregistered address is ignored: the user is signed out, but not sent there. */
 function readReturn(
-  { directory, audience }: SessionDeps & TokenSettings,
+  { directory, audience }: SsoServices,
   parameters: Form,
   hint: IdTokenHint | undefined,
 ): EndSessionRequest['returnTo'] {

@@ -4,13 +4,12 @@ import type { User } from '../../storage/lmdb/records.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
 import { consoleClientId, findClient } from '../oauth/clients.ts';
 import { userAgentOf } from '../oauth/draft-sign-in.ts';
-import type { TokenSettings } from '../oauth/tokens.ts';
 import { acceptInvitation, type FoundLink, findLink, type PresentedLink } from './accept-invitation.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
+import type { PageServices } from './forms/posted-form.ts';
 import {
   busy,
   type FormPurpose,
-  type FormSettings,
   formPage,
   type PostedForm,
   readPostedForm,
@@ -19,9 +18,7 @@ import {
 import { refusalPage } from './pages/failure-page.ts';
 import type { FormError } from './pages/form-page.ts';
 import { choosePasswordPage, type Invited, linkPage } from './pages/invitation-pages.ts';
-import { type AttemptSettings, leadToLink } from './sso/start.ts';
-
-interface InvitationPageDeps extends FormSettings, AttemptSettings, Pick<TokenSettings, 'audience'> {}
+import { leadToLink } from './sso/start.ts';
 
 const path = '/connect/invitation';
 
@@ -44,7 +41,7 @@ const staleError: FormError = {
 const access = { credential: 'The secret of a link', who: 'The user of the link' };
 
 /** `GET` and `POST /connect/invitation`: where the user of an invitation or a reset link chooses a password. */
-export const invitationPageEndpoints = pageEndpoints<InvitationPageDeps>(path, access, {
+export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access, {
   GET: {
     operationId: 'showInvitationPage',
     summary: 'Open an invitation or a reset link',
@@ -78,15 +75,15 @@ function pageHandler(answer: (request: Request) => Reply | Promise<Reply>): Hand
 }
 
 /** The user signs in to the console. */
-function purposeOf({ directory, audience }: InvitationPageDeps): FormPurpose {
+function purposeOf({ directory, audience }: PageServices): FormPurpose {
   return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/console/sign-in` };
 }
 
-function pageOf(deps: InvitationPageDeps, request: Request) {
+function pageOf(deps: PageServices, request: Request) {
   return formPage(deps, request, purposeOf(deps));
 }
 
-async function answerForm(deps: InvitationPageDeps, request: Request): Promise<Reply> {
+async function answerForm(deps: PageServices, request: Request): Promise<Reply> {
   const page = pageOf(deps, request);
   const posted = await readPostedForm(deps, request, purposeOf(deps), () => linkPage(page, staleError));
   if ('reply' in posted) return posted.reply;
@@ -106,7 +103,7 @@ async function answerForm(deps: InvitationPageDeps, request: Request): Promise<R
 }
 
 async function acceptByForm(
-  deps: InvitationPageDeps,
+  deps: PageServices,
   { request, form }: PostedForm,
   presented: PresentedLink,
 ): Promise<Reply> {
@@ -143,12 +140,12 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
 }
 
 /** Only one for users of a domain that must sign in with it. */
-function providersFor({ accountStore, providers }: InvitationPageDeps, user: User) {
+function providersFor({ accountStore, providers }: PageServices, user: User) {
   const required = requiredProvider(accountStore, user);
   return providers.enabled().filter(({ id }) => required === undefined || id === required);
 }
 
-function invited(deps: InvitationPageDeps, user: User): Invited {
+function invited(deps: PageServices, user: User): Invited {
   const { name, email, teams, invitation } = user;
   const names = teams.map((id) => deps.directory.teams.get(id)?.name ?? id);
   return {
@@ -161,7 +158,7 @@ function invited(deps: InvitationPageDeps, user: User): Invited {
   };
 }
 
-function enterConsole({ audience }: InvitationPageDeps, cookie: string): Reply {
+function enterConsole({ audience }: PageServices, cookie: string): Reply {
   const headers = {
     location: `${audience}/console/sign-in`,
     'cache-control': 'no-store',

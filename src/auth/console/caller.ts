@@ -1,14 +1,11 @@
 import { cookiesOf } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 import { hostCookie } from '../cookies/host-cookie.ts';
-import type { SessionDeps } from '../oauth/sessions.ts';
+import type { Services } from '../oauth/services.ts';
 import { lifetimeSeconds } from '../oauth/sign-ins.ts';
-import type { AccessClaims, TokenSettings } from '../oauth/tokens.ts';
+import type { AccessClaims } from '../oauth/tokens.ts';
 import { Unauthorized } from '../oauth/validation.ts';
 import { type ConsoleSession, findConsoleSession, SessionUses } from './session.ts';
-
-export type ConsoleCallerDeps = SessionDeps &
-  Pick<TokenSettings, 'issuer' | 'audience' | 'keys'> & { readonly serviceScope: string };
 
 const sessionOver = 'The session has ended: sign in again';
 
@@ -30,7 +27,7 @@ export interface ConsoleCallers {
 }
 
 /** Makes the check of the console's cookie. */
-export function createConsoleCallers(deps: ConsoleCallerDeps): ConsoleCallers {
+export function createConsoleCallers(deps: Services): ConsoleCallers {
   const { issuer, audience, serviceScope } = deps;
   const cookie = consoleCookie(audience);
   const isOwnPage = ownPageCheck(audience);

@@ -3,7 +3,8 @@ import type { Draft } from '../../accounts/store/account-store.ts';
 import type { Session } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { consoleClientId } from '../oauth/clients.ts';
-import { indexSession, newSessionId, type SessionDeps, sessionKey, userOf } from '../oauth/sessions.ts';
+import type { Services } from '../oauth/services.ts';
+import { indexSession, newSessionId, sessionKey, userOf } from '../oauth/sessions.ts';
 import { signInEndsAt } from '../oauth/sign-ins.ts';
 import { newTokenIdentity } from '../oauth/tokens.ts';
 
@@ -33,7 +34,7 @@ export interface ConsoleSession {
 }
 
 export function beginConsoleSession(
-  sources: Pick<SessionDeps, 'clock' | 'randomBytes'>,
+  sources: Pick<Services, 'clock' | 'randomBytes'>,
   draft: Draft,
   granted: Pick<Session, 'userId' | 'signIn' | 'scope' | 'authTime' | 'authentication'>,
 ): BegunSession {
@@ -62,7 +63,7 @@ export function beginConsoleSession(
 
 /** The session of a cookie; `undefined` if there is none, or it has ended. */
 export function findConsoleSession(
-  { accountStore, directory, clock }: Pick<SessionDeps, 'accountStore' | 'directory' | 'clock'>,
+  { accountStore, directory, clock }: Pick<Services, 'accountStore' | 'directory' | 'clock'>,
   cookie: string,
 ): ConsoleSession | undefined {
   const [, id = '', secret = ''] = form.exec(cookie) ?? [];
@@ -77,11 +78,11 @@ export function findConsoleSession(
 
 /** Records occasionally that a session is in use. An unused session expires. */
 export class SessionUses {
-  readonly #deps: Pick<SessionDeps, 'accountStore' | 'clock'>;
+  readonly #deps: Pick<Services, 'accountStore' | 'clock'>;
   /** The sessions whose use is being written. */
   readonly #pending = new Set<string>();
 
-  constructor(deps: Pick<SessionDeps, 'accountStore' | 'clock'>) {
+  constructor(deps: Pick<Services, 'accountStore' | 'clock'>) {
     this.#deps = deps;
   }
 

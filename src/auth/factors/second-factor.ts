@@ -4,9 +4,10 @@ import { ApiError } from '../../contract/errors.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
 import { type DraftedSignIn, draftFurtherFactor, noteSignIn } from '../oauth/draft-sign-in.ts';
+import type { Services } from '../oauth/services.ts';
 import { type CurrentSignIn, currentSignIn, isOf, missingStep } from '../oauth/sign-ins.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
-import type { SignInSettings } from './sign-in.ts';
+import type { SignInServices } from './sign-in.ts';
 
 /** The browser of a user who has proven the first factor. */
 interface SecondStep {
@@ -31,7 +32,7 @@ type ProvenCode =
  * @throws {ApiError} `store_unavailable`
  */
 export async function proveCode(
-  settings: SignInSettings,
+  settings: SignInServices,
   { browser, address, client }: SecondStep,
   code: string,
 ): Promise<ProvenCode> {
@@ -75,7 +76,7 @@ type Enrolled =
  * @throws {ApiError} `store_unavailable`
  */
 export async function enrol(
-  settings: SignInSettings,
+  settings: SignInServices,
   { browser, address, client }: SecondStep,
   enrolment: Enrolment,
 ): Promise<Enrolled> {
@@ -109,7 +110,7 @@ export async function enrol(
  * @throws {ApiError} `conflict` if the user has one, `store_unavailable`
  */
 export async function addAuthenticator(
-  settings: SignInSettings,
+  settings: SignInServices,
   { key, user: { id }, authentication }: CurrentSignIn,
   address: string,
   enrolment: Enrolment,
@@ -133,7 +134,7 @@ const secondOf = (time: number) => Math.floor(time / 1000);
 
 /** Whether a sign-in has just added the user's authenticator app, so that its recovery codes were shown. */
 export function hasJustEnrolled(
-  { accountStore, clock }: Pick<SignInSettings, 'accountStore' | 'clock'>,
+  { accountStore, clock }: Services,
   { user, startedAt, missing }: CurrentSignIn,
 ): boolean {
   const added = accountStore.get('totp', user.id)?.createdAt;

@@ -2,25 +2,19 @@
  * src/auth/factors: what proves a user, without pages. sign-in.ts checks a password, second-factor.ts a one-time password or a recovery
  * code, and passkeys speaks WebAuthn. login-throttle.ts counts failures of every factor.
  */
-import type { Directory } from '../../accounts/directory.ts';
 import type { PasswordPool } from '../../accounts/password-pool.ts';
 import { noPasswordHash } from '../../accounts/passwords.ts';
-import type { RandomBytes } from '../../accounts/secrets.ts';
 import { mayUsePassword } from '../../accounts/sign-in-policy.ts';
-import type { AccountStore } from '../../accounts/store/account-store.ts';
 import { userOfEmail } from '../../accounts/users.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
 import { type DraftedSignIn, draftSignIn, noteSignIn, type Proven } from '../oauth/draft-sign-in.ts';
-import type { SignInDeps } from '../oauth/sign-ins.ts';
-import { countAttempt, forgiveAttempt, type ThrottleDeps, verifyCounted } from './login-throttle.ts';
+import type { Services } from '../oauth/services.ts';
+import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
 
-export interface SignInSettings extends ThrottleDeps, SignInDeps {
-  readonly accountStore: AccountStore;
-  readonly directory: Directory;
+export interface SignInServices extends Services {
   readonly passwords: PasswordPool;
-  readonly randomBytes: RandomBytes;
 }
 
 interface Credentials {
@@ -44,7 +38,7 @@ export type SignInResult =
  * @throws {ApiError} `backpressure`, `store_unavailable`
  */
 export async function signIn(
-  settings: SignInSettings,
+  settings: SignInServices,
   credentials: Credentials,
   client: OAuthClient,
 ): Promise<SignInResult> {
@@ -74,7 +68,7 @@ export async function signIn(
 /** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check, or the policy allows
  * the user no password. */
 function startFor(
-  settings: SignInSettings,
+  settings: SignInServices,
   known: User,
   address: string,
   proven: Proven,
@@ -96,7 +90,7 @@ const tokenHolder = { id: '', mark: 'token' };
  * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function provePassword(
-  settings: ThrottleDeps & { readonly passwords: PasswordPool },
+  settings: SignInServices,
   { id, email, passwordHash }: User,
   password: string,
   address: string,

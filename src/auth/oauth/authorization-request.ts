@@ -1,18 +1,10 @@
 import Type from 'typebox';
-import type { Directory } from '../../accounts/directory.ts';
 import { text } from '../../contract/shapes/fields.ts';
 import type { Reply } from '../../http/types.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import { type Form, findClient, matchesRedirect } from './clients.ts';
 import { parseParameters, repeatedParameter } from './forms.ts';
-
-/** The settings and clients that requests are checked against. */
-export interface RequestChecks {
-  readonly directory: Pick<Directory, 'clients'>;
-  /** The base URL, under which the console lives. */
-  readonly audience: string;
-  readonly serviceScope: string;
-}
+import type { Services } from './services.ts';
 
 /** Where the answer is sent. */
 interface ReturnAddress {
@@ -109,7 +101,7 @@ export const authorizationParameters = Type.Object({
  * @throws {AuthorizationError}
  * @throws {OAuthError} `invalid_request`: broken encoding
  */
-export function readAuthorizationRequest(checks: RequestChecks, text: string): AuthorizationRequest {
+export function readAuthorizationRequest(checks: Services, text: string): AuthorizationRequest {
   const { form, repeated } = parseParameters(text);
   const client = readClient(checks, form, repeated);
   const redirectUri = readRedirectUri(checks, client, form, repeated);
@@ -141,7 +133,7 @@ export function readAuthorizationRequest(checks: RequestChecks, text: string): A
 
 type Refuse = (code: AuthorizationErrorCode, description: string) => void;
 
-function readClient({ directory }: RequestChecks, form: Form, repeated: ReadonlySet<string>): OAuthClient {
+function readClient({ directory }: Services, form: Form, repeated: ReadonlySet<string>): OAuthClient {
   const id = form.get('client_id');
   const client = id === undefined || repeated.has('client_id') ? undefined : findClient(directory, id);
   if (client !== undefined) return client;
@@ -150,7 +142,7 @@ function readClient({ directory }: RequestChecks, form: Form, repeated: Readonly
 
 /** Required even if the client has registered only one. */
 function readRedirectUri(
-  { audience }: RequestChecks,
+  { audience }: Services,
   client: OAuthClient,
   form: Form,
   repeated: ReadonlySet<string>,

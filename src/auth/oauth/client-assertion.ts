@@ -1,8 +1,6 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import type { Directory } from '../../accounts/directory.ts';
 import { importPublicKey } from '../../accounts/public-keys.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
-import type { AccountStore } from '../../accounts/store/account-store.ts';
 import { sortedKey } from '../../accounts/store/sweep.ts';
 import type { PublicKey } from '../../storage/lmdb/auth-records.ts';
 import {
@@ -13,17 +11,11 @@ import {
   invalidClient,
 } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
-import { readUnverified } from './tokens.ts';
+import type { Services } from './services.ts';
+import { clockTolerance, readUnverified } from './tokens.ts';
 
 /** RFC 7523 §2.2. */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-
-export interface AssertionDeps {
-  readonly directory: Pick<Directory, 'apiKeys' | 'clients' | 'clock'>;
-  readonly accountStore: Pick<AccountStore, 'change'>;
-  /** The public URL of the auth host. */
-  readonly issuer: string;
-}
 
 /** A client that has signed an assertion, which it must not use again. */
 interface Asserted {
@@ -36,8 +28,6 @@ interface Asserted {
 const longestAssertion = 4096;
 /** How far ahead an assertion may expire, seconds. Until then its use is remembered. */
 const longestLife = 300;
-/** The clock of a client may be wrong by this much, seconds. */
-export const clockLeeway = 60;
 const longestJti = 256;
 
 const assertionRule = `The client assertion is not valid. It must be signed with a registered key, with iss and sub the client id, aud the issuer, an unused jti, and an exp at most ${longestLife} seconds ahead`;
@@ -47,7 +37,7 @@ const assertionRule = `The client assertion is not valid. It must be signed with
  * @throws {OAuthError} `invalid_client`, the same for an unknown client and a forged assertion; `invalid_request`
  */
 export async function authenticateByAssertion(
-  deps: AssertionDeps,
+  deps: Services,
   authorization: string | undefined,
   form: Form,
 ): Promise<Asserted> {
@@ -76,7 +66,7 @@ export async function authenticateByAssertion(
  * @throws {OAuthError} `invalid_client` if it was used before
  */
 export async function useOnce(
-  { accountStore }: Pick<AssertionDeps, 'accountStore'>,
+  { accountStore }: Pick<Services, 'accountStore'>,
   { client, assertion }: Asserted,
 ): Promise<void> {
   const key = sortedKey(assertion.exp, hashSecret(`${client.id} ${assertion.jti}`));
@@ -99,7 +89,7 @@ function refusal(): OAuthError {
   return invalidClient(false, assertionRule);
 }
 
-function withKeys(directory: AssertionDeps['directory'], id: string) {
+function withKeys(directory: Services['directory'], id: string) {
   const apiKey = directory.apiKeys.get(id);
   if (apiKey?.publicKeys !== undefined)
     return { keys: apiKey.publicKeys, client: { kind: 'api-key', id, apiKey } as const };
@@ -138,7 +128,7 @@ async function verified(
         subject: id,
         audience: [...audiences],
         requiredClaims: ['exp', 'jti'],
-        clockTolerance: clockLeeway,
+        clockTolerance,
         currentDate: new Date(now),
       });
       return isBounded(payload, audiences, now) ? payload : undefined;
@@ -151,7 +141,7 @@ async function verified(
 
 /** An assertion for this service only, that need not be remembered for long. */
 function isBounded({ aud, exp = Infinity, iat, jti }: JWTPayload, audiences: readonly string[], now: number) {
-  const latest = now / 1000 + clockLeeway;
+  const latest = now / 1000 + clockTolerance;
   return (
     [aud ?? []].flat().every((each) => audiences.includes(each)) &&
     exp <= latest + longestLife &&

@@ -1,12 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AccountDraft } from '../../accounts/account-draft.ts';
-import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
-import type { AccountStore } from '../../accounts/store/account-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { hashSecret } from '../../accounts/secrets.ts';
 import type { AuthorizationCode } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { signedInUser } from './clients.ts';
-import { endSession, noteReuse, type SessionDeps, type Turn } from './sessions.ts';
+import type { Services } from './services.ts';
+import { endSession, noteReuse, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 
 /** Lifetime of a code (RFC 6749 §4.1.2 recommends at most ten minutes). */
@@ -14,19 +13,13 @@ const codeLifetimeMs = 60_000;
 /** How long an exchanged code is remembered, so that a replay ends its session. */
 const usedCodeLifetimeMs = 3_600_000;
 
-interface CodeDeps {
-  readonly accountStore: Pick<AccountStore, 'change'>;
-  readonly clock: Clock;
-  readonly randomBytes: RandomBytes;
-}
-
 /**
  * Makes an authorization code: 256 random bits, valid once, for a minute. Resolves when it is on disk.
  * @param granted the request and its user; `redirectUri` exactly as sent
  * @throws {ApiError} `store_unavailable`
  */
 export async function issueCode(
-  { accountStore, clock, randomBytes }: CodeDeps,
+  { accountStore, clock, randomBytes }: Services,
   granted: Omit<AuthorizationCode, 'expiresAt' | 'session'>,
 ): Promise<string> {
   const code = Buffer.from(randomBytes(32)).toString('base64url');
@@ -70,7 +63,7 @@ type Redemption<Begun = Turn> =
 const refused = { outcome: 'refused' } as const;
 
 /** Drafts the session for a code. */
-type Begin<Begun> = (deps: SessionDeps, draft: AccountDraft, code: AuthorizationCode) => Begun;
+type Begin<Begun> = (deps: Services, draft: AccountDraft, code: AuthorizationCode) => Begun;
 
 /**
  * Exchanges a code for a session; resolves when the session is on disk. Of two requests with the same code, one succeeds.
@@ -79,7 +72,7 @@ type Begin<Begun> = (deps: SessionDeps, draft: AccountDraft, code: Authorization
  * @throws {ApiError} `store_unavailable`
  */
 export function redeemCode<Begun extends Pick<Turn, 'key'>>(
-  deps: SessionDeps,
+  deps: Services,
   presented: PresentedCode,
   address: string,
   begin: Begin<Begun>,
@@ -88,7 +81,7 @@ export function redeemCode<Begun extends Pick<Turn, 'key'>>(
 }
 
 function redeem<Begun extends Pick<Turn, 'key'>>(
-  deps: SessionDeps,
+  deps: Services,
   draft: AccountDraft,
   presented: PresentedCode,
   begin: Begin<Begun>,

@@ -3,16 +3,9 @@ import { count, shape, text } from '../../contract/shapes/fields.ts';
 import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
 import { grantedScope } from './authorization-request.ts';
 import { apiKeyRefused, signInClientOf } from './clients.ts';
-import { type DeviceCodes, deviceCodeLifetime, pollInterval } from './device-codes.ts';
-import { type ClientEndpointDeps, clientEndpoint, clientForm } from './forms.ts';
+import { deviceCodeLifetime, pollInterval } from './device-codes.ts';
+import { type ClientServices, clientEndpoint, clientForm } from './forms.ts';
 import { OAuthError } from './oauth-error.ts';
-
-interface DeviceAuthorizationDeps extends ClientEndpointDeps {
-  readonly devices: DeviceCodes;
-  /** The public URL of the auth host. */
-  readonly issuer: string;
-  readonly serviceScope: string;
-}
 
 /** RFC 8628 §3.2. */
 const DeviceAuthorization = shape(
@@ -38,8 +31,7 @@ const DeviceAuthorization = shape(
 const form = clientForm({
   by: signInClientOf,
   fields: { scope: Type.Optional(text('Must include `openid`.')) },
-  async handle({ client: { clientId }, fields, request }, deps: DeviceAuthorizationDeps) {
-    const { issuer, serviceScope, devices } = deps;
+  async handle({ client: { clientId }, fields, request }, { issuer, serviceScope, devices }) {
     const scope = grantedScope(fields.scope, serviceScope);
     if (scope === undefined)
       throw new OAuthError('invalid_scope', `scope must include openid; ${serviceScope} is for the API`);
@@ -57,7 +49,7 @@ const form = clientForm({
 });
 
 /** `POST /connect/deviceauthorization` (RFC 8628 §3.1): issues the codes of a device without a browser. */
-export const deviceAuthorizationEndpoint: Endpoint<DeviceAuthorizationDeps> = clientEndpoint(
+export const deviceAuthorizationEndpoint: Endpoint<ClientServices> = clientEndpoint(
   '/connect/deviceauthorization',
   {
     operationId: 'authorizeDevice',

@@ -1,5 +1,6 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
 import type { AccountStore, Draft } from '../../accounts/store/account-store.ts';
+import { KeyedLimits } from '../../ingest/admission/rate-limits.ts';
 import { networkOf } from '../../runtime/addresses.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance, DeviceCode } from '../../storage/lmdb/auth-records.ts';
@@ -57,6 +58,9 @@ export class DeviceCodes {
   readonly #deps: DeviceCodeDeps;
   /** By the letters of the user code, oldest first. */
   readonly #paces = new Map<string, Pace>();
+
+  /** Limits wrong user codes of a network: one per 5 s, with bursts of 20. */
+  readonly guesses = new KeyedLimits(1 / 5, 20);
 
   constructor(deps: DeviceCodeDeps) {
     this.#deps = deps;

@@ -1,14 +1,14 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
-import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
+import { hashSecret } from '../../accounts/secrets.ts';
 import type { Draft, Reader } from '../../accounts/store/account-store.ts';
 import type { AuditAction } from '../../contract/audit.ts';
 import type { Factor } from '../../contract/sign-in.ts';
 import type { Request } from '../../http/types.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import type { Authentication, ProviderSignIn } from '../../storage/lmdb/auth-records.ts';
 import type { AuditEntry, OAuthClient, User } from '../../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from '../cookies/browser.ts';
 import { maySignIn } from './clients.ts';
+import type { Services } from './services.ts';
 import { longestSessionMs } from './sessions.ts';
 import { type CurrentSignIn, lackingFactor, startSignIn } from './sign-ins.ts';
 
@@ -35,7 +35,7 @@ export type DraftedSignIn =
  * the entry in the audit log. Set the cookie of the returned browser.
  */
 export function draftSignIn(
-  { clock, randomBytes }: { readonly clock: Pick<Clock, 'now'>; readonly randomBytes: RandomBytes },
+  { clock, randomBytes }: Pick<Services, 'clock' | 'randomBytes'>,
   draft: AccountDraft,
   user: User,
   { client, browser: before, authentication, authTime, provider }: Proven,
@@ -61,7 +61,7 @@ export function draftSignIn(
  * may have signed in there long ago.
  */
 export function draftFurtherFactor(
-  sources: { readonly clock: Pick<Clock, 'now'>; readonly randomBytes: RandomBytes },
+  sources: Pick<Services, 'clock' | 'randomBytes'>,
   draft: AccountDraft,
   user: User,
   { authentication, authTime }: Pick<CurrentSignIn, 'authentication' | 'authTime'>,

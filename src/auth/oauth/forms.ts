@@ -1,5 +1,4 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
-import type { Directory } from '../../accounts/directory.ts';
 import { ApiError, storeUnavailable } from '../../contract/errors.ts';
 import { type Shown, text } from '../../contract/shapes/fields.ts';
 import { decodeText, readBody } from '../../http/body.ts';
@@ -13,14 +12,7 @@ import {
 } from '../../http/endpoint.ts';
 import { parsePairs } from '../../http/pairs.ts';
 import type { Reply, Request } from '../../http/types.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import {
-  type AssertionDeps,
-  assertionType,
-  authenticateByAssertion,
-  claimedByAssertion,
-  useOnce,
-} from './client-assertion.ts';
+import { assertionType, authenticateByAssertion, claimedByAssertion, useOnce } from './client-assertion.ts';
 import {
   type AuthenticatedClient,
   authenticateClient,
@@ -33,7 +25,12 @@ import {
   tooOften,
   unknownClient,
 } from './clients.ts';
+import type { DeviceCodes } from './device-codes.ts';
 import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
+import type { Services } from './services.ts';
+import type { TokenTotals } from './tokens.ts';
+import type { ValidateToken } from './validation.ts';
+import type { IssuerKeys } from './workload-token.ts';
 
 /** Maximum length, bytes. It exceeds the longest code, verifier, token and redirect URI together. */
 const longestForm = 16_384;
@@ -125,12 +122,14 @@ interface FieldRules {
   readonly description?: string;
 }
 
-export interface ClientEndpointDeps extends AssertionDeps {
-  readonly directory: Pick<Directory, 'apiKeys' | 'clients' | 'clock' | 'markApiKeyUsed'>;
-  /** Shared by all such endpoints. */
+/** What the endpoints of clients work with. All of them share its limits. */
+export interface ClientServices extends Services {
+  readonly validate: ValidateToken;
+  readonly devices: DeviceCodes;
+  readonly issuerKeys: Pick<IssuerKeys, 'of'>;
   readonly failures: ClientFailures;
   readonly rates: ClientRates;
-  readonly clock: Clock;
+  readonly totals: TokenTotals;
 }
 
 /** One request of an authenticated client. */
@@ -141,19 +140,28 @@ export interface ClientCall<Client, Fields> {
 }
 
 /** A form that clients may post to an endpoint, and its handler. */
-export interface ClientForm<Body, in Deps> {
+export interface ClientForm<Body> {
   readonly schema: TObject;
   /** Finds a client that the form itself authenticates later. @throws {OAuthError} */
-  readonly identify?: (deps: Deps, authorization: string | undefined, form: Form) => AuthenticatedClient;
+  readonly identify?: (
+    services: ClientServices,
+    authorization: string | undefined,
+    form: Form,
+  ) => AuthenticatedClient;
   /** @throws {OAuthError} */
-  answer(client: AuthenticatedClient, form: Form, request: Request, deps: Deps): Body | Promise<Body>;
+  answer(
+    client: AuthenticatedClient,
+    form: Form,
+    request: Request,
+    services: ClientServices,
+  ): Body | Promise<Body>;
 }
 
 /**
  * Declares a form. The kind of client is checked before the fields.
  * @param by narrows the client for `handle`; throws an `OAuthError` for another kind of client
  */
-export function clientForm<Client, const Fields extends TProperties, Body, Deps>({
+export function clientForm<Client, const Fields extends TProperties, Body>({
   by,
   fields,
   handle,
@@ -162,9 +170,9 @@ export function clientForm<Client, const Fields extends TProperties, Body, Deps>
   readonly fields: Fields;
   readonly handle: (
     call: ClientCall<Client, Static<Type.TObject<Fields>>>,
-    deps: Deps,
+    services: ClientServices,
   ) => Body | Promise<Body>;
-}): ClientForm<Body, Deps> {
+}): ClientForm<Body> {
   const schema = Type.Object(fields);
   const read = fieldReader(schema);
   return {
@@ -175,19 +183,19 @@ export function clientForm<Client, const Fields extends TProperties, Body, Deps>
 }
 
 /** An endpoint to which clients post a form, with credentials in the form or in the `Authorization` header. */
-interface ClientDeclaration<Body, Deps> {
+interface ClientDeclaration<Body> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   /** See `Access`. */
   readonly credential?: string;
   readonly who: string;
-  readonly forms: readonly ClientForm<Shown<NoInfer<Body>>, Deps>[];
+  readonly forms: readonly ClientForm<Shown<NoInfer<Body>>>[];
   /**
    * Selects one of several forms.
    * @throws {OAuthError}
    */
-  readonly choose?: (form: Form) => ClientForm<Shown<NoInfer<Body>>, Deps>;
+  readonly choose?: (form: Form) => ClientForm<Shown<NoInfer<Body>>>;
   /** The answer with status 200: JSON or an empty body. */
   readonly answer: DeclaredAnswer<Body>;
   /** The refusals with status 400, besides a malformed form. */
@@ -198,13 +206,13 @@ interface ClientDeclaration<Body, Deps> {
  * Makes an endpoint for clients. Its refusals follow RFC 6749 §5.2. It limits the requests of each client and the failures of
  * each address.
  */
-export function clientEndpoint<Body extends object | undefined, Deps>(
+export function clientEndpoint<Body extends object | undefined>(
   path: string,
-  declaration: ClientDeclaration<Body, Deps>,
-): Endpoint<ClientEndpointDeps & Deps> {
+  declaration: ClientDeclaration<Body>,
+): Endpoint<ClientServices> {
   const { credential = secretOrPublic, who, forms, choose = () => forms[0]! } = declaration;
 
-  async function answerTo(deps: ClientEndpointDeps & Deps, form: Form, request: Request): Promise<Reply> {
+  async function answerTo(deps: ClientServices, form: Form, request: Request): Promise<Reply> {
     const authorization = request.header('authorization');
     try {
       const chosen = choose(form);
@@ -243,7 +251,7 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
  * @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down`
  */
 async function authenticateByKey(
-  deps: ClientEndpointDeps,
+  deps: ClientServices,
   authorization: string | undefined,
   form: Form,
   request: Request,
@@ -256,7 +264,7 @@ async function authenticateByKey(
 
 /** The client, by its secret, or a public client by its id. @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down` */
 function authenticateBySecret(
-  deps: ClientEndpointDeps,
+  deps: ClientServices,
   authorization: string | undefined,
   form: Form,
   request: Request,
@@ -266,13 +274,13 @@ function authenticateBySecret(
   return marked(deps, client);
 }
 
-function marked({ directory }: ClientEndpointDeps, client: AuthenticatedClient): AuthenticatedClient {
+function marked({ directory }: ClientServices, client: AuthenticatedClient): AuthenticatedClient {
   if (client.kind === 'api-key') directory.markApiKeyUsed(client.id);
   return client;
 }
 
 /** @throws {OAuthError} `slow_down` */
-function takeRate({ rates, clock }: ClientEndpointDeps, client: AuthenticatedClient, request: Request): void {
+function takeRate({ rates, clock }: ClientServices, client: AuthenticatedClient, request: Request): void {
   rates.take(rateKeyOf(client, request), clock.monotonic());
 }
 
@@ -315,7 +323,7 @@ const BasicChallenge: Headers = {
   },
 };
 
-function describe<Body, Deps>(declaration: ClientDeclaration<Body, Deps>): Operation {
+function describe<Body>(declaration: ClientDeclaration<Body>): Operation {
   const { operationId, summary, description, forms, answer, refuses } = declaration;
   const schemas = forms.map(({ schema }) => Type.Object({ ...schema.properties, ...credentials }));
   const wait = { 'Retry-After': RetryAfter };

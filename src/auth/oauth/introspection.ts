@@ -3,9 +3,10 @@ import { listOf, number, type Shown, text } from '../../contract/shapes/fields.t
 import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
 import type { Request } from '../../http/types.ts';
 import { type AuthenticatedClient, invalidClient } from './clients.ts';
-import { type ClientCall, clientEndpoint, clientForm } from './forms.ts';
-import { type TokenDeps, tokenFields } from './revocation.ts';
-import { endsAt, isCurrent, readRefreshToken, type SessionDeps, userOf } from './sessions.ts';
+import { type ClientCall, type ClientServices, clientEndpoint, clientForm } from './forms.ts';
+import { tokenFields } from './revocation.ts';
+import type { Services } from './services.ts';
+import { endsAt, isCurrent, readRefreshToken, userOf } from './sessions.ts';
 import type { AccessClaims } from './tokens.ts';
 import { validOrNot } from './validation.ts';
 
@@ -40,7 +41,7 @@ const inactive: Introspection = { active: false };
 const form = clientForm({ by: confidentialClientOf, fields: tokenFields, handle: introspect });
 
 /** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and its claims. */
-export const introspectionEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/introspect', {
+export const introspectionEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/introspect', {
   operationId: 'introspectToken',
   summary: 'Introspect a token',
   description:
@@ -61,7 +62,7 @@ function confidentialClientOf(client: AuthenticatedClient, request: Request): Au
 
 async function introspect(
   { client, fields: { token } }: ClientCall<AuthenticatedClient, { token: string }>,
-  deps: TokenDeps,
+  deps: ClientServices,
 ): Promise<Introspection> {
   const claims = await validOrNot(deps.validate, token);
   if (claims === undefined) return introspectRefreshToken(deps, token, client.id);
@@ -73,7 +74,7 @@ function mayKnow(client: AuthenticatedClient, { client_id, team }: AccessClaims)
   return client_id === client.id || (teamId !== null && team.includes(teamId));
 }
 
-function introspectRefreshToken(deps: SessionDeps, text: string, clientId: string): Introspection {
+function introspectRefreshToken(deps: Services, text: string, clientId: string): Introspection {
   const token = readRefreshToken(text);
   const session = token && deps.accountStore.get('sessions', token.session);
   if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;

@@ -3,15 +3,13 @@ import { postgresUnavailable, storeUnavailable } from '../../contract/errors.ts'
 import { text } from '../../contract/shapes/fields.ts';
 import { Challenge, type Endpoint, type Group, jsonAnswer, NotCached } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
-import { type AuthenticatedClient, type ClientRates, holderKeyOf } from './clients.ts';
-import { type ClientCall, type ClientEndpointDeps, clientEndpoint, clientForm } from './forms.ts';
+import { type AuthenticatedClient, holderKeyOf } from './clients.ts';
+import { type ClientCall, type ClientServices, clientEndpoint, clientForm } from './forms.ts';
 import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
-import { endSession, noteEnd, readRefreshToken, type SessionDeps } from './sessions.ts';
+import type { Services } from './services.ts';
+import { endSession, noteEnd, readRefreshToken } from './sessions.ts';
 import { type AccessClaims, addToList, InvalidToken, readUnverified } from './tokens.ts';
-import { bearerToken, isStillValid, type ValidateToken, validOrNot } from './validation.ts';
-
-/** The dependencies of the endpoints to which clients send a token. */
-export type TokenDeps = ClientEndpointDeps & SessionDeps & { readonly validate: ValidateToken };
+import { bearerToken, isStillValid, validOrNot } from './validation.ts';
 
 /** The fields of a form with a token (RFC 7009 §2.1, RFC 7662 §2.1). */
 export const tokenFields = {
@@ -24,7 +22,7 @@ const ofOther = 'The token was issued to another client';
 const form = clientForm({ by: (client) => client, fields: tokenFields, handle: revoke });
 
 /** `POST /connect/revocation` (RFC 7009): a client revokes one of its tokens, and the token's session. */
-export const revocationEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/revocation', {
+export const revocationEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/revocation', {
   operationId: 'revokeToken',
   summary: 'Revoke a token',
   description:
@@ -37,7 +35,7 @@ export const revocationEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/
 
 async function revoke(
   { client: { id }, fields: { token }, request }: ClientCall<AuthenticatedClient, { token: string }>,
-  deps: TokenDeps,
+  deps: ClientServices,
 ): Promise<undefined> {
   const refresh = readRefreshToken(token);
   if (refresh !== undefined) {
@@ -53,7 +51,7 @@ async function revoke(
 
 /** Ends a session by any of its refresh tokens, even a spent one. */
 async function revokeSession(
-  deps: SessionDeps,
+  deps: Services,
   key: string,
   clientId: string,
   { remoteAddress }: Request,
@@ -72,11 +70,6 @@ function checkOwner(owner: string, clientId: string): void {
   if (owner !== clientId) throw new OAuthError('invalid_grant', ofOther);
 }
 
-interface InvalidateTokenDeps extends SessionDeps {
-  readonly validate: ValidateToken;
-  readonly rates: ClientRates;
-}
-
 const Invalidated = Type.Object(
   { message: text('A confirmation for people.') },
   { example: { message: 'The token is no longer valid' } },
@@ -85,7 +78,7 @@ const Invalidated = Type.Object(
 const noToken = 'No bearer token is provided';
 const notJwt = 'The token is not a well-formed JWT';
 
-const invalidateToken: Endpoint<InvalidateTokenDeps> = {
+const invalidateToken: Endpoint<ClientServices> = {
   method: 'POST',
   path: '/api/account/invalidate-token',
   access: { credential: 'Access token', who: 'Its holder' },
@@ -112,13 +105,13 @@ const invalidateToken: Endpoint<InvalidateTokenDeps> = {
 };
 
 /** `/api/account/invalidate-token`: signs out the holder of an access token. */
-export const tokenInvalidation: Group<InvalidateTokenDeps> = {
+export const tokenInvalidation: Group<ClientServices> = {
   tag: 'Tokens',
   description: 'Access tokens, which the auth host issues.',
   endpoints: [invalidateToken],
 };
 
-async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Reply> {
+async function answer(deps: ClientServices, request: Request): Promise<Reply> {
   const token = bearerToken(request);
   if (token === undefined) return refusal(401, noToken, 'Bearer');
   if (readUnverified(token) === undefined) return refusal(400, notJwt);
@@ -143,7 +136,7 @@ async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Repl
  * longer valid. Of concurrent requests, one invalidates it.
  * @throws {ApiError} `store_unavailable`
  */
-function invalidate(deps: SessionDeps, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {
+function invalidate(deps: Services, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {
   const { directory } = deps;
   return directory.under({ id: claims.sub, address: remoteAddress }).change((draft) => {
     if (!isStillValid(deps, claims, draft)) return false;

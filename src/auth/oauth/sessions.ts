@@ -1,13 +1,12 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { actorOf } from '../../accounts/actors.ts';
-import type { Directory } from '../../accounts/directory.ts';
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
-import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Draft, Reader } from '../../accounts/store/account-store.ts';
 import type { Session } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { consoleClientId, signedInUser } from './clients.ts';
+import type { Services } from './services.ts';
 import { lifetimeSeconds, signInEndsAt } from './sign-ins.ts';
 import { addToList, newTokenIdentity, type TokenIdentity } from './tokens.ts';
 
@@ -20,15 +19,7 @@ const lifetimeMs = 90 * dayMs;
 /** The longest time from a sign-in to the end of its last session. */
 export const longestSessionMs = lifetimeSeconds * 1000 + lifetimeMs;
 
-/** The dependencies of sessions. The functions below that take a draft are for plans. */
-export interface SessionDeps {
-  readonly accountStore: AccountStore;
-  readonly directory: Directory;
-  readonly clock: Clock;
-  readonly randomBytes: RandomBytes;
-}
-
-type Sources = Pick<SessionDeps, 'clock' | 'randomBytes'>;
+type Sources = Pick<Services, 'clock' | 'randomBytes'>;
 
 /** The next state of a session, from which its tokens are made once it is on disk. */
 export interface Turn {

@@ -3,11 +3,11 @@ import { hasTemporaryPassword, passwordId } from '../../accounts/passwords.ts';
 import { secondFactorsOf } from '../../accounts/second-factors.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
 import { demandsSecondFactor } from '../../accounts/sign-in-policy.ts';
-import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Draft, Reader } from '../../accounts/store/account-store.ts';
 import type { Authentication, SignIn } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
+import type { Services } from './services.ts';
 
 /** Idle lifetime of a sign-in. */
 const idleMs = 12 * 3_600_000;
@@ -17,12 +17,6 @@ export const lifetimeSeconds = 7 * 24 * 3600;
 const useMs = 60_000;
 /** Lifetime of a sign-in that lacks a step. */
 const incompleteMs = 10 * 60_000;
-
-export interface SignInDeps {
-  readonly accountStore: Pick<AccountStore, 'get' | 'keys' | 'change'>;
-  readonly directory: Pick<Accounts, 'users'>;
-  readonly clock: Clock;
-}
 
 /** The authentication of a sign-in by an earlier release. */
 export const byPassword: Authentication = { factors: ['password'], userAgent: '' };
@@ -47,7 +41,7 @@ export interface CurrentSignIn {
  * @throws {ApiError} `store_unavailable`
  */
 export async function currentSignIn(
-  { accountStore, directory, clock }: SignInDeps,
+  { accountStore, directory, clock }: Pick<Services, 'accountStore' | 'directory' | 'clock'>,
   browser: Browser | undefined,
 ): Promise<CurrentSignIn | undefined> {
   if (browser === undefined) return undefined;

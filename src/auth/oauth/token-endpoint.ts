@@ -5,7 +5,6 @@
  */
 import Type, { type Static } from 'typebox';
 import type { AccountDraft } from '../../accounts/account-draft.ts';
-import type { Directory } from '../../accounts/directory.ts';
 import { count, type Shown, shape, text } from '../../contract/shapes/fields.ts';
 import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
 import type { ApiKey, User } from '../../storage/lmdb/records.ts';
@@ -21,31 +20,24 @@ import {
   teamsThrough,
 } from './clients.ts';
 import { redeemCode } from './codes.ts';
-import type { DeviceCodes } from './device-codes.ts';
-import { type ClientEndpointDeps, type ClientForm, clientEndpoint, clientForm } from './forms.ts';
+import type { ClientServices } from './forms.ts';
+import { type ClientForm, clientEndpoint, clientForm } from './forms.ts';
 import { accessTokenLifetime } from './key-ring.ts';
 import { OAuthError } from './oauth-error.ts';
+import type { Services } from './services.ts';
 import {
   continueSession,
   endSession,
   isCurrent,
   noteReuse,
   readRefreshToken,
-  type SessionDeps,
   startSession,
   type Turn,
   userOf,
 } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
-import {
-  issueAccessToken,
-  issueIdToken,
-  newTokenIdentity,
-  type Subject,
-  type TokenSettings,
-  type TokenTotals,
-} from './tokens.ts';
-import { verifyWorkload, type WorkloadDeps } from './workload-token.ts';
+import { issueAccessToken, issueIdToken, newTokenIdentity, type Subject } from './tokens.ts';
+import { verifyWorkload } from './workload-token.ts';
 
 /** The answer of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */
 const TokenAnswer = shape(
@@ -84,7 +76,7 @@ function tokenAnswer(
  * @param nonce of the ID token, which is issued if the scope includes `openid`
  */
 async function signUserTokens(
-  settings: TokenSettings & Pick<SessionDeps, 'directory'>,
+  settings: Services,
   { key, session, refreshToken, access }: Turn,
   user: User,
   { scope, nonce }: { readonly scope: string; readonly nonce: string | null },
@@ -115,13 +107,8 @@ async function signUserTokens(
   });
 }
 
-interface ClientCredentialsDeps extends TokenSettings {
-  /** The scope of this service, required in addition to `openid`. */
-  readonly serviceScope: string;
-}
-
 /** RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
-const clientCredentialsGrant: ClientForm<TokenAnswer, ClientCredentialsDeps> = clientForm({
+const clientCredentialsGrant: ClientForm<TokenAnswer> = clientForm({
   by: apiKeyOf,
   fields: {
     grant_type: Type.Literal('client_credentials'),
@@ -160,7 +147,7 @@ function checkScope(asked: string | undefined, serviceScope: string): string {
 const invalidCode = 'The code is not valid';
 
 /** RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */
-const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
+const authorizationCodeGrant: ClientForm<TokenAnswer> = clientForm({
   by: signInClientOf,
   fields: {
     grant_type: Type.Literal('authorization_code'),
@@ -186,7 +173,7 @@ const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & TokenSetting
 });
 
 /** RFC 6749 §6: a session continues with new tokens, which replace the old ones. */
-const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
+const refreshTokenGrant: ClientForm<TokenAnswer> = clientForm({
   by: signInClientOf,
   fields: {
     grant_type: Type.Literal('refresh_token'),
@@ -216,7 +203,7 @@ interface PresentedToken {
  * succeeds. Reuse of a refresh token means that it has leaked, and revokes the whole session (RFC 9700 §4.14).
  */
 function redeemRefreshToken(
-  deps: SessionDeps,
+  deps: Services,
   draft: AccountDraft,
   { token, clientId, scope }: PresentedToken,
 ): { readonly turn: Turn; readonly user: User; readonly scope: string } | undefined {
@@ -249,7 +236,7 @@ function narrow(granted: string, wanted: string | undefined): string {
 const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session once. */
-const deviceCodeGrant: ClientForm<TokenAnswer, DeviceGrantDeps> = clientForm({
+const deviceCodeGrant: ClientForm<TokenAnswer> = clientForm({
   by: signInClientOf,
   fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('The device code.') },
   handle: ({ client, fields }, deps) => poll(deps, client.clientId, fields.device_code),
@@ -267,9 +254,7 @@ function refusal(code: keyof typeof pollRefusals): OAuthError {
   return new OAuthError(code, pollRefusals[code]);
 }
 
-type DeviceGrantDeps = SessionDeps & TokenSettings & { readonly devices: DeviceCodes };
-
-async function poll(deps: DeviceGrantDeps, clientId: string, deviceCode: string): Promise<TokenAnswer> {
+async function poll(deps: ClientServices, clientId: string, deviceCode: string): Promise<TokenAnswer> {
   const poll = deps.devices.poll(deviceCode, clientId);
   switch (poll.outcome) {
     case 'pending':
@@ -292,7 +277,7 @@ async function poll(deps: DeviceGrantDeps, clientId: string, deviceCode: string)
  * @throws {OAuthError} `access_denied` if the user has signed out or lost access to the client
  */
 function start(
-  deps: DeviceGrantDeps,
+  deps: ClientServices,
   clientId: string,
   deviceCode: string,
 ): Promise<{ readonly turn: Turn; readonly user: User }> {
@@ -326,15 +311,11 @@ const subjectTokenTypes = [
  */
 const exchangedTokenLifetime = 900;
 
-interface TokenExchangeDeps extends ClientCredentialsDeps, WorkloadDeps {
-  readonly directory: Pick<Directory, 'apiKeys' | 'clock' | 'markApiKeyUsed'>;
-}
-
 /** A parameter of RFC 8693 that is not supported. */
 const unsupported = ['actor_token', 'actor_token_type', 'resource', 'audience'];
 
 /** RFC 8693: a workload, such as a CI job, presents a token of its platform in place of a secret. */
-const tokenExchangeGrant: ClientForm<TokenAnswer, TokenExchangeDeps> = {
+const tokenExchangeGrant: ClientForm<TokenAnswer> = {
   ...clientForm({
     by: trustingKeyOf,
     fields: {
@@ -344,7 +325,7 @@ const tokenExchangeGrant: ClientForm<TokenAnswer, TokenExchangeDeps> = {
       requested_token_type: Type.Optional(text(`${accessTokenType}, the default.`)),
       scope: Type.Optional(text('`openid` and the scope of this service. Both are required.')),
     },
-    async handle({ client, fields }, deps: TokenExchangeDeps) {
+    async handle({ client, fields }, deps) {
       if (!subjectTokenTypes.includes(fields.subject_token_type))
         throw new OAuthError(
           'invalid_request',
@@ -353,7 +334,12 @@ const tokenExchangeGrant: ClientForm<TokenAnswer, TokenExchangeDeps> = {
       if ((fields.requested_token_type ?? accessTokenType) !== accessTokenType)
         throw new OAuthError('invalid_request', `requested_token_type must be ${accessTokenType}`);
       const scope = checkScope(fields.scope, deps.serviceScope);
-      const subject = await verifyWorkload(deps, client.trust, fields.subject_token, deps.clock.now());
+      const subject = await verifyWorkload(
+        deps.issuerKeys,
+        client.trust,
+        fields.subject_token,
+        deps.clock.now(),
+      );
       deps.directory.markApiKeyUsed(client.clientId, subject);
       const identity = newTokenIdentity(deps, exchangedTokenLifetime);
       const token = await issueAccessToken(deps, subjectOf(client, scope), identity);
@@ -369,7 +355,7 @@ const tokenExchangeGrant: ClientForm<TokenAnswer, TokenExchangeDeps> = {
  * @throws {OAuthError} `invalid_client`, the same for an unknown key and one without a trust; `invalid_request`
  */
 function identify(
-  { directory }: Pick<TokenExchangeDeps, 'directory'>,
+  { directory }: ClientServices,
   authorization: string | undefined,
   form: Form,
 ): AuthenticatedClient {
@@ -389,11 +375,7 @@ function trustingKeyOf(client: AuthenticatedClient): ApiKey & Required<Pick<ApiK
   return { ...client.apiKey, trust };
 }
 
-export type TokenEndpointSettings = ClientEndpointDeps &
-  TokenExchangeDeps &
-  SessionDeps & { readonly devices: DeviceCodes; readonly totals: TokenTotals };
-
-const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
+const grants = new Map<string, ClientForm<TokenAnswer>>([
   ['authorization_code', counted('authorization_code', authorizationCodeGrant)],
   ['client_credentials', counted('client_credentials', clientCredentialsGrant)],
   ['refresh_token', counted('refresh_token', refreshTokenGrant)],
@@ -406,7 +388,7 @@ export const grantTypes: readonly string[] = [...grants.keys()];
 const unknownGrant = `grant_type must be client_credentials, authorization_code, refresh_token, ${deviceCodeGrantType} or ${tokenExchangeGrantType}`;
 
 /** `POST /connect/token` (RFC 6749 §3.2). */
-export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/connect/token', {
+export const tokenEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/token', {
   operationId: 'issueTokens',
   summary: 'Get tokens',
   description:
@@ -424,7 +406,7 @@ export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/c
   },
 });
 
-function choose(form: Form): ClientForm<TokenAnswer, TokenEndpointSettings> {
+function choose(form: Form): ClientForm<TokenAnswer> {
   const type = form.get('grant_type');
   if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
   const grant = grants.get(type);
@@ -432,10 +414,7 @@ function choose(form: Form): ClientForm<TokenAnswer, TokenEndpointSettings> {
   throw new OAuthError('unsupported_grant_type', unknownGrant);
 }
 
-function counted(
-  type: string,
-  grant: ClientForm<TokenAnswer, TokenEndpointSettings>,
-): ClientForm<TokenAnswer, TokenEndpointSettings> {
+function counted(type: string, grant: ClientForm<TokenAnswer>): ClientForm<TokenAnswer> {
   return {
     ...grant,
     async answer(client, form, request, deps) {

@@ -9,7 +9,6 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import Type, { type Static } from 'typebox';
-import type { RandomBytes } from '../../accounts/secrets.ts';
 import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
 import { sortedKey } from '../../accounts/store/sweep.ts';
 import { role } from '../../contract/shapes/user.ts';
@@ -19,6 +18,7 @@ import { increase } from '../../runtime/counts.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { accessTokenLifetime, type SigningKeys, type TokenType } from './key-ring.ts';
+import type { TokenSettings } from './services.ts';
 
 const encoder = new TextEncoder();
 
@@ -89,7 +89,7 @@ export function readUnverified(
 /** Three parts in base64url without padding (RFC 7515 §7.1). jose is more lenient. */
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** Accepted difference between the clocks of a provider and of this service, seconds. */
+/** Accepted difference between the clocks of a client or a provider and of this service, seconds. */
 export const clockTolerance = 60;
 
 /** True if a time of a provider, seconds, is in the future, beyond the tolerance for the clocks. @param now Unix ms */
@@ -130,16 +130,6 @@ export type AccessClaims = Static<typeof claims>;
 
 /** The claims that a grant determines. The others are the same for all tokens. */
 export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
-
-export interface TokenSettings {
-  /** `iss`: the public URL of the auth host. */
-  readonly issuer: string;
-  /** `aud`: the public URL of the management API. */
-  readonly audience: string;
-  readonly keys: SigningKeys;
-  readonly clock: Clock;
-  readonly randomBytes: RandomBytes;
-}
 
 /**
  * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. The exception is
@@ -296,37 +286,16 @@ export function isOnList(reader: Pick<Reader, 'has'>, token: Invalidated): boole
   return reader.has('invalidated', invalidationKey(token));
 }
 
-/** Counts the tokens issued, invalidated and rejected since the start. */
+/** Minimum interval between two warnings about tokens of another store, ms. */
+const repeatMs = 60_000;
+
+/** Counts of the tokens issued, invalidated and rejected since the start. */
 export class TokenTotals {
-  readonly rejections: TokenRejections;
   /** Access tokens, by grant. */
   readonly issued = new Map<string, number>();
   /** Access tokens added to the invalidation list; with PostgreSQL, on any node. */
   invalidated = 0;
-
-  constructor(parts: ConstructorParameters<typeof TokenRejections>[0]) {
-    this.rejections = new TokenRejections(parts);
-  }
-
-  countIssued(grant: string): void {
-    increase(this.issued, grant);
-  }
-
-  /** Starts counting additions to the invalidation list. */
-  watch(accountStore: Pick<AccountStore, 'onCommit'>): void {
-    accountStore.onCommit((writes) => {
-      for (const { table, value } of writes)
-        if (table === 'invalidated' && value !== undefined) this.invalidated += 1;
-    });
-  }
-}
-
-/** Minimum interval between two warnings about tokens of another store, ms. */
-const repeatMs = 60_000;
-
-/** Counts rejected access tokens by reason, since the start. */
-export class TokenRejections {
-  readonly counts = new Map<InvalidToken['reason'], number>([
+  readonly rejected = new Map<InvalidToken['reason'], number>([
     ['invalid', 0],
     ['unknown_key', 0],
   ]);
@@ -339,12 +308,24 @@ export class TokenRejections {
     this.#clock = clock;
   }
 
-  count(reason: InvalidToken['reason']): void {
-    increase(this.counts, reason);
+  countIssued(grant: string): void {
+    increase(this.issued, grant);
+  }
+
+  countRejected(reason: InvalidToken['reason']): void {
+    increase(this.rejected, reason);
     const now = this.#clock.monotonic();
     if (reason !== 'unknown_key' || now - this.#warnedAt < repeatMs) return;
     this.#warnedAt = now;
     const hint = 'if the data directory was replaced or restored, clients must sign in again for new tokens';
     this.#log.warn('rejected an access token of another store', { hint });
+  }
+
+  /** Starts counting additions to the invalidation list. */
+  watch(accountStore: Pick<AccountStore, 'onCommit'>): void {
+    accountStore.onCommit((writes) => {
+      for (const { table, value } of writes)
+        if (table === 'invalidated' && value !== undefined) this.invalidated += 1;
+    });
   }
 }

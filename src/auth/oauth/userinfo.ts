@@ -1,20 +1,14 @@
 import Type, { type Static } from 'typebox';
-import type { Directory } from '../../accounts/directory.ts';
 import { flag, listOf, type Shown, text } from '../../contract/shapes/fields.ts';
 import { type Endpoint, type Headers, jsonAnswer, NotCached, type Operation } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import { findClient, teamsThrough } from './clients.ts';
+import type { ClientServices } from './forms.ts';
 import { isForm, readForm } from './forms.ts';
 import { OAuthError, type OAuthErrorCode, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 import { type AccessClaims, emailClaims } from './tokens.ts';
-import { bearerToken, type ValidateToken, validOrNot } from './validation.ts';
-
-interface UserinfoDeps {
-  readonly validate: ValidateToken;
-  readonly directory: Pick<Directory, 'users' | 'clients'>;
-  readonly serviceScope: string;
-}
+import { bearerToken, validOrNot } from './validation.ts';
 
 /** Pages of any origin may call this: it requires a token, which no browser sends by itself. */
 const readableByPages = {
@@ -87,14 +81,14 @@ const security = [{ bearer: [] }];
 const endpoint = {
   path: '/connect/userinfo',
   access: { credential: 'Access token', who: 'A user who granted `openid`' },
-  bind: (deps: UserinfoDeps) => async (request: Request) => {
+  bind: (deps: ClientServices) => async (request: Request) => {
     const reply = await answer(deps, request);
     return { ...reply, headers: { ...reply.headers, ...readableByPages } };
   },
 } as const;
 
 /** `GET` and `POST /connect/userinfo`: the claims of an access token's user (OpenID Connect Core §5.3). */
-export const userinfoEndpoints: readonly Endpoint<UserinfoDeps>[] = [
+export const userinfoEndpoints: readonly Endpoint<ClientServices>[] = [
   {
     ...endpoint,
     method: 'GET',
@@ -119,7 +113,7 @@ export const userinfoEndpoints: readonly Endpoint<UserinfoDeps>[] = [
   },
 ];
 
-async function answer(deps: UserinfoDeps, request: Request): Promise<Reply> {
+async function answer(deps: ClientServices, request: Request): Promise<Reply> {
   try {
     const token = await readToken(request);
     if (token === undefined) return unasked;
@@ -143,7 +137,7 @@ async function readToken(request: Request): Promise<string | undefined> {
   return inHeader ?? inForm;
 }
 
-async function validate(deps: UserinfoDeps, token: string): Promise<AccessClaims> {
+async function validate(deps: ClientServices, token: string): Promise<AccessClaims> {
   const claims = await validOrNot(deps.validate, token);
   if (claims !== undefined) return claims;
   throw refusal('invalid_token', 401, notValid);
@@ -154,7 +148,7 @@ async function validate(deps: UserinfoDeps, token: string): Promise<AccessClaims
  * @throws {OAuthError} `insufficient_scope`
  */
 function userClaims(
-  { directory, serviceScope }: UserinfoDeps,
+  { directory, serviceScope }: ClientServices,
   { sub, scope, client_id: clientId }: AccessClaims,
 ): UserClaims {
   const scopes = scope.split(' ');

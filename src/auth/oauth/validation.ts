@@ -7,14 +7,8 @@ import { ApiError } from '../../contract/errors.ts';
 import type { RefusalCode } from '../../contract/refusals.ts';
 import type { Request } from '../../http/types.ts';
 import { signedInUser } from './clients.ts';
-import {
-  type AccessClaims,
-  InvalidToken,
-  isOnList,
-  type TokenRejections,
-  type TokenSettings,
-  verifyAccessToken,
-} from './tokens.ts';
+import type { Services } from './services.ts';
+import { type AccessClaims, InvalidToken, isOnList, type TokenTotals, verifyAccessToken } from './tokens.ts';
 
 interface Verified {
   readonly claims: AccessClaims;
@@ -101,11 +95,9 @@ export function forgetInvalidated(
   });
 }
 
-interface ValidationDeps extends TokenSettings {
-  readonly accountStore: Pick<AccountStore, 'has'>;
-  readonly directory: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>;
+export interface ValidationDeps extends Services {
   readonly verified: VerifiedTokens;
-  readonly rejections?: Pick<TokenRejections, 'count'>;
+  readonly totals: TokenTotals;
 }
 
 /**
@@ -131,7 +123,7 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
   }
 
   const count = (error: unknown): never => {
-    if (error instanceof InvalidToken) deps.rejections?.count(error.reason);
+    if (error instanceof InvalidToken) deps.totals.countRejected(error.reason);
     throw error;
   };
 
@@ -147,7 +139,7 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
 
 /** Whether a previously validated token is still valid for the drafted change. */
 export function isStillValid(
-  { clock }: Pick<ValidationDeps, 'clock'>,
+  { clock }: Pick<Services, 'clock'>,
   claims: AccessClaims,
   draft: AccountDraft,
 ): boolean {
@@ -170,16 +162,12 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
  * the client.
  */
 function holderExists(
-  accounts: ValidationDeps['directory'],
+  accounts: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>,
   { sub, client_id }: AccessClaims,
   now: number,
 ): boolean {
   if (sub === client_id) return isUsable(accounts.apiKeys.get(sub), now);
   return signedInUser(accounts, { userId: sub, clientId: client_id }) !== undefined;
-}
-
-export interface BearerSettings extends ValidationDeps {
-  readonly serviceScope: string;
 }
 
 /**
@@ -219,7 +207,7 @@ function describedChallenge(description: string): string {
  * @param withoutToken authenticates a request without a token
  */
 export function createBearer(
-  settings: BearerSettings,
+  settings: ValidationDeps,
   withoutToken: Authenticate = () => Promise.reject(new Unauthorized(false)),
 ): Authenticate {
   const { serviceScope } = settings;

@@ -4,9 +4,8 @@ import type { OutboundFetch } from '../../http/outbound/fetch.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Trust } from '../../storage/lmdb/auth-records.ts';
-import { clockLeeway } from './client-assertion.ts';
 import { OAuthError } from './oauth-error.ts';
-import { isLater, readUnverified } from './tokens.ts';
+import { clockTolerance, isLater, readUnverified } from './tokens.ts';
 
 /** Maximum size of a workload token. A longer one is rejected unread. */
 const longestToken = 8192;
@@ -21,10 +20,6 @@ const algorithms = [
 const invalidSubjectToken = 'The subject token is not valid';
 const issuerAway = 'The keys of the issuer cannot be read; retry later';
 
-export interface WorkloadDeps {
-  readonly issuerKeys: Pick<IssuerKeys, 'of'>;
-}
-
 /**
  * Verifies the token of a workload, such as a CI job, against the trust of an API key. The cheap comparisons come first, so that
  * only tokens of the trusted issuer cause requests to it.
@@ -34,7 +29,7 @@ export interface WorkloadDeps {
  *   `temporarily_unavailable`
  */
 export async function verifyWorkload(
-  { issuerKeys }: WorkloadDeps,
+  issuerKeys: Pick<IssuerKeys, 'of'>,
   trust: Trust,
   token: string,
   now: number,
@@ -62,7 +57,7 @@ async function verifiedClaims(
       algorithms,
       issuer,
       requiredClaims: ['aud', 'exp', 'sub'],
-      clockTolerance: clockLeeway,
+      clockTolerance,
       currentDate: new Date(now),
     });
     return payload;

@@ -7,6 +7,7 @@ import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import { type Browser, BrowserCookie } from '../cookies/browser.ts';
 import { type HostCookie, hostCookie } from '../cookies/host-cookie.ts';
 import { appendMac, type MacKeys, type MacPurpose, readMac } from '../oauth/mac.ts';
+import type { Services } from '../oauth/services.ts';
 
 /** Maximum time of a user at a provider. */
 const lifetimeSeconds = 600;
@@ -40,7 +41,7 @@ export class RoundTripCookie<Schema extends TObject> {
   readonly #kind: Kind<Schema>;
 
   /** @param deps `issuer` is the public URL of the auth host */
-  constructor(deps: { readonly issuer: string; readonly keys: MacKeys }, kind: Kind<Schema>) {
+  constructor(deps: Pick<Services, 'issuer' | 'keys'>, kind: Kind<Schema>) {
     this.#issuer = deps.issuer;
     this.#keys = deps.keys;
     this.#kind = kind;
@@ -127,7 +128,7 @@ export function newBinding(randomBytes: RandomBytes): Pick<Attempt, 'state' | 'n
 }
 
 /** The cookies of attempts: several tabs can sign in at once. */
-export function attemptCookie(deps: { readonly issuer: string; readonly keys: MacKeys }) {
+export function attemptCookie(deps: Pick<Services, 'issuer' | 'keys'>) {
   const kind = {
     name: 'flagmeter-sso',
     purpose: 'attempts at providers',

@@ -21,7 +21,7 @@ import { type CurrentSignIn, findSignIn } from '../oauth/sign-ins.ts';
 import type { ProviderIdentity } from './claims.ts';
 import { applyRules, rolesByRules } from './memberships.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
-import type { SsoSettings } from './sso-settings.ts';
+import type { SsoServices } from './services.ts';
 
 interface ProvenAccount {
   readonly provider: IdentityProvider;
@@ -56,7 +56,7 @@ const longestAgo = 24 * 3600;
  * @throws {ProviderRefusal}
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
-export function enter(settings: SsoSettings, entering: Entering): Promise<Browser> {
+export function enter(settings: SsoServices, entering: Entering): Promise<Browser> {
   const { directory, accountStore, clock } = settings;
   const { provider, identity, address, link } = entering;
   const id =
@@ -74,7 +74,7 @@ export function enter(settings: SsoSettings, entering: Entering): Promise<Browse
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
 export function linkAccount(
-  settings: SsoSettings,
+  settings: SsoServices,
   { key, user: { id } }: Pick<CurrentSignIn, 'key' | 'user'>,
   account: ProvenAccount,
 ): Promise<User> {
@@ -104,7 +104,7 @@ async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promis
 }
 
 function draftEntry(
-  settings: SsoSettings,
+  settings: SsoServices,
   draft: AccountDraft,
   entering: Entering,
 ): Browser | 'team_missing' {
@@ -138,7 +138,7 @@ function draftEntry(
 
 /** Drafts the use of a user's account, with the memberships that it gives. */
 function draftIdentity(
-  { clock }: Pick<SsoSettings, 'clock'>,
+  { clock }: SsoServices,
   draft: AccountDraft,
   { provider, identity }: Pick<ProvenAccount, 'provider' | 'identity'>,
   found: Found,
@@ -163,7 +163,7 @@ function authTimeOf({ authTime }: ProviderIdentity, now: number): number {
 
 /** The provider at the time of the change. An administrator may have changed it meanwhile. */
 function currentProvider(
-  { providers }: SsoSettings,
+  { providers }: SsoServices,
   draft: AccountDraft,
   used: IdentityProvider,
 ): IdentityProvider {
@@ -179,7 +179,7 @@ interface Found {
 }
 
 /** @throws {ProviderRefusal} */
-function findUser(settings: SsoSettings, draft: AccountDraft, entering: Entering): Found {
+function findUser(settings: SsoServices, draft: AccountDraft, entering: Entering): Found {
   const { provider, identity, link } = entering;
   const linked = findLinked(draft, provider, identity);
   if (link === undefined) return linked ?? linkNew(settings, draft, provider, identity);
@@ -190,7 +190,7 @@ function findUser(settings: SsoSettings, draft: AccountDraft, entering: Entering
  * The user of an invitation or a reset link. The link, the password and the sessions of the user end.
  * @throws {ProviderRefusal}
  */
-function redeem({ clock, randomBytes }: SsoSettings, draft: AccountDraft, link: string): User {
+function redeem({ clock, randomBytes }: SsoServices, draft: AccountDraft, link: string): User {
   const now = clock.now();
   const redeemed = redeemInvitation(draft, link, now);
   if (redeemed === undefined) throw new ProviderRefusal('link_over');
@@ -212,7 +212,7 @@ function findLinked(
 
 /** Links the account to a user with its e-mail address, or to a new user. @throws {ProviderRefusal} */
 function linkNew(
-  settings: SsoSettings,
+  settings: SsoServices,
   draft: AccountDraft,
   provider: IdentityProvider,
   identity: ProviderIdentity,
@@ -240,7 +240,7 @@ function linkNew(
 
 /** Links the account to a user who has asked for it. @throws {ProviderRefusal} */
 function linkKnown(
-  settings: SsoSettings,
+  settings: SsoServices,
   draft: AccountDraft,
   { provider, identity }: Pick<Entering, 'provider' | 'identity'>,
   linked: Found | undefined,
@@ -254,7 +254,7 @@ function linkKnown(
 
 /** Creates a user in the team of the provider, or in one that its rules give. */
 function createLinked(
-  settings: SsoSettings,
+  settings: SsoServices,
   draft: AccountDraft,
   provider: IdentityProvider,
   identity: ProviderIdentity & { readonly email: string },
@@ -278,7 +278,7 @@ function createLinked(
 }
 
 function draftLink(
-  { clock, randomBytes }: Pick<SsoSettings, 'clock' | 'randomBytes'>,
+  { clock, randomBytes }: SsoServices,
   draft: AccountDraft,
   { id: userId, teams, email: name }: User,
   { provider, identity }: Pick<Entering, 'provider' | 'identity'>,

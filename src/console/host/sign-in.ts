@@ -3,8 +3,7 @@ import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
 import { laterPage } from '../../auth/browser/pages/failure-page.ts';
 import { html } from '../../auth/browser/pages/html.ts';
 import { pageReply } from '../../auth/browser/pages/page.ts';
-import type { LogoutDeps } from '../../auth/browser/sso/logout.ts';
-import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/caller.ts';
+import type { ConsoleCallers } from '../../auth/console/caller.ts';
 import { beginConsoleSession } from '../../auth/console/session.ts';
 import { type HostCookie, hostCookie } from '../../auth/cookies/host-cookie.ts';
 import { consoleClientId, type Form } from '../../auth/oauth/clients.ts';
@@ -12,7 +11,9 @@ import { redeemCode } from '../../auth/oauth/codes.ts';
 import { parseForm } from '../../auth/oauth/forms.ts';
 import { isMacOf, type MacKeys, macOf } from '../../auth/oauth/mac.ts';
 import { OAuthError } from '../../auth/oauth/oauth-error.ts';
+import type { Services } from '../../auth/oauth/services.ts';
 import { endSession } from '../../auth/oauth/sessions.ts';
+import type { SsoServices } from '../../auth/sso/services.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { cookiesOf } from '../../http/pairs.ts';
@@ -21,7 +22,7 @@ import type { Reply, Request } from '../../http/types.ts';
 const foreignReturn = 'The address to return to is not one of this console';
 
 /** `GET /console/sign-in`: sends the browser to the sign-in page of the auth host (RFC 6749 §4.1.1). */
-export const signInEndpoint: Endpoint<ConsoleCallerDeps> = {
+export const signInEndpoint: Endpoint<Services> = {
   method: 'GET',
   path: '/console/sign-in',
   access: { credential: 'None', who: 'Anyone with a browser' },
@@ -41,7 +42,7 @@ function callbackUrl(baseUrl: string): string {
 /** Maximum time since the user signed in, which the auth host checks. */
 type AgeLimit = { readonly max_age?: string };
 
-function answerSignIn(deps: ConsoleCallerDeps, request: Request): Reply {
+function answerSignIn(deps: Services, request: Request): Reply {
   const { audience } = deps;
   const asked = parseForm(request.query);
   const wanted = asked.get('return');
@@ -59,7 +60,7 @@ function answerSignIn(deps: ConsoleCallerDeps, request: Request): Reply {
 }
 
 function begin(
-  { issuer, audience, serviceScope, keys, randomBytes }: ConsoleCallerDeps,
+  { issuer, audience, serviceScope, keys, randomBytes }: Services,
   request: Request,
   returnTo: string,
   limit: AgeLimit,
@@ -108,7 +109,9 @@ function homePath(baseUrl: string): string {
   return `${new URL(baseUrl).pathname.replace(/\/$/, '')}/`;
 }
 
-export type CallbackDeps = ConsoleCallerDeps & LogoutDeps & { readonly console: ConsoleCallers };
+export interface CallbackDeps extends SsoServices {
+  readonly console: ConsoleCallers;
+}
 
 const unknownAttempt =
   'The sign-in has expired, was started in another browser, or the browser does not store cookies';

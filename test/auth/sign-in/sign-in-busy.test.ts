@@ -4,7 +4,6 @@ import { type PasswordPool, startPasswordPool } from '../../../src/accounts/pass
 import { noPasswordHash } from '../../../src/accounts/passwords.ts';
 import { createUser } from '../../../src/accounts/users.ts';
 import { authorizeEndpoints } from '../../../src/auth/browser/authorize.ts';
-import { Providers } from '../../../src/auth/sso/providers.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import type { Reply } from '../../../src/http/types.ts';
 import { workerFile } from '../../support/service.ts';
@@ -22,9 +21,7 @@ async function openEndpoint() {
   onTestFinished(() => passwords.close());
   const passwordHash = await passwords.hash(person.password, randomBytes, 'admin');
   await createUser(directory, { ...person, name: 'Ada', role: 'User', teams: [team.id], passwordHash });
-  const dispatch = createRouter(
-    bind(authorizeEndpoints, { ...settings, passwords, providers: new Providers(directory) }),
-  );
+  const dispatch = createRouter(bind(authorizeEndpoints, { ...settings, passwords }));
   const query = encode({
     response_type: 'code',
     client_id: 'flagmeter-console',

@@ -7,7 +7,7 @@ import {
   type AccessClaims,
   issueAccessToken,
   type Subject,
-  TokenRejections,
+  TokenTotals,
 } from '../../../src/auth/oauth/tokens.ts';
 import { createBearer, Unauthorized } from '../../../src/auth/oauth/validation.ts';
 import { type AuthFixture, type Client, openAuthFixture, requestOf } from '../fixture.ts';
@@ -63,11 +63,11 @@ describe('a token of another store', () => {
     const token = await issueAccessToken({ ...settings, keys }, subject);
     const lines: string[] = [];
     const log = { warn: (message: string) => void lines.push(message) };
-    const rejections = new TokenRejections({ log, clock });
-    const authenticate = createBearer({ ...settings, rejections });
+    const totals = new TokenTotals({ log, clock });
+    const authenticate = createBearer({ ...settings, totals });
     const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
     for (let times = 0; times < 3; times += 1) await expect(authenticate(request)).rejects.toThrow(reason);
-    expect(Object.fromEntries(rejections.counts)).toEqual({ invalid: 0, unknown_key: 3 });
+    expect(Object.fromEntries(totals.rejected)).toEqual({ invalid: 0, unknown_key: 3 });
     expect(lines).toEqual(['rejected an access token of another store']);
     await expect(check(`Bearer ${token}`)).rejects.toMatchObject({
       challenge: expect.stringMatching(

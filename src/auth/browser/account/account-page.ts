@@ -3,14 +3,8 @@ import type { Handler, Reply, Request } from '../../../http/types.ts';
 import { BrowserCookie } from '../../cookies/browser.ts';
 import { consoleClientId, findClient } from '../../oauth/clients.ts';
 import { type CurrentSignIn, currentSignIn } from '../../oauth/sign-ins.ts';
-import type { TokenSettings } from '../../oauth/tokens.ts';
-import {
-  type FormPurpose,
-  type FormSettings,
-  formPage,
-  type PostedForm,
-  readPostedForm,
-} from '../forms/posted-form.ts';
+import type { PageServices } from '../forms/posted-form.ts';
+import { type FormPurpose, formPage, type PostedForm, readPostedForm } from '../forms/posted-form.ts';
 import { stepPage } from '../forms/second-factor-form.ts';
 import { signInByForm } from '../forms/sign-in-form.ts';
 import { refusalPage } from '../pages/failure-page.ts';
@@ -22,29 +16,22 @@ import { loginPage } from '../pages/sign-in-pages.ts';
  * of the console, or a stolen token, is not enough. The user comes from the console, and returns there.
  */
 
-export interface AccountPageDeps extends FormSettings, Pick<TokenSettings, 'audience'> {}
-
 /** A page, shown to a user who has signed in recently. */
 export interface AccountPage {
   /** Why the page is impossible here. */
-  readonly refuse?: (deps: AccountPageDeps) => Reply | undefined;
+  readonly refuse?: (deps: PageServices) => Reply | undefined;
   /** Whether the page may also add the second factor that a sign-in lacks. */
   readonly completes?: true;
-  readonly show: (deps: AccountPageDeps, page: FormPage, signIn: CurrentSignIn) => Reply | Promise<Reply>;
+  readonly show: (deps: PageServices, page: FormPage, signIn: CurrentSignIn) => Reply | Promise<Reply>;
   /** The answers to the form of the page, by the value of its button. */
   readonly actions: Readonly<Record<string, Act>>;
 }
 
 /** @param page the content of the next page */
-type Act = (
-  deps: AccountPageDeps,
-  posted: PostedForm,
-  signIn: CurrentSignIn,
-  page: FormPage,
-) => Promise<Reply>;
+type Act = (deps: PageServices, posted: PostedForm, signIn: CurrentSignIn, page: FormPage) => Promise<Reply>;
 
 /** Answers the requests of a page. */
-export function accountPageHandler(deps: AccountPageDeps, page: AccountPage): Handler {
+export function accountPageHandler(deps: PageServices, page: AccountPage): Handler {
   return async (request) => {
     const refused = page.refuse?.(deps);
     if (refused !== undefined) return refused;
@@ -56,12 +43,12 @@ export function accountPageHandler(deps: AccountPageDeps, page: AccountPage): Ha
   };
 }
 
-async function show(deps: AccountPageDeps, request: Request, page: AccountPage): Promise<Reply> {
+async function show(deps: PageServices, request: Request, page: AccountPage): Promise<Reply> {
   const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
   return next(deps, page, formPage(deps, request, purposeOf(deps)), signIn);
 }
 
-async function decide(deps: AccountPageDeps, request: Request, page: AccountPage): Promise<Reply> {
+async function decide(deps: PageServices, request: Request, page: AccountPage): Promise<Reply> {
   const purpose = purposeOf(deps);
   const posted = await readPostedForm(deps, request, purpose);
   if ('reply' in posted) return posted.reply;
@@ -80,7 +67,7 @@ async function decide(deps: AccountPageDeps, request: Request, page: AccountPage
 
 /** The next page of a browser: the sign-in page, that of a missing step, or the page itself. */
 function next(
-  deps: AccountPageDeps,
+  deps: PageServices,
   page: AccountPage,
   shown: FormPage,
   signIn: CurrentSignIn | undefined,
@@ -89,7 +76,7 @@ function next(
   return isComplete(page, signIn) ? page.show(deps, shown, signIn) : stepPage(deps, shown, signIn);
 }
 
-function isRecent({ clock }: AccountPageDeps, { authTime }: CurrentSignIn): boolean {
+function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean {
   return isRecentSignIn(authTime, clock.now());
 }
 
@@ -97,7 +84,7 @@ function isComplete({ completes }: AccountPage, { missing }: CurrentSignIn): boo
   return missing === undefined || (completes === true && missing === 'enrolment');
 }
 
-function purposeOf({ directory, audience }: AccountPageDeps): FormPurpose {
+function purposeOf({ directory, audience }: PageServices): FormPurpose {
   return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/settings/you` };
 }
 

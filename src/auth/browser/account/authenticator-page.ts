@@ -4,18 +4,18 @@ import type { Reply } from '../../../http/types.ts';
 import { addAuthenticator } from '../../factors/second-factor.ts';
 import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import { pageEndpoints } from '../forms/page-endpoints.ts';
-import type { PostedForm } from '../forms/posted-form.ts';
+import type { PageServices, PostedForm } from '../forms/posted-form.ts';
 import { enrolmentPageOf, enrolmentSecretIn, wrongCode } from '../forms/second-factor-form.ts';
 import type { FormPage } from '../pages/form-page.ts';
 import { authenticatorPage, recoveryCodesPage } from '../pages/second-factor-pages.ts';
-import { type AccountPage, type AccountPageDeps, accountPageHandler, backToConsole } from './account-page.ts';
+import { type AccountPage, accountPageHandler, backToConsole } from './account-page.ts';
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
 
 const answers = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.' };
 
 /** `GET` and `POST /connect/authenticator`: where users set up an authenticator app, and get new recovery codes. */
-export const authenticatorPageEndpoints = pageEndpoints<AccountPageDeps>('/connect/authenticator', access, {
+export const authenticatorPageEndpoints = pageEndpoints<PageServices>('/connect/authenticator', access, {
   GET: {
     operationId: 'showAuthenticatorPage',
     summary: 'Show the page for two-step verification',
@@ -46,7 +46,7 @@ const page: AccountPage = {
   },
 };
 
-function show(deps: AccountPageDeps, page: FormPage, { user }: CurrentSignIn): Reply | Promise<Reply> {
+function show(deps: PageServices, page: FormPage, { user }: CurrentSignIn): Reply | Promise<Reply> {
   const totp = deps.accountStore.get('totp', user.id);
   return totp === undefined
     ? enrolmentPageOf(deps, page, user.email)
@@ -54,7 +54,7 @@ function show(deps: AccountPageDeps, page: FormPage, { user }: CurrentSignIn): R
 }
 
 async function enrol(
-  deps: AccountPageDeps,
+  deps: PageServices,
   posted: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
@@ -69,7 +69,7 @@ async function enrol(
 }
 
 async function newCodes(
-  deps: AccountPageDeps,
+  deps: PageServices,
   { request }: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,

@@ -1,20 +1,17 @@
 import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
-import type { SsoSettings } from '../../sso/sso-settings.ts';
 import { pageEndpoints } from '../forms/page-endpoints.ts';
-import type { PostedForm } from '../forms/posted-form.ts';
+import type { PageServices, PostedForm } from '../forms/posted-form.ts';
 import type { FormPage } from '../pages/form-page.ts';
 import { linkAccountPage } from '../pages/provider-pages.ts';
 import { leadToLink } from '../sso/start.ts';
-import { type AccountPage, type AccountPageDeps, accountPageHandler } from './account-page.ts';
-
-type LinkPageDeps = AccountPageDeps & SsoSettings;
+import { type AccountPage, accountPageHandler } from './account-page.ts';
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
 
 const answers = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.' };
 
 /** `GET` and `POST /connect/identities`: where users link accounts at identity providers to their own. */
-export const linkPageEndpoints = pageEndpoints<LinkPageDeps>('/connect/identities', access, {
+export const linkPageEndpoints = pageEndpoints<PageServices>('/connect/identities', access, {
   GET: {
     operationId: 'showLinkPage',
     summary: 'Show the page for linking an account at an identity provider',
@@ -36,8 +33,8 @@ export const linkPageEndpoints = pageEndpoints<LinkPageDeps>('/connect/identitie
   },
 });
 
-function pageOf(deps: LinkPageDeps): AccountPage {
-  const show = (_: AccountPageDeps, page: FormPage, { user }: CurrentSignIn) =>
+function pageOf(deps: PageServices): AccountPage {
+  const show = (_: PageServices, page: FormPage, { user }: CurrentSignIn) =>
     linkAccountPage(page, user, deps.providers.linkable(deps.accountStore, user));
   return {
     show,

@@ -5,11 +5,11 @@ import { registerPasskey } from '../../factors/passkeys/add-passkey.ts';
 import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import { pageEndpoints } from '../forms/page-endpoints.ts';
 import { readNewPasskey } from '../forms/passkey-form.ts';
-import type { PostedForm } from '../forms/posted-form.ts';
+import type { PageServices, PostedForm } from '../forms/posted-form.ts';
 import { failurePage } from '../pages/failure-page.ts';
 import type { FormError, FormPage } from '../pages/form-page.ts';
 import { addPasskeyPage } from '../pages/passkey-pages.ts';
-import { type AccountPage, type AccountPageDeps, accountPageHandler, backToConsole } from './account-page.ts';
+import { type AccountPage, accountPageHandler, backToConsole } from './account-page.ts';
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
 
@@ -22,7 +22,7 @@ const answers = {
  * `GET` and `POST /connect/passkey`: where users add a passkey. The page is on the auth host, because browsers bind passkeys to the
  * host of the sign-in page. The console may have another one.
  */
-export const passkeyPageEndpoints = pageEndpoints<AccountPageDeps>('/connect/passkey', access, {
+export const passkeyPageEndpoints = pageEndpoints<PageServices>('/connect/passkey', access, {
   GET: {
     operationId: 'showPasskeyPage',
     summary: 'Show the page for adding a passkey',
@@ -55,7 +55,7 @@ const page: AccountPage = {
 };
 
 function pageFor(
-  { accountStore }: AccountPageDeps,
+  { accountStore }: PageServices,
   page: FormPage,
   { user }: CurrentSignIn,
   error?: FormError,
@@ -65,7 +65,7 @@ function pageFor(
 }
 
 async function add(
-  deps: AccountPageDeps,
+  deps: PageServices,
   posted: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,

@@ -17,9 +17,9 @@ import { loginPage } from '../pages/sign-in-pages.ts';
 import {
   busy,
   type FormResult,
-  type FormSettings,
   formPage,
   notAMember,
+  type PageServices,
   type PostedForm,
   staleForm,
   throttled,
@@ -27,7 +27,7 @@ import {
 import { entered, stepPage } from './second-factor-form.ts';
 
 /** Signs in the user of a passkey. Its device has verified the user, so the passkey is two factors at once. */
-export async function enterByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+export async function enterByPasskey(settings: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const { client } = purpose;
   const assertion = readAssertion(form);
@@ -58,7 +58,7 @@ export async function enterByPasskey(settings: FormSettings, posted: PostedForm)
 }
 
 /** Completes a sign-in with a passkey as the second factor. */
-export async function proveByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+export async function proveByPasskey(settings: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, form, browser } = posted;
   const signIn = await currentSignIn(settings, browser);
   if (signIn?.missing !== 'second-factor') return expired(settings, posted);
@@ -89,7 +89,7 @@ export async function proveByPasskey(settings: FormSettings, posted: PostedForm)
 }
 
 /** Completes a sign-in with a new passkey, because the policy demands a second factor and the user has none. */
-export async function enrolByPasskey(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+export async function enrolByPasskey(settings: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, browser } = posted;
   const signIn = await currentSignIn(settings, browser);
   if (signIn?.missing !== 'enrolment') return expired(settings, posted);
@@ -111,7 +111,7 @@ type Completed = DraftedSignIn | { readonly outcome: 'over' };
 
 /** Drafts the sign-in with the passkey as its second factor. */
 function complete(
-  settings: FormSettings,
+  settings: PageServices,
   { browser, purpose: { client } }: PostedForm,
   draft: AccountDraft,
   user: User,
@@ -123,7 +123,7 @@ function complete(
 }
 
 async function continued(
-  settings: FormSettings,
+  settings: PageServices,
   posted: PostedForm,
   result: Completed,
   { user: { email } }: CurrentSignIn,
@@ -134,7 +134,7 @@ async function continued(
   return { reply: loginPage(formPage(settings, request, purpose), '', notAMember(email, purpose)) };
 }
 
-function expired(settings: FormSettings, { request, purpose }: PostedForm): FormResult {
+function expired(settings: PageServices, { request, purpose }: PostedForm): FormResult {
   return { reply: loginPage(formPage(settings, request, purpose), '', staleForm) };
 }
 

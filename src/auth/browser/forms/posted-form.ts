@@ -9,20 +9,19 @@ import {
   isFromElsewhere,
   renewBrowser,
 } from '../../cookies/browser.ts';
-import type { PasskeySettings } from '../../factors/passkeys/accept-passkey.ts';
 import { passkeyPages } from '../../factors/passkeys/options.ts';
+import type { SignInServices } from '../../factors/sign-in.ts';
 import type { Form } from '../../oauth/clients.ts';
 import { readForm } from '../../oauth/forms.ts';
 import type { CurrentSignIn } from '../../oauth/sign-ins.ts';
 import { type AttemptPage, pages, startLink } from '../../sso/attempt.ts';
-import type { Providers } from '../../sso/providers.ts';
+import type { SsoServices } from '../../sso/services.ts';
 import { failurePage } from '../pages/failure-page.ts';
 import type { FormError, FormPage } from '../pages/form-page.ts';
 import { loginPage } from '../pages/sign-in-pages.ts';
 
-export interface FormSettings extends PasskeySettings {
-  readonly providers: Providers;
-}
+/** What the pages of the auth host work with. */
+export interface PageServices extends SignInServices, SsoServices {}
 
 export interface FormPurpose {
   readonly client: OAuthClient;
@@ -45,7 +44,7 @@ export const staleForm: FormError = {
 
 /** The content of a page with a form. A browser without a cookie gets one. */
 export function formPage(
-  settings: FormSettings,
+  settings: PageServices,
   request: Request,
   { client, redirectUri }: FormPurpose,
 ): FormPage {
@@ -77,7 +76,7 @@ export function pageOf({ path }: Request): AttemptPage {
  * @throws {OAuthError} `invalid_request` if it cannot be read
  */
 export async function readPostedForm(
-  settings: FormSettings,
+  settings: PageServices,
   request: Request,
   purpose: FormPurpose,
   stale = (form: Form) => loginPage(formPage(settings, request, purpose), form.get('email') ?? '', staleForm),

@@ -11,9 +11,9 @@ import { loginPage, newPasswordPage } from '../pages/sign-in-pages.ts';
 import {
   busy,
   type FormResult,
-  type FormSettings,
   formPage,
   notAMember,
+  type PageServices,
   type PostedForm,
   staleForm,
   throttled,
@@ -33,7 +33,7 @@ const wrongRecoveryCode: FormError = {
 
 /** A started sign-in: the next page if a step is missing. */
 export async function entered(
-  settings: FormSettings,
+  settings: PageServices,
   { request, purpose }: Pick<PostedForm, 'request' | 'purpose'>,
   { signIn, browser }: { readonly signIn: CurrentSignIn; readonly browser: Browser },
 ): Promise<FormResult> {
@@ -46,7 +46,7 @@ export async function entered(
 
 /** The page of the step that a sign-in lacks. */
 export async function stepPage(
-  settings: FormSettings,
+  settings: PageServices,
   page: FormPage,
   { user, missing }: CurrentSignIn,
   error?: FormError,
@@ -66,7 +66,7 @@ export async function stepPage(
 
 /** The page that sets up an authenticator app. @param secret by default, a new one */
 export async function enrolmentPageOf(
-  { issuer, keys, randomBytes }: FormSettings,
+  { issuer, keys, randomBytes }: PageServices,
   page: FormPage,
   email: string,
   given: { readonly secret?: string; readonly error?: FormError } = {},
@@ -79,12 +79,12 @@ export async function enrolmentPageOf(
 }
 
 /** The secret in the form of that page; `undefined` unless this service has made it for this browser. */
-export function enrolmentSecretIn({ keys }: FormSettings, { form, browser }: PostedForm): string | undefined {
+export function enrolmentSecretIn({ keys }: PageServices, { form, browser }: PostedForm): string | undefined {
   return readMac(keys, 'keys of authenticator apps', browser.id, form.get('secret') ?? '');
 }
 
 /** Answers the form for a code, or shows the one for the other kind of code. */
-export async function proveByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+export async function proveByForm(settings: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const page = formPage(settings, request, purpose);
   const action = form.get('action');
@@ -115,7 +115,7 @@ export async function proveByForm(settings: FormSettings, posted: PostedForm): P
 }
 
 /** Answers the form that sets up an authenticator app. Its recovery codes are shown before the user continues. */
-export async function enrolByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+export async function enrolByForm(settings: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const page = formPage(settings, request, purpose);
   const signIn = await currentSignIn(settings, browser);

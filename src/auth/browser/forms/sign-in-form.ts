@@ -6,9 +6,10 @@ import { ApiError } from '../../../contract/errors.ts';
 import type { Request } from '../../../http/types.ts';
 import type { OAuthClient, User } from '../../../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from '../../cookies/browser.ts';
-import { type SignInResult, type SignInSettings, signIn } from '../../factors/sign-in.ts';
+import { type SignInResult, signIn } from '../../factors/sign-in.ts';
 import { maySignIn } from '../../oauth/clients.ts';
 import { userAgentOf } from '../../oauth/draft-sign-in.ts';
+import type { Services } from '../../oauth/services.ts';
 import { endSessionsOf } from '../../oauth/sessions.ts';
 import { type CurrentSignIn, currentSignIn, startSignIn } from '../../oauth/sign-ins.ts';
 import { startLink } from '../../sso/attempt.ts';
@@ -20,9 +21,9 @@ import {
   busy,
   type FormPurpose,
   type FormResult,
-  type FormSettings,
   formPage,
   notAMember,
+  type PageServices,
   type PostedForm,
   pageOf,
   staleForm,
@@ -40,7 +41,7 @@ const unfinished: FormError = {
  * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a second
  * factor or a new password, its page follows, which posts its form here, too.
  */
-export function signInByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+export function signInByForm(settings: PageServices, posted: PostedForm): Promise<FormResult> {
   switch (posted.form.get('action')) {
     case 'new-password':
       return changeByForm(settings, posted);
@@ -63,7 +64,7 @@ export function signInByForm(settings: FormSettings, posted: PostedForm): Promis
 }
 
 async function enterByForm(
-  settings: FormSettings,
+  settings: PageServices,
   { request, purpose, form, browser }: PostedForm,
 ): Promise<FormResult> {
   const email = (form.get('email') ?? '').trim();
@@ -94,7 +95,7 @@ async function enterByForm(
 
 /** The provider that users of the domain of an e-mail address must sign in with. */
 function leadOf(
-  { accountStore, providers }: FormSettings,
+  { accountStore, providers }: PageServices,
   request: Request,
   email: string,
 ): Lead | undefined {
@@ -111,7 +112,7 @@ function withLead(error: FormError, lead: Lead | undefined): FormError {
 }
 
 async function changeByForm(
-  settings: FormSettings,
+  settings: PageServices,
   { request, purpose, form, browser }: PostedForm,
 ): Promise<FormResult> {
   const page = formPage(settings, request, purpose);
@@ -180,7 +181,7 @@ type NewPasswordResult =
  * @throws {ApiError} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
  */
 async function replacePassword(
-  settings: SignInSettings,
+  settings: PageServices,
   typed: TypedPassword,
   client: OAuthClient,
 ): Promise<NewPasswordResult> {
@@ -203,7 +204,7 @@ async function replacePassword(
 
 /** Drafts the change, unless the password has changed in the meantime. */
 function exchange(
-  { clock, randomBytes }: Pick<SignInSettings, 'clock' | 'randomBytes'>,
+  { clock, randomBytes }: Services,
   draft: AccountDraft,
   given: { readonly signIn: CurrentSignIn; readonly passwordHash: string; readonly browser: Browser },
 ): NewPasswordResult {

@@ -7,9 +7,8 @@ import { readForm } from '../../oauth/forms.ts';
 import { OAuthError } from '../../oauth/oauth-error.ts';
 import { endSignIn, noteEnd } from '../../oauth/sessions.ts';
 import { clockTolerance, readUnverified } from '../../oauth/tokens.ts';
-import type { Issuers } from '../../sso/issuers.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
-import type { SsoSettings } from '../../sso/sso-settings.ts';
+import type { SsoServices } from '../../sso/services.ts';
 
 /** The event of a logout token (OpenID Connect Back-Channel Logout 1.0 §2.4). */
 const event = 'http://schemas.openid.net/event/backchannel-logout';
@@ -22,7 +21,7 @@ const longestId = 255;
  * @throws {OAuthError} `invalid_request` if the logout token is not valid
  */
 export async function logOutFromProvider(
-  settings: SsoSettings,
+  settings: SsoServices,
   request: Request,
   provider: IdentityProvider,
 ): Promise<Reply> {
@@ -55,7 +54,7 @@ interface LogoutToken {
 
 /** Reads and checks a logout token (§2.6). @throws {OAuthError} `invalid_request` */
 async function readLogoutToken(
-  { issuers, clock }: { readonly issuers: Issuers } & Pick<SsoSettings, 'clock'>,
+  { issuers, clock }: SsoServices,
   { issuer, clientId }: IdentityProvider,
   token: string,
 ): Promise<LogoutToken> {

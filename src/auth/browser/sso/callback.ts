@@ -12,7 +12,7 @@ import { type ProviderIdentity, readIdentity } from '../../sso/claims.ts';
 import { enter, linkAccount } from '../../sso/enter.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
 import { urlsOf } from '../../sso/providers.ts';
-import type { SsoSettings } from '../../sso/sso-settings.ts';
+import type { SsoServices } from '../../sso/services.ts';
 import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
 import { continuation } from './start.ts';
 
@@ -25,7 +25,7 @@ let checking = 0;
  * @throws {ApiError} `backpressure`, `store_unavailable`, `engine_unavailable`
  */
 export async function finishSso(
-  settings: SsoSettings,
+  settings: SsoServices,
   request: Request,
   provider: IdentityProvider,
 ): Promise<Reply> {
@@ -45,7 +45,7 @@ export async function finishSso(
 }
 
 async function answer(
-  settings: SsoSettings,
+  settings: SsoServices,
   request: Request,
   provider: IdentityProvider,
   attempt: Attempt,
@@ -65,7 +65,7 @@ async function answer(
 
 /** Checks the answer. Failures are counted by address: each costs a request to the provider, and an entry in the audit log. */
 async function prove(
-  settings: SsoSettings,
+  settings: SsoServices,
   request: Request,
   provider: IdentityProvider,
   attempt: Attempt,
@@ -90,7 +90,7 @@ interface Proven {
   readonly idToken: string;
 }
 
-async function signInAs(settings: SsoSettings, request: Request, proven: Proven): Promise<Reply> {
+async function signInAs(settings: SsoServices, request: Request, proven: Proven): Promise<Reply> {
   const { attempt, ...account } = proven;
   const cookie = new BrowserCookie(settings.issuer);
   const browser = cookie.read(request);
@@ -119,7 +119,7 @@ async function signInAs(settings: SsoSettings, request: Request, proven: Proven)
   return { status: 303, headers, cookies: [cookie.write(renewed)] };
 }
 
-function destination({ audience }: SsoSettings, attempt: Attempt): string {
+function destination({ audience }: SsoServices, attempt: Attempt): string {
   if (attempt.link !== undefined) return `${audience}/console/sign-in`;
   return attempt.linkTo === undefined ? continuation(attempt) : `${audience}/settings/you`;
 }
@@ -132,7 +132,7 @@ interface Refused extends Pick<Proven, 'provider' | 'attempt'> {
 
 /** Notes a refusal, and shows it. */
 async function refuse(
-  { directory }: SsoSettings,
+  { directory }: SsoServices,
   { remoteAddress: address }: Request,
   { provider, attempt, email, refusal }: Refused,
 ): Promise<Reply> {

@@ -6,7 +6,7 @@ import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { AuthorizationError, UnknownReturnAddress } from '../../oauth/authorization-request.ts';
 import { OAuthError, oauthErrorReply, oauthRefusal } from '../../oauth/oauth-error.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
-import type { SsoSettings } from '../../sso/sso-settings.ts';
+import type { SsoServices } from '../../sso/services.ts';
 import { pageEndpoint } from '../forms/page-endpoints.ts';
 import { failurePage, refusalPage } from '../pages/failure-page.ts';
 import { providerFailurePage, unknownProviderPage } from '../pages/provider-pages.ts';
@@ -25,7 +25,7 @@ const answers = {
 };
 
 /** The pages that a browser passes on its way to a provider and back. */
-export const ssoPages: readonly Endpoint<SsoSettings>[] = [
+export const ssoPages: readonly Endpoint<SsoServices>[] = [
   pageEndpoint('GET /connect/providers/:id/start', access, {
     operationId: 'startProviderSignIn',
     summary: 'Sign in a user with an identity provider',
@@ -72,7 +72,7 @@ export const ssoPages: readonly Endpoint<SsoSettings>[] = [
 const logoutForm = Type.Object({ logout_token: text('The logout token.') });
 
 /** `POST /connect/providers/{id}/logout`: a provider ends sign-ins (OpenID Connect Back-Channel Logout 1.0 §2.5). */
-export const backChannelLogout: Endpoint<SsoSettings> = {
+export const backChannelLogout: Endpoint<SsoServices> = {
   method: 'POST',
   path: '/connect/providers/:id/logout',
   access: { credential: 'Logout token', who: 'The identity provider' },
@@ -102,14 +102,14 @@ export const backChannelLogout: Endpoint<SsoSettings> = {
   },
 };
 
-function enabledProvider({ providers }: SsoSettings, id = ''): IdentityProvider | undefined {
+function enabledProvider({ providers }: SsoServices, id = ''): IdentityProvider | undefined {
   const provider = providers.find(id);
   return provider?.enabled ? provider : undefined;
 }
 
 function withProvider(
-  settings: SsoSettings,
-  answer: (settings: SsoSettings, request: Request, provider: IdentityProvider) => Promise<Reply>,
+  settings: SsoServices,
+  answer: (settings: SsoServices, request: Request, provider: IdentityProvider) => Promise<Reply>,
 ): Handler {
   return async (request, params) => {
     const provider = enabledProvider(settings, params['id']);

@@ -5,13 +5,10 @@ import type { Browser } from '../../cookies/browser.ts';
 import { redirect } from '../../oauth/authorization-request.ts';
 import { findClient, matchesRedirect } from '../../oauth/clients.ts';
 import { parseForm } from '../../oauth/forms.ts';
-import type { MacKeys } from '../../oauth/mac.ts';
-import type { TokenSettings } from '../../oauth/tokens.ts';
 import { RoundTripCookie } from '../../sso/attempt.ts';
-import type { ProviderClient } from '../../sso/provider-client.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
-import { type Providers, urlsOf } from '../../sso/providers.ts';
-import type { SsoSettings } from '../../sso/sso-settings.ts';
+import { urlsOf } from '../../sso/providers.ts';
+import type { SsoServices } from '../../sso/services.ts';
 import { signedOutPage } from '../pages/sign-out-pages.ts';
 
 /** The client that a user returns to after a sign-out. */
@@ -33,14 +30,9 @@ const Return = Type.Object({
   startedAt: Type.Integer(),
 });
 
-function returnCookie(deps: { readonly issuer: string; readonly keys: MacKeys }) {
+function returnCookie(deps: SsoServices) {
   const kind = { name: 'flagmeter-signed-out', purpose: 'sign-outs at providers', schema: Return } as const;
   return new RoundTripCookie(deps, { ...kind, slots: 1 });
-}
-
-export interface LogoutDeps extends Pick<TokenSettings, 'issuer' | 'keys' | 'clock' | 'randomBytes'> {
-  readonly providers: Providers;
-  readonly providerClient: ProviderClient;
 }
 
 /**
@@ -49,7 +41,7 @@ export interface LogoutDeps extends Pick<TokenSettings, 'issuer' | 'keys' | 'clo
  * @param back the client that the user returns to, and the browser
  */
 export async function logOutAtProvider(
-  deps: LogoutDeps,
+  deps: SsoServices,
   authentication: Authentication | undefined,
   back?: { readonly to: Destination; readonly browser: Browser },
 ): Promise<Reply | undefined> {
@@ -80,7 +72,7 @@ function keptOf({ clientId, uri, state: clientState }: Destination, state: strin
 }
 
 /** Takes a browser back after the sign-out at a provider, and returns it to the client that asked for it. */
-export function answerSignedOut(settings: SsoSettings, request: Request): Reply {
+export function answerSignedOut(settings: SsoServices, request: Request): Reply {
   const { directory, audience, clock } = settings;
   const cookie = returnCookie(settings);
   const state = parseForm(request.query).get('state') ?? '';

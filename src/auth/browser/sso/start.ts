@@ -11,7 +11,7 @@ import { type Attempt, attemptCookie, newBinding, pages } from '../../sso/attemp
 import type { Hints } from '../../sso/provider-client.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
 import { urlsOf } from '../../sso/providers.ts';
-import type { SsoSettings } from '../../sso/sso-settings.ts';
+import type { SsoServices } from '../../sso/services.ts';
 import { failurePage } from '../pages/failure-page.ts';
 import { continueWithPage } from '../pages/invitation-pages.ts';
 import { providerFailurePage } from '../pages/provider-pages.ts';
@@ -27,7 +27,7 @@ export const startParameters = Type.Object({
  * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
  */
 export async function startSso(
-  settings: SsoSettings,
+  settings: SsoServices,
   request: Request,
   provider: IdentityProvider,
 ): Promise<Reply> {
@@ -45,18 +45,13 @@ export async function startSso(
   return { status: 303, headers, cookies: [...(known ? [] : [cookie.write(browser)]), begun.cookie] };
 }
 
-export type AttemptSettings = Pick<
-  SsoSettings,
-  'issuer' | 'keys' | 'clock' | 'randomBytes' | 'providerClient'
->;
-
 /**
  * Begins an attempt. Anyone can begin a sign-in, but only a form for this browser can begin a link.
  * @returns the address at the provider, and `Set-Cookie`; `undefined` if the attempt is too long for a cookie
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  */
 async function beginAttempt(
-  settings: AttemptSettings,
+  settings: SsoServices,
   browser: Browser,
   provider: IdentityProvider,
   wanted: Pick<Attempt, 'page' | 'query' | 'maxAge' | 'link' | 'linkTo'>,
@@ -76,7 +71,7 @@ async function beginAttempt(
  * browser sign in at a provider with an account of its own.
  */
 export async function leadToLink(
-  settings: AttemptSettings,
+  settings: SsoServices,
   browser: Browser,
   provider: IdentityProvider,
   { email }: Pick<User, 'email'>,
@@ -95,7 +90,7 @@ export async function leadToLink(
 const noHints: Hints = { prompt: null, loginHint: null };
 
 /** What a client wishes of the sign-in, which the provider is asked for. */
-function wishesOf(settings: SsoSettings, query: string): Hints & Pick<Attempt, 'maxAge'> {
+function wishesOf(settings: SsoServices, query: string): Hints & Pick<Attempt, 'maxAge'> {
   const { maxAge, prompt, loginHint } = readAuthorizationRequest(settings, query);
   const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };

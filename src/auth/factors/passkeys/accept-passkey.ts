@@ -5,15 +5,10 @@ import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
 import { noteSignIn } from '../../oauth/draft-sign-in.ts';
+import type { Services } from '../../oauth/services.ts';
 import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../login-throttle.ts';
-import type { SignInSettings } from '../sign-in.ts';
-import { type ChallengeDeps, challengeExpiry } from './challenge.ts';
+import { challengeExpiry } from './challenge.ts';
 import { answeredChallenge, isFramed, loadWebAuthn, responseJson, type SentAssertion } from './web-authn.ts';
-
-export interface PasskeySettings extends SignInSettings, Pick<ChallengeDeps, 'keys'> {
-  /** The public URL of the auth host. */
-  readonly issuer: string;
-}
 
 /** A passkey's response to a challenge. */
 interface PasskeyProof {
@@ -54,7 +49,7 @@ const mostAnswered = 50;
  * @throws {ApiError} `store_unavailable`
  */
 export async function acceptPasskey<Accepted>(
-  settings: PasskeySettings,
+  settings: Services,
   proof: PasskeyProof,
   accept: (draft: AccountDraft, user: User) => Accepted,
 ): Promise<Accepted | PasskeyFailure> {
@@ -90,7 +85,7 @@ const wrong: PasskeyFailure = { outcome: 'wrong' };
 type Signed = Pick<Verified, 'counter' | 'backedUp'>;
 
 async function verifySigned(
-  settings: PasskeySettings,
+  settings: Services,
   counted: Counted,
   proof: PasskeyProof,
   passkey: Passkey | undefined,

@@ -7,8 +7,8 @@ import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
+import type { Services } from '../../oauth/services.ts';
 import { type CurrentSignIn, missingStep } from '../../oauth/sign-ins.ts';
-import type { PasskeySettings } from './accept-passkey.ts';
 import { challengeExpiry } from './challenge.ts';
 import { platformOf } from './device-name.ts';
 import { algorithms } from './options.ts';
@@ -42,7 +42,7 @@ type AddedPasskey<Drafted> =
  * @throws {ApiError} `store_unavailable`
  */
 export async function registerPasskey<Drafted>(
-  settings: PasskeySettings,
+  settings: Services,
   { key, user, authentication, missing }: CurrentSignIn,
   made: NewPasskey,
   draftMore: (draft: AccountDraft, user: User) => Drafted,

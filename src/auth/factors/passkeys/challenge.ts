@@ -1,7 +1,6 @@
-import type { RandomBytes } from '../../../accounts/secrets.ts';
-import type { Clock } from '../../../runtime/clock.ts';
 import type { Browser } from '../../cookies/browser.ts';
-import { isMacOf, type MacKeys, macOf } from '../../oauth/mac.ts';
+import { isMacOf, macOf } from '../../oauth/mac.ts';
+import type { Services } from '../../oauth/services.ts';
 
 /** How long a challenge can be answered. */
 export const challengeLifetimeMs = 10 * 60_000;
@@ -14,17 +13,11 @@ const codeAt = timeBytes + randomLength;
 /** The length of a challenge, base64url: the time, the random bytes, and an HMAC-SHA-256. */
 const textLength = Math.ceil(((codeAt + 32) * 8) / 6);
 
-export interface ChallengeDeps {
-  readonly keys: MacKeys;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly randomBytes: RandomBytes;
-}
-
 /**
  * A challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored before it is answered: it contains its time and a code
  * by a key that all nodes derive from their signing key.
  */
-export function newChallenge({ keys, clock, randomBytes }: ChallengeDeps, { id }: Browser): string {
+export function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): string {
   const time = Buffer.alloc(timeBytes);
   time.writeUIntBE(clock.now(), 0, timeBytes);
   const start = Buffer.concat([time, randomBytes(randomLength)]);
@@ -36,7 +29,7 @@ export function newChallenge({ keys, clock, randomBytes }: ChallengeDeps, { id }
  * signing key, earlier challenges are not ours.
  */
 export function challengeExpiry(
-  { keys, clock }: Pick<ChallengeDeps, 'keys' | 'clock'>,
+  { keys, clock }: Services,
   { id }: Browser,
   challenge: string,
 ): number | undefined {

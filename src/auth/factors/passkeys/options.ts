@@ -1,21 +1,15 @@
 import { passkeysOf } from '../../../accounts/passkeys.ts';
-import type { Reader } from '../../../accounts/store/account-store.ts';
 import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
-import { type ChallengeDeps, challengeLifetimeMs, newChallenge } from './challenge.ts';
+import type { Services } from '../../oauth/services.ts';
+import { challengeLifetimeMs, newChallenge } from './challenge.ts';
 
 /** The algorithms of passkeys: EdDSA, ES256 and RS256 (RFC 8152 §8, RFC 8812 §2). Windows Hello has only the last. */
 export const algorithms = [-8, -7, -257] as const;
 
 /** What the script of a page passes to the browser, with bytes as base64url (WebAuthn §5.4, §5.5). */
 export type PasskeyOptions = Readonly<Record<string, unknown>>;
-
-interface OptionDeps extends ChallengeDeps {
-  readonly accountStore: Pick<Reader, 'get' | 'keys'>;
-  /** The public URL of the auth host. */
-  readonly issuer: string;
-}
 
 /** Makes the options of the pages for a browser. */
 export interface PasskeyPages {
@@ -28,7 +22,7 @@ export interface PasskeyPages {
 }
 
 /** The options of pages; `undefined` if browsers allow no passkeys at this URL. */
-export function passkeyPages(deps: OptionDeps): PasskeyPages | undefined {
+export function passkeyPages(deps: Services): PasskeyPages | undefined {
   const rpId = relyingPartyId(deps.issuer);
   if (rpId === undefined) return undefined;
   const common = (browser: Browser) => ({

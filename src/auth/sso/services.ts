@@ -1,0 +1,11 @@
+import type { ClientServices } from '../oauth/forms.ts';
+import type { Issuers } from './issuers.ts';
+import type { ProviderClient } from './provider-client.ts';
+import type { Providers } from './providers.ts';
+
+/** What signing in and out with providers works with. */
+export interface SsoServices extends ClientServices {
+  readonly providers: Providers;
+  readonly providerClient: ProviderClient;
+  readonly issuers: Issuers;
+}

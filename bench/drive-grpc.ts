@@ -1,7 +1,7 @@
 import { LoadRun, newSlot, type Slot } from '../src/bench/load/load-run.ts';
-import { combine } from '../src/bench/load/outcome.ts';
 import type { GrpcPlan, LoadReport } from '../src/bench/load/plan.ts';
 import { mark } from '../src/bench/load/reports.ts';
+import { combine } from '../src/bench/load/run-load.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { Http2Connection } from './http2-connection.ts';
 

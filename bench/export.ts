@@ -1,5 +1,4 @@
 import { get } from 'node:http';
-import { cpuSeconds, ownMb } from '../src/bench/load/process-stats.ts';
 import {
   cleanUp,
   createApplication,
@@ -11,6 +10,7 @@ import {
 } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { cpuSeconds, ownMb } from './process-stats.ts';
 import { fillHistory, numbersOf, variants } from './report-store.ts';
 
 const hourMs = 3_600_000;

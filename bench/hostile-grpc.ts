@@ -1,10 +1,10 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
-import { peakRssMb, rssMb } from '../src/bench/load/process-stats.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { grpcFrame } from '../test/support/raw-grpc.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
 /** Memory of the gRPC listener held by connections without a key, and the time until it is freed. */

@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { ingestMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
-import { cpuSeconds, mainThreadSeconds, peakRssMb } from '../src/bench/load/process-stats.ts';
 import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
+import { cpuSeconds, mainThreadSeconds, peakRssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
 const quiet = { rate: 100, connections: 8 };

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { cpuSeconds, ownMb, peakRssMb } from '../src/bench/load/process-stats.ts';
 import {
   cleanUp,
   createApplication,
@@ -17,6 +16,7 @@ import { openSender } from '../test/support/packet-sender.ts';
 import { runProgram } from '../test/support/run-binary.ts';
 import { type Benchmark, note, noteErrors, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { cpuSeconds, ownMb, peakRssMb } from './process-stats.ts';
 
 const hourMs = 3_600_000;
 const variants = ['on', 'off', 'new'] as const;

@@ -5,7 +5,6 @@ import type { Reader } from '../src/accounts/store/account-store.ts';
 import { EmbeddedAccountStore } from '../src/accounts/store/embedded.ts';
 import { addToList, type Invalidated, isOnList, newTokenIdentity } from '../src/auth/oauth/tokens.ts';
 import { sweepRound } from '../src/auth/sweep.ts';
-import { rssMb } from '../src/bench/load/process-stats.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
 import { type AccountTables, openAccountTables } from '../src/storage/lmdb/accounts.ts';
 import {
@@ -19,6 +18,7 @@ import {
 } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
+import { rssMb } from './process-stats.ts';
 
 const health = { ready: true, failed: () => {} };
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { packetsOf, seriesOf, thousandSeries } from '../src/bench/load/packets.ts';
-import { peakRssMb, rssMb } from '../src/bench/load/process-stats.ts';
 import { cleanUp, stop } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { peakRssMb, rssMb } from './process-stats.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
 /** Resident memory after many packets over many series. */

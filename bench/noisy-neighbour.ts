@@ -7,11 +7,11 @@ import {
   requestText,
 } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
-import { peakRssMb, rssMb } from '../src/bench/load/process-stats.ts';
 import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
+import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService, verifyCounts } from './service.ts';
 
 const quietRate = 50;

@@ -1,8 +1,8 @@
 import type { BenchPacket } from '../src/bench/load/packets.ts';
-import { rssMb } from '../src/bench/load/process-stats.ts';
 import { encodeAs, evaluation, logs, resource } from '../test/ingest/otlp/messages.ts';
 import { besideFloor } from './beside-floor.ts';
 import { round } from './numbers.ts';
+import { rssMb } from './process-stats.ts';
 import { middle } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 

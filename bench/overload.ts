@@ -1,10 +1,10 @@
 import { ingestMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
 import type { HttpPlan, LoadReport } from '../src/bench/load/plan.ts';
-import { cpuSeconds } from '../src/bench/load/process-stats.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
+import { cpuSeconds } from './process-stats.ts';
 import { commitsOf, type Service, startService, verifyCounts } from './service.ts';
 
 /** Offered load, relative to the peak throughput. */

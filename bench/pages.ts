@@ -1,5 +1,4 @@
 import { requestText } from '../src/bench/load/packets.ts';
-import { ownMb, rssMb } from '../src/bench/load/process-stats.ts';
 import {
   type Credentials,
   cleanUp,
@@ -14,6 +13,7 @@ import {
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
+import { ownMb, rssMb } from './process-stats.ts';
 import { fillHistory, flagsWithUsers, numbersOf } from './report-store.ts';
 
 const hourMs = 3_600_000;

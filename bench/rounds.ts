@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LoadReport } from '../src/bench/load/plan.ts';
-import { cpuSeconds, mainThreadSeconds } from '../src/bench/load/process-stats.ts';
 import { note } from './benchmark.ts';
 import { median, round } from './numbers.ts';
+import { cpuSeconds, mainThreadSeconds } from './process-stats.ts';
 
 /** The load of one run: full speed unless it has a rate per second. Other values replace those of the benchmark. */
 export interface Open {

@@ -1,6 +1,6 @@
-import { threadSeconds } from '../src/bench/load/process-stats.ts';
 import { increase } from '../src/runtime/counts.ts';
 import { median } from './numbers.ts';
+import { threadSeconds } from './process-stats.ts';
 
 /** Threads of the service. Those of the runtime have other names. */
 const named: ReadonlySet<string> = new Set(['main', 'front', 'journal', 'fold']);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { BenchPacket } from '../src/bench/load/packets.ts';
-import { rssMb } from '../src/bench/load/process-stats.ts';
 import { manage } from '../test/support/binary.ts';
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { addTo, round } from './numbers.ts';
+import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 

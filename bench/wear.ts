@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type DiskStats, deviceOf, diskStats, diskStatsBetween } from '../src/bench/load/disk-stats.ts';
 import { type BenchPacket, type PacketMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
-import { cpuSeconds, ioBytes, rssMb } from '../src/bench/load/process-stats.ts';
+import { type DiskStats, deviceOf, diskStats, diskStatsBetween } from '../src/bench/load/server-usage.ts';
 import { cleanUp, manage, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { type Growth, measureGrowth } from './growth.ts';
 import { round } from './numbers.ts';
+import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
 /** Three flags of two variants each, of 100; and the same with one of ten metrics, from a person. */

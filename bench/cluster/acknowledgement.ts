@@ -1,9 +1,9 @@
 import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
 import type { LoadReport } from '../../src/bench/load/plan.ts';
-import { cpuSeconds } from '../../src/bench/load/process-stats.ts';
 import { stop } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';
 import { median, round } from '../numbers.ts';
+import { cpuSeconds } from '../process-stats.ts';
 import { type Service, sendPackets } from '../service.ts';
 import { atLeast, type Figure } from './figure.ts';
 import type { Stage } from './stage.ts';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
-import { trimLogs } from '../../src/replication/trim-logs.ts';
+import { makeSnapshot, trimLogs } from '../../src/replication/log-upkeep.ts';
 import { freshDirectory, stop, usage } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';
 import { BenchReplica, cells, names } from '../cluster-replica.ts';

@@ -1,8 +1,8 @@
 import { requestText } from '../../src/bench/load/packets.ts';
-import { cpuSeconds } from '../../src/bench/load/process-stats.ts';
 import { createKey, stop } from '../../test/support/binary.ts';
 import { call, openClient } from '../../test/support/grpc-call.ts';
 import { encode } from '../../test/support/report-messages.ts';
+import { cpuSeconds } from '../process-stats.ts';
 import { type Service, sendRequests } from '../service.ts';
 import { atMost, type Figure, told } from './figure.ts';
 import { untilShipped } from './shipping.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Delta, emptyContent, encodeDelta } from '../../src/replication/delta.ts';
+import { register, ship } from '../../src/replication/log.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
 import { entriesAfter } from '../../src/replication/postgres/follower.ts';
 import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
 import type { Replica } from '../../src/replication/replica.ts';
-import { register, ship } from '../../src/replication/ship.ts';
 import type { SealedDelta } from '../../src/replication/spool.ts';
 import { readEntries } from '../../src/replication/usage-follower.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

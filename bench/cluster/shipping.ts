@@ -1,6 +1,6 @@
-import { cpuSeconds } from '../../src/bench/load/process-stats.ts';
 import { stop } from '../../test/support/binary.ts';
 import { load } from '../load.ts';
+import { cpuSeconds } from '../process-stats.ts';
 import { type Service, sendRequests } from '../service.ts';
 import { atMost, type Figure, told } from './figure.ts';
 import { packetsFor } from './many-series.ts';

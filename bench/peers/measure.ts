@@ -1,8 +1,8 @@
 import type { LoadReport } from '../../src/bench/load/plan.ts';
-import { cpuSeconds, rssMb } from '../../src/bench/load/process-stats.ts';
 import { note } from '../benchmark.ts';
 import { load } from '../load.ts';
 import { median, round } from '../numbers.ts';
+import { cpuSeconds, rssMb } from '../process-stats.ts';
 import { sendRequests } from '../service.ts';
 import type { Peer, PeerCounts, PeerRequest, RunningPeer } from './peer.ts';
 

@@ -1,10 +1,16 @@
-/*
- * src/bench: `flagmeter bench`, which sizes a machine. sweep.ts plans the stages, own-server.ts starts a server for each combination of
- * settings, and sweep-runner.ts drives it with the load generator of `load`. outcome.ts draws the conclusions, and report.ts writes them.
- */
-
-import { writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
 import type { Given, Terminal } from '../cli/command.ts';
 import { type Context, contextOf } from '../cli/context.ts';
@@ -14,16 +20,19 @@ import { interruptible } from '../cli/progress.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { usableCores } from '../runtime/cores.ts';
 import { builtIn } from '../serve/built-in.ts';
-import { findingsOf } from './findings.ts';
 import { countOf } from './measurement.ts';
 import { sweepOptions } from './options.ts';
-import { conclude, type Machine, type Outcome } from './outcome.ts';
+import { conclude, findingsOf, type Machine, type Outcome } from './outcome.ts';
 import { reportHtml } from './report.ts';
-import { runningServer } from './running-server.ts';
 import { planSweep, type SweepPlan } from './sweep.ts';
 import { lateFactor, sweep } from './sweep-runner.ts';
 import { paragraph, tablesText } from './table.ts';
-import { checkReportFile, makeTemporaryFolder } from './temporary-folder.ts';
+import { runningServer } from './target.ts';
+
+/*
+ * src/bench: `flagmeter bench`, which sizes a machine. sweep.ts plans the stages, target.ts starts a server for each combination of
+ * settings, and sweep-runner.ts drives it with the load generator of `load`. outcome.ts draws the conclusions, and report.ts writes them.
+ */
 
 const usualReport = 'flagmeter-bench.html';
 
@@ -91,4 +100,57 @@ function machine(): Machine {
   const processor = cpus()[0]?.model.trim() || 'unknown processor';
   const cores = usableCores();
   return { version, cores, processor, memory: totalmem(), at: systemClock.now() };
+}
+
+const tmpfs = 0x01021994;
+
+interface TemporaryFolder {
+  /** Absolute. */
+  readonly path: string;
+  /** Whether it is in memory, where a flush costs nothing. */
+  readonly isInMemory: boolean;
+  remove(): void;
+}
+
+/**
+ * Creates a folder that is removed at the latest when the process exits.
+ * @param wanted its path, which must not exist; by default a new folder in the current directory
+ * @throws {UsageError} if the path exists
+ * @throws {Error} if it cannot be created
+ */
+function makeTemporaryFolder(wanted: string | undefined): TemporaryFolder {
+  const path = make(wanted);
+  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', remove);
+  return { path, isInMemory: statfsSync(path).type === tmpfs, remove };
+}
+
+function make(wanted: string | undefined): string {
+  const path = wanted === undefined ? process.cwd() : resolve(wanted);
+  if (wanted !== undefined && existsSync(path))
+    throw new UsageError(
+      `Cannot use --data ${path}: it exists, and the folder is removed afterwards. Name a new one on the disk to measure`,
+    );
+  try {
+    if (wanted === undefined) return mkdtempSync(join(path, 'flagmeter-bench-'));
+    mkdirSync(path, { mode: 0o700 });
+    return path;
+  } catch (error) {
+    const what = wanted === undefined ? `a folder in ${path}` : path;
+    throw new Error(
+      `Cannot create ${what} for temporary stores: ${(error as Error).message}. Name another with --data`,
+    );
+  }
+}
+
+/** Checks that a report can be written, before minutes of work. @throws {UsageError} */
+function checkReportFile(path: string): void {
+  try {
+    const file = resolve(path); // The working directory for an empty path.
+    const exists = existsSync(file);
+    if (exists && statSync(file).isDirectory()) throw new Error('it is a folder; name a file');
+    accessSync(exists ? file : dirname(file), constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`Cannot use --report ${path}: ${(error as Error).message}`);
+  }
 }

@@ -1,7 +1,6 @@
 import { type Html, html } from '../auth/browser/pages/html.ts';
-import { findingsOf } from './findings.ts';
 import { countOf, type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
-import type { Outcome } from './outcome.ts';
+import { findingsOf, type Outcome } from './outcome.ts';
 import { loadOf, stageColumns, whole } from './table.ts';
 
 /** The colours are those of the console, and distinguishable without red and green. */

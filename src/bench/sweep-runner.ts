@@ -6,13 +6,18 @@ import { fetchWhole } from '../cli/send.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { LoadReport } from './load/plan.ts';
 import { runLoad } from './load/run-load.ts';
-import { readServer, type ServerReading, usageBetween } from './load/server-usage.ts';
+import {
+  busyCores,
+  readProcessorTime,
+  readServer,
+  type ServerReading,
+  usageBetween,
+} from './load/server-usage.ts';
 import { countOf, isSame, type Measurement, nameOf, ownCores, type ThreadRole } from './measurement.ts';
-import { startOwnServer, type Target } from './own-server.ts';
-import { busyCores, readProcessorTime } from './processor-time.ts';
 import { candidateOf } from './recommendation.ts';
 import type { Combination, Run, Stage, SweepPlan, Transport } from './sweep.ts';
 import { loadOf, whole } from './table.ts';
+import { startOwnServer, type Target } from './target.ts';
 import { createWorkload, type Workload } from './workload.ts';
 
 export interface SweepDeps {
@@ -225,7 +230,7 @@ function between(
   { requests, rps }: LoadReport,
 ) {
   if (before === undefined || after === undefined || requests === 0) return { threads: [] };
-  const { threads, disk, commits } = usageBetween(before, after);
+  const { threads, disk, commitSeconds } = usageBetween(before, after);
   const perSecond = (amount: number) => (amount / requests) * rps;
   return {
     threads: threads.map(({ name, seconds }) => ({
@@ -233,7 +238,7 @@ function between(
       cores: perSecond(seconds),
     })),
     // Each worker has commits of its own.
-    commitShare: Math.min(1, perSecond(commits.seconds)),
+    commitShare: Math.min(1, perSecond(commitSeconds)),
     ...(disk && { flushesPerSecond: perSecond(disk.flushes), bytesPerPacket: disk.bytes / requests }),
   };
 }

@@ -1,7 +1,8 @@
-import type { Api } from '../cli/api.ts';
-import { Applications, createApplication } from './applications.ts';
-import { ingestMix, packetsOf, requestText } from './load/packets.ts';
-import type { GrpcPlan, LoadPlan } from './load/plan.ts';
+import type { Api, Item } from '../cli/api.ts';
+import { itemsOf } from '../cli/report.ts';
+import { fieldsOf } from '../cli/send.ts';
+import { type BenchPacket, expectedCounts, ingestMix, packetsOf, requestText } from './load/packets.ts';
+import type { GrpcPlan, LoadPlan, LoadReport } from './load/plan.ts';
 import { reportOf } from './load/reports.ts';
 import { grpcStreams, type Transport } from './sweep.ts';
 
@@ -76,4 +77,112 @@ async function reports(api: Api, name: string, now: number): Promise<Workload> {
 function splitAddress(address: string): { readonly host: string; readonly port: number } {
   const { hostname, port } = new URL(`http://${address}`);
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 80) };
+}
+
+const hourMs = 3_600_000;
+
+/** An application of a bench, with what it is sent. */
+interface Application {
+  readonly id: string;
+  /** The key in the packets. */
+  readonly key: string;
+  readonly packets: readonly Pick<BenchPacket, 'counts'>[];
+}
+
+/** Applications that receive the packets of stages, and the counts that they must have. */
+class Applications {
+  readonly #api: Api;
+  readonly #all: readonly Application[];
+  readonly #accepted: number[];
+  readonly #since: number;
+  /** Packets without a response: the server may have counted them. */
+  #uncertain = 0;
+  #sent = 0;
+
+  constructor(api: Api, all: readonly Application[], now: number) {
+    this.#api = api;
+    this.#all = all;
+    this.#accepted = all.flatMap(({ packets }) => packets.map(() => 0));
+    this.#since = now;
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** Adds the outcome of a stage, whose requests were the packets of one application after the other. */
+  add({ accepted, errors, sent }: Pick<LoadReport, 'accepted' | 'errors' | 'sent'>): void {
+    accepted.forEach((count, index) => {
+      this.#accepted[index]! += count;
+    });
+    for (const [kind, count] of Object.entries(errors)) if (!isStatus(kind)) this.#uncertain += count;
+    this.#sent += sent;
+  }
+
+  /** Compares the usage reports with what was acknowledged. @returns the first difference */
+  async difference(now: number): Promise<string | undefined> {
+    let first = 0;
+    for (const { id, packets } of this.#all) {
+      const range = { from: hourAt(this.#since), to: hourAt(now + hourMs), step: 'hour' };
+      const query = { environment: 'Production', ...range };
+      const report = await this.#api.read(['applications', id, 'usage'], query);
+      const accepted = this.#accepted.slice(first, first + packets.length);
+      first += packets.length;
+      const found = differenceOf(expectedCounts(packets, accepted), countsIn(report), this.#uncertain);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  async remove(): Promise<void> {
+    for (const { id } of this.#all) await this.#api.call('DELETE', ['applications', id]);
+  }
+}
+
+/** A response with an HTTP status tells that nothing was counted; a broken connection and a gRPC status do not. */
+function isStatus(kind: string): boolean {
+  return /^\d+$/.test(kind);
+}
+
+async function createApplication(
+  api: Api,
+  name: string,
+  packetsFor: (key: string) => Application['packets'],
+): Promise<Application> {
+  const id = String(fieldsOf(await api.call('POST', ['applications'], { name }))['id']);
+  const created = await api.call('POST', ['applications', id, 'keys'], { type: 'Frontend' });
+  const key = String(fieldsOf(created)['key']);
+  return { id, key, packets: packetsFor(key) };
+}
+
+type Counts = ReadonlyMap<string, readonly number[]>;
+
+/**
+ * The first series whose counts are not those of the acknowledged packets.
+ * @param uncertain number of packets without a response, which may have been counted
+ */
+export function differenceOf(expected: Counts, counted: Counts, uncertain: number): string | undefined {
+  for (const series of new Set([...expected.keys(), ...counted.keys()])) {
+    const want = expected.get(series) ?? [0, 0, 0];
+    const got = counted.get(series) ?? [0, 0, 0];
+    const isRight = want.every((each, at) => (uncertain === 0 ? got[at] === each : got[at]! >= each));
+    if (!isRight) return `${series}: acknowledged ${want.join('/')}, reported ${got.join('/')}`;
+  }
+  return undefined;
+}
+
+function countsIn(report: Item): Counts {
+  return new Map(
+    itemsOf(report, 'features').flatMap((feature) =>
+      itemsOf(feature, 'variants').map((variant) => [
+        `${feature['feature']}/${variant['variant']}`,
+        ['checks', 'used', 'viewed'].map((name) => Number(variant[name])),
+      ]),
+    ),
+  );
+}
+
+/** Reports consist of whole hours. */
+function hourAt(time: number): string {
+  return new Date(Math.floor(time / hourMs) * hourMs).toISOString();
 }

@@ -1,7 +1,3 @@
-/*
- * src/demo: a server with a temporary store, for a fictitious shop. flags.ts and programs.ts are the tables of the shop, and
- * story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends live traffic.
- */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,10 +20,14 @@ import { openAccountTables } from '../storage/lmdb/accounts.ts';
 import { type DataLock, lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { writeHistory } from './history.ts';
-import { type Progress, showProgress } from './progress.ts';
 import { makeShop, recordUses, shopAge } from './shop.ts';
 import { Story, samplePeople } from './story.ts';
 import { Traffic } from './traffic.ts';
+
+/*
+ * src/demo: a server with a temporary store, for a fictitious shop. flags.ts and programs.ts are the tables of the shop, and
+ * story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends live traffic.
+ */
 
 const sources = { clock: systemClock, randomBytes } as const;
 
@@ -235,4 +235,37 @@ function removeAbandoned(parent: string, now: number): void {
       rmSync(directory, { recursive: true, force: true });
     } catch {}
   }
+}
+
+/** Reports how far the store is filled. */
+export interface Progress {
+  days(done: number, total: number): void;
+  /** Removes what is replaced by the next output. */
+  end(): void;
+}
+
+/** Days between two lines of plain output. */
+const lineDays = 30;
+
+/**
+ * Reports progress at once: on a terminal in one line that is rewritten, otherwise in a few lines on standard output.
+ * @param quiet standard output is for a program
+ */
+function showProgress({ interactive, out, err }: Terminal, quiet: boolean): Progress {
+  const text = 'Filling a temporary store with sample data';
+  if (interactive) {
+    err(`${text} …`);
+    return {
+      days: (done, total) => err(`\r${text}: ${done} of ${total} days`),
+      end: () => err('\r\x1b[K'),
+    };
+  }
+  if (quiet) return { days: () => {}, end: () => {} };
+  out(`${text} …\n`);
+  return {
+    days: (done, total) => {
+      if (done % lineDays === 0) out(`${done} of ${total} days\n`);
+    },
+    end: () => {},
+  };
 }

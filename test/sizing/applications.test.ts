@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { differenceOf } from '../../src/bench/applications.ts';
+import { differenceOf } from '../../src/bench/workload.ts';
 
 const counts = (checks: number) => new Map([['a/on', [checks, 1, 0]]]);
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { bottleneckOf } from '../../src/bench/bottleneck.ts';
+import { busyCores } from '../../src/bench/load/server-usage.ts';
 import type { Measurement, ThreadCpu } from '../../src/bench/measurement.ts';
-import { busyCores } from '../../src/bench/processor-time.ts';
+import { bottleneckOf } from '../../src/bench/recommendation.ts';
 import { measured } from './measurements.ts';
 
 const threads = (...cores: readonly ThreadCpu[]) => ({ threads: cores });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isLoopback } from '../../src/bench/running-server.ts';
+import { isLoopback } from '../../src/bench/target.ts';
 
 it.each(['localhost', '127.0.0.1', '127.9.9.9', '[::1]', '::1'])('%s is this machine', (host) => {
   expect(isLoopback(host)).toBe(true);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findingsOf } from '../../src/bench/findings.ts';
 import { countOf } from '../../src/bench/measurement.ts';
-import { conclude } from '../../src/bench/outcome.ts';
+import { conclude, findingsOf } from '../../src/bench/outcome.ts';
 import { mostWidth, paragraph, tablesText } from '../../src/bench/table.ts';
 import { measured } from './measurements.ts';
 

@@ -1,7 +1,6 @@
 import type { TimerClock } from '../../runtime/clock.ts';
 import { Histogram } from './histogram.ts';
 import type { Timing } from './plan.ts';
-import { closedLoop, openLoop, type Schedule, type Share, until } from './schedule.ts';
 
 /** Time to wait for missing responses after the last request was due. */
 const drainMs = 10_000;
@@ -211,4 +210,63 @@ export class LoadRun<Each extends Slot> {
       unanswered: this.#underWay,
     };
   }
+}
+
+export interface Schedule {
+  /** The due time (milliseconds, monotonic) of the next request due by `now`; `undefined` if none is due. */
+  next(now: number): number | undefined;
+  /** Whether no request will ever be due again. */
+  over(now: number): boolean;
+}
+
+/** A thread's part of a schedule: it takes every `of`th request, beginning with the one at `index`. */
+export interface Share {
+  readonly index: number;
+  readonly of: number;
+}
+
+const everything: Share = { index: 0, of: 1 };
+
+function shareOf(total: number, { index, of }: Share): number {
+  return Math.max(0, Math.ceil((total - index) / of));
+}
+
+/** Full speed: a request is due whenever a connection is idle, until `end` or until `limit` were sent. */
+export function closedLoop(end: number, limit: number, share = everything): Schedule {
+  const total = shareOf(limit, share);
+  let sent = 0;
+  return {
+    next(now) {
+      if (now >= end || sent >= total) return undefined;
+      sent++;
+      return now;
+    },
+    over: (now) => now >= end || sent >= total,
+  };
+}
+
+/**
+ * A fixed rate, independent of the server: requests are due at equal intervals from `start`. A request that found no idle connection
+ * is sent late with its original due time, so that a stall shows in the latencies (no coordinated omission).
+ */
+export function openLoop(start: number, rate: number, seconds: number, share = everything): Schedule {
+  const total = shareOf(Math.floor(rate * seconds), share);
+  let sent = 0;
+  return {
+    next(now) {
+      const due = start + ((share.index + sent * share.of) * 1000) / rate;
+      if (sent >= total || due > now) return undefined;
+      sent++;
+      return due;
+    },
+    over: () => sent >= total,
+  };
+}
+
+/** A schedule that ends at a given time, even if requests are still due. */
+function until(end: number, schedule: Schedule): Schedule {
+  return {
+    next: (now) => (now >= end ? undefined : schedule.next(now)),
+    over: (now) => now >= end || schedule.over(now),
+  };
 }

@@ -1,28 +1,20 @@
-import { type DiskStats, deviceOf, diskStats, diskStatsBetween } from './disk-stats.ts';
-import { peakRssMb, rssMb, type ThreadCpu, threadsOf } from './process-stats.ts';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { basename, dirname } from 'node:path';
 
 /** A server on this machine. */
-export interface Watched {
+interface Watched {
   readonly pid: number;
   readonly data: string;
 }
 
-/** Commits of packets and reports since the server started. */
-interface Commits {
-  readonly commits: number;
-  /** Total duration. */
-  readonly seconds: number;
-  readonly packets: number;
-}
-
 /** The counters of a server at one moment, or between two. */
 export interface ServerReading {
-  readonly threads: readonly ThreadCpu[];
-  readonly rssMb: number;
-  readonly peakRssMb: number;
+  readonly threads: readonly ThreadTime[];
   /** Of the whole device, by all processes; missing without one, as on tmpfs. */
   readonly disk?: DiskStats;
-  readonly commits: Commits;
+  /** Total duration of the commits of packets and reports. */
+  readonly commitSeconds: number;
 }
 
 /**
@@ -32,40 +24,120 @@ export interface ServerReading {
  */
 export function readServer({ pid, data }: Watched, metrics: string): ServerReading {
   const device = deviceOf(data);
+  const commits = /^flagmeter_commit_duration_seconds_sum (\S+)$/m.exec(metrics)?.[1];
   return {
     threads: threadsOf(pid),
-    rssMb: rssMb(pid),
-    peakRssMb: peakRssMb(pid),
     ...(device !== undefined && { disk: diskStats(device) }),
-    commits: {
-      commits: sampleOf(metrics, 'flagmeter_commit_duration_seconds_count'),
-      seconds: sampleOf(metrics, 'flagmeter_commit_duration_seconds_sum'),
-      packets: sampleOf(metrics, 'flagmeter_packets_committed_total'),
-    },
+    commitSeconds: Number(commits ?? Number.NaN),
   };
 }
 
-/** The difference between two readings, with the later memory. A thread that has started since counts from its start. */
+/** The difference between two readings. A thread that has started since counts from its start. */
 export function usageBetween(before: ServerReading, after: ServerReading): ServerReading {
   const secondsBefore = new Map(before.threads.map(({ id, seconds }) => [id, seconds]));
-  const { rssMb, peakRssMb } = after;
   return {
     threads: after.threads.map((thread) => ({
       ...thread,
       seconds: thread.seconds - (secondsBefore.get(thread.id) ?? 0),
     })),
-    rssMb,
-    peakRssMb,
     ...(before.disk && after.disk && { disk: diskStatsBetween(before.disk, after.disk) }),
-    commits: {
-      commits: after.commits.commits - before.commits.commits,
-      seconds: after.commits.seconds - before.commits.seconds,
-      packets: after.commits.packets - before.commits.packets,
-    },
+    commitSeconds: after.commitSeconds - before.commitSeconds,
   };
 }
 
-/** The value of a metric without labels. */
-function sampleOf(metrics: string, name: string): number {
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN);
+/** A thread, and its CPU time so far. */
+interface ThreadTime {
+  readonly id: number;
+  /** The main thread is `main`. The threads of the runtime have names of their own, such as `JITWorker`. */
+  readonly name: string;
+  readonly seconds: number;
+}
+
+export function threadsOf(pid: number): ThreadTime[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
+    const id = Number(task);
+    const name = id === pid ? 'main' : textOf(`/proc/${pid}/task/${id}/comm`)?.trim();
+    const nanos = textOf(`/proc/${pid}/task/${id}/schedstat`)?.split(' ')[0];
+    if (name === undefined || nanos === undefined) return []; // It has ended.
+    return [{ id, name, seconds: Number(nanos) / 1e9 }];
+  });
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Counters of a block device since the machine started, for all processes. */
+export interface DiskStats {
+  readonly bytes: number;
+  readonly writes: number;
+  readonly flushes: number;
+}
+
+/** Positions of the fields after the device's name in `/proc/diskstats`, from 1: the kernel's `admin-guide/iostats.rst`. */
+const fields = { writes: 5, sectorsWritten: 7, flushes: 16 } as const;
+const sectorBytes = 512;
+
+/**
+ * The name of the whole device of a path: the kernel counts no flushes of partitions.
+ * @returns `undefined` without a device, as on tmpfs or an overlay
+ */
+export function deviceOf(path: string): string | undefined {
+  const { dev } = statSync(path);
+  const major = (dev >> 8) & 0xfff;
+  const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);
+  const link = `/sys/dev/block/${major}:${minor}`;
+  if (!existsSync(link)) return undefined;
+  const folder = realpathSync(link);
+  return basename(existsSync(`${folder}/partition`) ? dirname(folder) : folder);
+}
+
+export function diskStats(device: string): DiskStats {
+  const line = readFileSync('/proc/diskstats', 'latin1')
+    .split('\n')
+    .map((text) => text.trim().split(/\s+/))
+    .find(([, , name]) => name === device);
+  const field = (place: number) => Number(line?.[2 + place]);
+  return {
+    bytes: field(fields.sectorsWritten) * sectorBytes,
+    writes: field(fields.writes),
+    flushes: field(fields.flushes),
+  };
+}
+
+export function diskStatsBetween(before: DiskStats, after: DiskStats): DiskStats {
+  return {
+    bytes: after.bytes - before.bytes,
+    writes: after.writes - before.writes,
+    flushes: after.flushes - before.flushes,
+  };
+}
+
+/** Time of all processors of the machine so far, ms. */
+interface ProcessorTime {
+  readonly busy: number;
+  readonly idle: number;
+}
+
+export function readProcessorTime(): ProcessorTime {
+  const times = cpus().map((each) => each.times);
+  return {
+    busy: times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, 0),
+    idle: times.reduce((sum, { idle }) => sum + idle, 0),
+  };
+}
+
+/** Cores that were busy between two readings, with all processes of the machine. */
+export function busyCores(
+  before: ProcessorTime,
+  after: ProcessorTime,
+  cores = availableParallelism(),
+): number {
+  const busy = after.busy - before.busy;
+  const all = busy + after.idle - before.idle;
+  return all === 0 ? 0 : (busy / all) * cores;
 }

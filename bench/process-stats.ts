@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { threadsOf } from '../src/bench/load/server-usage.ts';
 
 /** Ticks per second in `/proc/PID/stat`: always 100 in user space on Linux. */
 const ticksPerSecond = 100;
@@ -28,38 +29,12 @@ export function mainThreadSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/task/${pid}/stat`);
 }
 
-/** A thread, and its CPU time so far. */
-export interface ThreadCpu {
-  readonly id: number;
-  /** The main thread is `main`. The threads of the runtime have names of their own, such as `JITWorker`. */
-  readonly name: string;
-  readonly seconds: number;
-}
-
-export function threadsOf(pid: number): ThreadCpu[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
-    const id = Number(task);
-    const name = id === pid ? 'main' : textOf(`/proc/${pid}/task/${id}/comm`)?.trim();
-    const nanos = textOf(`/proc/${pid}/task/${id}/schedstat`)?.split(' ')[0];
-    if (name === undefined || nanos === undefined) return []; // It has ended.
-    return [{ id, name, seconds: Number(nanos) / 1e9 }];
-  });
-}
-
 /** CPU time of the threads of a process by name, in seconds. Threads of one name are added up. */
 export function threadSeconds(pid: number): Map<string, number> {
   const seconds = new Map<string, number>();
   for (const thread of threadsOf(pid))
     seconds.set(thread.name, (seconds.get(thread.name) ?? 0) + thread.seconds);
   return seconds;
-}
-
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return undefined;
-  }
 }
 
 /** Bytes written to disks by a process. The kernel counts whole folios, so it may be several times the actual amount. */

@@ -220,17 +220,17 @@ export const mutants: Readonly<Record<string, Mutant>> = {
 
   // Several nodes
   'stream-fence': {
-    file: 'src/replication/ship.ts',
+    file: 'src/replication/log.ts',
     text: "seq = $7 AND state = 'open' AND digest IN ('', coalesce($8::bytea, digest))",
     without: "$7::bigint IS NOT NULL AND $8::bytea IS DISTINCT FROM 'none'::bytea AND state = 'open'",
-    test: 'test/replication/ship.test.ts',
+    test: 'test/replication/log.test.ts',
     title: 'appends each delta once',
   },
   'closed-stream': {
-    file: 'src/replication/ship.ts',
+    file: 'src/replication/log.ts',
     text: `AND state = 'open' AND digest IN`,
     without: 'AND digest IN',
-    test: 'test/replication/ship.test.ts',
+    test: 'test/replication/log.test.ts',
     title: 'appends nothing to a closed stream',
   },
   'history-lock': {
@@ -277,7 +277,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'follows the monotonic clock',
   },
   'repeated-message-of-nodes': {
-    file: 'src/replication/counted-messages.ts',
+    file: 'src/replication/replica-state.ts',
     text: 'if (keysIn(this.#store.messageTimes, range).length > 0) return false;',
     without: 'keysIn(this.#store.messageTimes, range);',
     test: 'test/replication/remembered-messages.test.ts',

@@ -18,11 +18,9 @@ import { putSpans, type SenderSpan } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
 import { increaseOf } from '../storage/lmdb/totals.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
-import type { ChangedDays } from './changed-days.ts';
-import type { CountedMessages } from './counted-messages.ts';
 import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';
 import type { Refuse } from './delta-columns.ts';
-import type { Erased, ForgottenPeople } from './erased.ts';
+import type { ChangedDays, CountedMessages, Erased, ForgottenPeople } from './replica-state.ts';
 import { erasedSeries, type StreamSeries, unknownSeries } from './stream-series.ts';
 
 /** The parts of a replica that deltas change. */

@@ -18,11 +18,10 @@ import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
 import { chunkKeyFrom, sketchChunks } from '../storage/lmdb/sketches.ts';
 import { openSnapshot, readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
-import { type ChangedDay, changedDays } from './changed-days.ts';
+import { environmentsOf } from './apply-entry.ts';
 import type { PostgresSession } from './postgres/connection.ts';
-import { type LogPosition, logStart } from './postgres/log-position.ts';
-import { ReplicaState } from './replica-state.ts';
-import { environmentsOf } from './retire.ts';
+import { type LogPosition, logStart } from './postgres/follower.ts';
+import { type ChangedDay, changedDays, ReplicaState } from './replica-state.ts';
 
 interface DailyExportDeps {
   readonly session: PostgresSession;
@@ -294,7 +293,7 @@ const numberOf = (column: string) => `(${column} - date '1970-01-01')`;
 const isInLog = (position: string, id: string) =>
   `EXISTS (SELECT 1 FROM fm_entry WHERE position = ${position} AND id = ${id})`;
 
-/** The PostgreSQL tables of usage by days: see postgres/daily-schema.ts. Each statement commits. */
+/** The PostgreSQL tables of usage by days: see postgres/schema.ts. Each statement commits. */
 class DailyTables {
   readonly #session: PostgresSession;
   readonly #directory: string;

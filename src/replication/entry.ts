@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { Forgotten } from '../storage/commit/envelope.ts';
+import type { SeriesLimits } from '../storage/commit/series-dictionary.ts';
+import type { Retention } from '../storage/lmdb/blocks.ts';
 import { digestOfInstance, type Mint } from '../storage/lmdb/instances.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import type { LogEntry, Whole } from './postgres/follower.ts';
-import type { ReplicaSettings } from './settings.ts';
 
 /** Later versions may have more. */
 export type EntryKind = 'delta' | keyof EntryBodies;
@@ -82,4 +83,42 @@ export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   const digest = digestOfInstance(instanceId);
   if (digest === undefined) throw new Error('Cannot log a mint: its instance id has another form');
   return { ...mint, digest, hash: createHash('sha256').update(instanceId).digest() };
+}
+
+/** Settings that all replicas must share, because their content depends on them. The last ones in the log apply. */
+export interface ReplicaSettings extends SeriesLimits, Retention {
+  /** Maximum number of people of an environment whose exposures are kept. */
+  readonly identities: number;
+  readonly exposureDays: number;
+}
+
+/** The defaults of the service, until the log has others. */
+export const defaultSettings: ReplicaSettings = {
+  features: 2_000,
+  variants: 64,
+  metrics: 1_000,
+  identities: 100_000,
+  minutesMs: 48 * 3_600_000,
+  hoursMs: 90 * 86_400_000,
+  daysMs: 1_826 * 86_400_000,
+  exposureDays: 30,
+};
+
+const names = Object.keys(defaultSettings) as (keyof ReplicaSettings)[];
+
+export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): boolean {
+  return names.every((name) => one[name] === other[name]);
+}
+
+/**
+ * Checks the settings of an entry.
+ * @param before used for settings that an earlier version does not log
+ * @throws {Error} if they are invalid
+ */
+export function settingsAfter(before: ReplicaSettings, said: Partial<ReplicaSettings>): ReplicaSettings {
+  const settings = { ...before, ...said };
+  if (names.some((name) => !(Number.isSafeInteger(settings[name]) && settings[name] >= 0))) {
+    throw new Error('a setting is not a whole number');
+  }
+  return settings;
 }

@@ -1,16 +1,14 @@
 import { postgresAway } from '../contract/errors.ts';
 import { isStoreFailure } from '../runtime/failures.ts';
 import { Awaited, Completeness } from './completeness.ts';
-import { type PostgresView, sendHeartbeat } from './heartbeat.ts';
-import { Loop } from './loop.ts';
-import { JoinRefused, Membership } from './membership.ts';
+import { sameSettings } from './entry.ts';
+import { deregister } from './log.ts';
+import { JoinRefused, Membership, type PostgresView, sendHeartbeat } from './membership.ts';
 import type { NodeParts } from './node-parts.ts';
-import { isSameEntry } from './postgres/log-position.ts';
+import { isSameEntry } from './postgres/follower.ts';
 import { PostgresError, PostgresUnfit } from './postgres/postgres-error.ts';
 import { type Condition, logSession } from './postgres/postgres-report.ts';
 import { Sealing } from './sealing.ts';
-import { sameSettings } from './settings.ts';
-import { deregister } from './ship.ts';
 import type { SpoolLevel } from './spool.ts';
 import { Streams } from './streams.ts';
 import { UsageFollower } from './usage-follower.ts';
@@ -287,5 +285,54 @@ export class NodeLoop {
     await deregister(link, facts.directory, own);
     log.info('all counts are shipped', { deltas: own.sealed });
     return true;
+  }
+}
+
+/** Repeats an action after a pause, or at once when rung. */
+export class Loop {
+  readonly #round: () => Promise<number>;
+  #isRung = false;
+  #wake: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+  /** No further round starts. */
+  isEnding = false;
+
+  /** @param round must not throw; resolves with the longest pause before the next round, ms */
+  constructor(round: () => Promise<number>) {
+    this.#round = round;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  ring(): void {
+    this.#isRung = true;
+    this.#wake();
+  }
+
+  /** Resolves when the current round has finished. */
+  end(): Promise<void> {
+    this.isEnding = true;
+    this.ring();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.isEnding) await this.#pause(await this.#round());
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (!this.#isRung && ms > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#wake = () => {};
+    this.#isRung = false;
   }
 }

@@ -1,9 +1,21 @@
+import { type Chore, erasures } from '../storage/aggregate/maintain.ts';
+import { minuteOf, minutesPerDay, seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
+import { keysIn, pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
+import {
+  lifeOf,
+  type Message,
+  messageLifeMs,
+  permanentAt,
+  putMessage,
+  takeMessages,
+} from '../storage/lmdb/messages.ts';
+import type { Deletion } from '../storage/lmdb/records.ts';
 import { readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { DeltaHead } from './delta.ts';
-import type { Horizon } from './entry.ts';
-import type { LogPosition } from './postgres/log-position.ts';
-import type { ReplicaSettings } from './settings.ts';
+import type { ErasedThings, Horizon, ReplicaSettings } from './entry.ts';
+import type { LogPosition } from './postgres/follower.ts';
+import { maxSkewMs } from './postgres/shared-clock.ts';
 
 /** The state of a replica besides its counts. Names with `own:` are of this node. The others follow from the log, and are in snapshots. */
 interface ReplicaFacts {
@@ -78,3 +90,288 @@ export class ReplicaState {
 }
 
 const streamPrefix = 'stream:';
+
+/**
+ * The position of the last entry that changed a day of an environment. A late entry makes the export write its days again.
+ *
+ * Table `replica`: key: `day:`, the number of the environment, `:`, the day since the epoch; value: the position. A version that
+ * does not know these rows keeps them. Therefore `daysMarked` states up to which position they are right, and `daysUnmarked` up to
+ * which some are missing.
+ */
+export class ChangedDays {
+  readonly #store: Pick<ReplicaStore, 'replica'>;
+  readonly #state: ReplicaState;
+  readonly #changed = new Map<number, number>();
+  #position = 0;
+  #last = -1;
+
+  constructor(store: Pick<ReplicaStore, 'replica'>, state: ReplicaState) {
+    this.#store = store;
+    this.#state = state;
+  }
+
+  /** Sets the position of the entry applied next. */
+  turnTo(position: number): void {
+    this.#position = position;
+    this.#last = -1;
+  }
+
+  /** Notes a bucket. Called for each cell, while a delta has many cells of few days. */
+  add(ref: number, bucket: number): void {
+    this.addDay(ref, Math.floor(minuteOf(bucket) / minutesPerDay));
+  }
+
+  addDay(ref: number, day: number): void {
+    const place = Math.floor(ref / seriesPerEnvironment) * daysPerEnvironment + day;
+    if (place === this.#last) return;
+    this.#last = place;
+    this.#changed.set(place, this.#position);
+  }
+
+  /** Writes the days in memory, in the transaction that applies the entries. @param applied positions before and after them */
+  put(applied: { readonly before: number; readonly after: number }): void {
+    if ((this.#state.get('daysMarked') ?? 0) !== applied.before)
+      this.#state.set('daysUnmarked', applied.before);
+    this.#state.set('daysMarked', applied.after);
+    this.#putDays();
+  }
+
+  /** Removes the days of an environment before a day. Call it in a transaction. */
+  remove(environment: number, before = Number.POSITIVE_INFINITY): void {
+    this.#putDays();
+    const prefix = `${daysPrefix}${environment}`;
+    const range = { start: Buffer.from(`${prefix}:`), end: Buffer.from(`${prefix};`) };
+    const keys = Array.from(this.#store.replica.getKeys(range), (key) => Buffer.from(key));
+    for (const key of keys) if (placeIn(key).day < before) this.#store.replica.removeSync(key);
+  }
+
+  forget(): void {
+    this.#changed.clear();
+    this.#last = -1;
+  }
+
+  #putDays(): void {
+    for (const [place, position] of this.#changed) {
+      const environment = Math.floor(place / daysPerEnvironment);
+      const day = place % daysPerEnvironment;
+      const key = Buffer.from(`${daysPrefix}${environment}:${day}`);
+      this.#store.replica.putSync(key, Buffer.from(String(position)));
+    }
+    this.forget();
+  }
+}
+
+export interface ChangedDay {
+  readonly environment: number;
+  /** Since the epoch. */
+  readonly day: number;
+  readonly position: number;
+}
+
+/** All days in a snapshot. */
+export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot): Generator<ChangedDay> {
+  const range = { start: Buffer.from(daysPrefix), end: Buffer.from('day;') };
+  for (const { key, value } of store.replica.getRange({ ...range, ...readAt(at) }))
+    yield { ...placeIn(key), position: Number(value.toString()) };
+}
+
+/** More than the days until the year 2300. */
+const daysPerEnvironment = 2 ** 17;
+const daysPrefix = 'day:';
+
+function placeIn(key: Buffer): { readonly environment: number; readonly day: number } {
+  const [, environment, day] = key.toString().split(':');
+  return { environment: Number(environment), day: Number(day) };
+}
+
+const environmentKind = 'e';
+const applicationKind = 'a';
+const toDoKind = 't';
+
+/**
+ * Deleted environments and applications. Their numbers are kept permanently: streams may ship counts of them later, which are
+ * skipped.
+ *
+ * `erased`: key: `e` and the number of an environment, or `a` and that of an application (u32, big-endian); the value is empty.
+ * `t` and JSON of a deletion that is not finished.
+ */
+export class Erased {
+  readonly #store: ReplicaStore;
+  readonly #environments = new Set<number>();
+  readonly #applications = new Set<number>();
+
+  constructor(store: ReplicaStore) {
+    this.#store = store;
+    this.forget();
+  }
+
+  hasEnvironment(number: number): boolean {
+    return this.#environments.has(number);
+  }
+
+  hasApplication(number: number): boolean {
+    return this.#applications.has(number);
+  }
+
+  /** Adds a deletion, which `step` carries out. Call it in a transaction. */
+  add(things: ErasedThings): void {
+    const { erased } = this.#store;
+    for (const number of things.environments) {
+      this.#environments.add(number);
+      erased.putSync(erasedKey(environmentKind, number), nothing);
+    }
+    if (things.whole) {
+      this.#applications.add(things.application);
+      erased.putSync(erasedKey(applicationKind, things.application), nothing);
+    }
+    const { application, environments, whole } = things;
+    erased.putSync(Buffer.from(toDoKind + JSON.stringify({ application, environments, whole })), nothing);
+  }
+
+  /** Erases some records. Call it in a transaction. @returns the number of records, 0 when nothing is left */
+  step(limit: number): number {
+    const range = { start: Buffer.from(toDoKind), end: Buffer.from('u'), limit: 1 };
+    const [key] = Array.from(this.#store.erased.getKeys(range), (each) => Buffer.from(each));
+    if (key === undefined) return 0;
+    const things = JSON.parse(key.subarray(1).toString()) as Deletion;
+    let touched = 0;
+    const chores = [...erasures(this.#store, things), ...this.#timesOf(things)];
+    for (const chore of chores) if (touched < limit) touched += chore(limit - touched);
+    if (touched > 0) return touched;
+    this.#store.erased.removeSync(key);
+    return 1;
+  }
+
+  #timesOf({ application, environments }: Deletion): readonly Chore[] {
+    return environments.map(
+      (environment) => (room) => removeRememberedTimes(this.#store, application, environment, room),
+    );
+  }
+
+  /** Reads the numbers again after a failed transaction. */
+  forget(): void {
+    this.#environments.clear();
+    this.#applications.clear();
+    for (const key of this.#store.erased.getKeys({ end: Buffer.from(toDoKind) })) {
+      const numbers = key[0] === environmentKind.charCodeAt(0) ? this.#environments : this.#applications;
+      numbers.add(key.readUInt32BE(1));
+    }
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+function erasedKey(kind: string, number: number): Buffer {
+  return Buffer.concat([Buffer.from(kind), prefixKey(number)]);
+}
+
+/**
+ * Forgotten people, as long as a stream may ship earlier counts of them.
+ *
+ * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of the entry
+ * that forgot them.
+ */
+export class ForgottenPeople {
+  readonly #store: ReplicaStore;
+  readonly #state: ReplicaState;
+
+  constructor(store: ReplicaStore, state: ReplicaState) {
+    this.#store = store;
+    this.#state = state;
+  }
+
+  /** Call it in a transaction. */
+  add(digest: Uint8Array, position: number): void {
+    const value = Buffer.allocUnsafe(8);
+    value.writeDoubleLE(position, 0);
+    this.#store.forgotten.putSync(Buffer.from(digest), value);
+  }
+
+  /** Whether a person was forgotten after a position of the log. */
+  has(digest: Uint8Array, since: number): boolean {
+    const value = this.#store.forgotten.get(Buffer.from(digest));
+    return value !== undefined && since < value.readDoubleLE(0);
+  }
+
+  /** Whether everyone forgotten after a position is still listed. */
+  knows(since: number): boolean {
+    return since >= (this.#state.get('forgottenUntil') ?? 0);
+  }
+
+  /** Removes people once all streams began their deltas at `since` or later. Call it in a transaction. */
+  end(since: number): void {
+    const past = Array.from(this.#store.forgotten.getRange({}), ({ key, value }) => ({
+      key: Buffer.from(key),
+      position: value.readDoubleLE(0),
+    })).filter(({ position }) => position <= since);
+    for (const { key } of past) this.#store.forgotten.removeSync(key);
+    // If no one was forgotten, an older delta can restore nothing.
+    const last = Math.max(0, ...past.map(({ position }) => position));
+    if (this.knows(last)) this.#state.set('forgottenUntil', last);
+  }
+}
+
+const identityBytes = 16;
+const timeBytes = 6;
+
+/**
+ * The messages counted by any node. The first in the order of the log counts. Others of the same identity within its life (see
+ * `lifeOf`), earlier or later, do not. A message is forgotten once no stream can ship another copy.
+ *
+ * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders them by time.
+ */
+export class CountedMessages {
+  readonly #store: ReplicaStore;
+
+  constructor(store: ReplicaStore) {
+    this.#store = store;
+  }
+
+  /** Adds a message, and returns whether it counts. Call it in a transaction. */
+  add(message: Message): boolean {
+    const { identity, at } = message;
+    const life = lifeOf(Buffer.from(identity).readUInt32BE(4));
+    const from = at - life + 1;
+    const to = at + life;
+    const range = { start: messageTimeKey(identity, from), end: messageTimeKey(identity, to), limit: 1 };
+    if (keysIn(this.#store.messageTimes, range).length > 0) return false;
+    this.#store.messageTimes.putSync(messageTimeKey(identity, at), nothing);
+    putMessage(this.#store, message);
+    return true;
+  }
+
+  /**
+   * Forgets messages, oldest first. Call it in a transaction.
+   * @param through all streams have shipped what they acknowledged before this time (PostgreSQL's clock, Unix ms)
+   * @returns the number of messages, at most `limit`
+   */
+  forget(through: number, limit: number): number {
+    // The time of a message is that of its node's clock.
+    const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
+    for (const { identity, at } of taken) this.#store.messageTimes.removeSync(messageTimeKey(identity, at));
+    return taken.length;
+  }
+}
+
+/** Removes the times of the permanent messages of a deleted environment. Call it in a transaction. @returns times removed */
+function removeRememberedTimes(
+  { messageTimes }: Pick<ReplicaStore, 'messageTimes'>,
+  application: number,
+  environment: number,
+  limit: number,
+): number {
+  const start = pairKey(application, environment);
+  const end = pairKey(application, environment + 1);
+  const times = Array.from(messageTimes.getKeys({ start, end }), (key) => Buffer.from(key))
+    .filter((key) => key.readUIntBE(identityBytes, timeBytes) === permanentAt)
+    .slice(0, limit);
+  for (const key of times) messageTimes.removeSync(key);
+  return times.length;
+}
+
+function messageTimeKey(identity: Uint8Array, at: number): Buffer {
+  const key = Buffer.allocUnsafe(identityBytes + timeBytes);
+  key.set(identity, 0);
+  key.writeUIntBE(Math.min(2 ** 48 - 1, Math.max(0, Math.floor(at))), identityBytes, timeBytes);
+  return key;
+}

@@ -5,16 +5,15 @@ import { type Failure, failureOf, ThreadCalls, threadStart } from '../runtime/th
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
 import { openReplicaStore } from '../storage/lmdb/usage.ts';
-import type { ErasedThings, LoggedMint } from './entry.ts';
+import type { ErasedThings, LoggedMint, ReplicaSettings } from './entry.ts';
 import type { MainThread, NodeFacts } from './node-parts.ts';
+import { checkSamePostgres } from './postgres/checks.ts';
 import { Connection } from './postgres/connection.ts';
-import { checkSamePostgres } from './postgres/layout.ts';
 import { readPostgresKey } from './postgres/postgres-key.ts';
 import { logSession } from './postgres/postgres-report.ts';
 import type { PostgresAddress } from './postgres/postgres-url.ts';
 import { Replica } from './replica.ts';
 import { ReplicaNode } from './replica-node.ts';
-import type { ReplicaSettings } from './settings.ts';
 import { Spool } from './spool.ts';
 
 export interface ReplicaWorkerStart {

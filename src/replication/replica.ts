@@ -6,16 +6,10 @@ import { CumulativeTotals } from '../storage/lmdb/cumulative.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { ApplyEntry, type Refusal } from './apply-entry.ts';
-import { ChangedDays } from './changed-days.ts';
-import { CountedMessages } from './counted-messages.ts';
-import type { Entry } from './entry.ts';
-import { Erased, ForgottenPeople } from './erased.ts';
-import { loadNothing, loadSnapshot } from './load-snapshot.ts';
-import type { LogContent } from './postgres/follower.ts';
-import { type LogPosition, logStart } from './postgres/log-position.ts';
-import { ReplicaState } from './replica-state.ts';
-import { defaultSettings, type ReplicaSettings } from './settings.ts';
-import { ReplicaSnapshot } from './snapshot.ts';
+import { defaultSettings, type Entry, type ReplicaSettings } from './entry.ts';
+import { type LogContent, type LogPosition, logStart } from './postgres/follower.ts';
+import { ChangedDays, CountedMessages, Erased, ForgottenPeople, ReplicaState } from './replica-state.ts';
+import { loadNothing, loadSnapshot, ReplicaSnapshot } from './snapshot.ts';
 import { StreamSeries } from './stream-series.ts';
 
 /** The result of applying entries. */

@@ -15,9 +15,8 @@ import {
 } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
-import type { Erased } from './erased.ts';
-import type { ReplicaState } from './replica-state.ts';
-import { defaultSettings } from './settings.ts';
+import { defaultSettings } from './entry.ts';
+import type { Erased, ReplicaState } from './replica-state.ts';
 
 /** Instead of a ref: the stream has not named this series, or its name is invalid. */
 export const unknownSeries = -1;

@@ -7,7 +7,7 @@ import { planAfterLoss } from '../auth/after-loss.ts';
 import { ApiError } from '../contract/errors.ts';
 import { joinPostgres } from '../replication/accounts/join-postgres.ts';
 import { PostgresAccountStore } from '../replication/accounts/postgres.ts';
-import { checkSamePostgres } from '../replication/postgres/layout.ts';
+import { checkSamePostgres } from '../replication/postgres/checks.ts';
 import { SharedClock } from '../replication/postgres/shared-clock.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';

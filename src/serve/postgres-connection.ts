@@ -1,6 +1,6 @@
 import { UsageError } from '../cli/flags.ts';
+import { refuseLater } from '../replication/postgres/checks.ts';
 import { Connection } from '../replication/postgres/connection.ts';
-import { refuseLater } from '../replication/postgres/layout.ts';
 import { type PostgresKey, readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import {
   type PostgresAddress,

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { newCopy } from '../../src/replication/accounts/copy.ts';
-import { type Adopted, adoptReplica } from '../../src/replication/adoption/fill.ts';
+import { type Adopted, adoptReplica } from '../../src/replication/adoption/adopt.ts';
 import { SetAside, type Source, setAsideIn, sourcesIn } from '../../src/replication/adoption/set-aside.ts';
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import { Spool } from '../../src/replication/spool.ts';

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { openPrepared, openPreparedOrCopy } from '../../src/accounts/prepare.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
-import { adopt } from '../../src/replication/adoption/adopt.ts';
-import type { Adopted } from '../../src/replication/adoption/fill.ts';
+import { type Adopted, adopt } from '../../src/replication/adoption/adopt.ts';
+import { defaultSettings } from '../../src/replication/entry.ts';
+import { checkPostgres } from '../../src/replication/postgres/checks.ts';
 import { Connection, type PostgresSession } from '../../src/replication/postgres/connection.ts';
-import { checkPostgres } from '../../src/replication/postgres/layout.ts';
 import { PostgresKey, readSecret } from '../../src/replication/postgres/postgres-key.ts';
 import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
 import { Replica } from '../../src/replication/replica.ts';
-import { defaultSettings } from '../../src/replication/settings.ts';
-import { replicaTables } from '../../src/replication/snapshot.ts';
+import { snapshotTables } from '../../src/replication/snapshot.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -87,7 +86,7 @@ async function accountsIn(directory: string): Promise<Rows> {
 /** The counts, without what only a replica has. */
 async function usageIn(directory: string): Promise<Rows> {
   const usage = openReplicaStore(directory);
-  const tables = replicaTables.filter((table) => !['replica', 'messageTimes', 'carried'].includes(table));
+  const tables = snapshotTables.filter((table) => !['replica', 'messageTimes', 'carried'].includes(table));
   const rows = tables.flatMap((table) =>
     Array.from(
       usage[table].getRange(),

@@ -1,5 +1,5 @@
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
-import type { Run, Statement } from '../../src/replication/postgres/statement.ts';
+import type { Run, Statement } from '../../src/replication/postgres/session.ts';
 
 /** A connection that is lost after a call succeeded. Calls that create tables are exempt. */
 export function failing(

@@ -1,6 +1,6 @@
 import type { PostgresSession } from '../../src/replication/postgres/connection.ts';
 import { PostgresError } from '../../src/replication/postgres/postgres-error.ts';
-import type { QueryResult, Run, Statement } from '../../src/replication/postgres/statement.ts';
+import type { QueryResult, Run, Statement } from '../../src/replication/postgres/session.ts';
 
 /**
  * A fault of a statement, or of its transaction. `refused`: it is not sent. `lost`: it runs, but its answer is lost. `killed…`: the

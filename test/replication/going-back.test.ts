@@ -1,9 +1,8 @@
 import { cpSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { loggedMint } from '../../src/replication/entry.ts';
-import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
+import { makeSnapshot, trimLogs } from '../../src/replication/log-upkeep.ts';
 import { readPostgres } from '../../src/replication/postgres/postgres-report.ts';
-import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { newInstanceId } from '../../src/storage/lmdb/instances.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { encodeBody } from '../../src/replication/entry.ts';
-import type { ReplicaSettings } from '../../src/replication/settings.ts';
+import { encodeBody, type ReplicaSettings } from '../../src/replication/entry.ts';
 import type { Mint } from '../../src/storage/lmdb/instances.ts';
 import { environments } from './test-replica.ts';
 import {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { loggedMint } from '../../src/replication/entry.ts';
-import { LogAppender } from '../../src/replication/log.ts';
+import { LogAppender, markDone, register, ship } from '../../src/replication/log.ts';
+import type { SealedDelta } from '../../src/replication/spool.ts';
 import { findInstance, type Mint } from '../../src/storage/lmdb/instances.ts';
 import { needing } from '../support/needing.ts';
 import { expectCounts, newDatabase, postgres, start, startPostgres } from './nodes.ts';
@@ -107,5 +108,62 @@ describe('a connection that is cut', () => {
     }
     await expectCounts(node, { f: 111_110 });
     await expectCounts(other, { f: 111_110 });
+  });
+});
+
+const delta = (seq: number, content = `delta ${seq}`): SealedDelta => ({
+  ...{ seq, through: seq, since: 0, version: 1 },
+  body: Buffer.from(content),
+});
+
+/** A registered stream. */
+async function newStream() {
+  const url = await newDatabase();
+  const session = connect(url);
+  await register(session, 'stream', 'directory');
+  return {
+    session,
+    /** @returns whether PostgreSQL appended the deltas */
+    ships: async (deltas: readonly SealedDelta[], before?: SealedDelta) =>
+      (await ship(session, 'stream', deltas, before)) !== undefined,
+    logged: async () => {
+      await session.close();
+      const rows = await postgres.query<{ seq: string }>(
+        'SELECT seq FROM fm_entry ORDER BY position',
+        [],
+        url,
+      );
+      return rows.map(({ seq }) => Number(seq));
+    },
+  };
+}
+
+describe('the fence of a stream', () => {
+  it('appends each delta once, and in order', async () => {
+    const { ships, logged } = await newStream();
+    expect(await ships([delta(2)], delta(1))).toBe(false);
+    expect(await ships([delta(1)])).toBe(true);
+    expect(await ships([delta(1)])).toBe(false);
+    expect(await ships([delta(2), delta(3)], delta(1))).toBe(true);
+    expect(await ships([delta(2), delta(3)], delta(1))).toBe(false);
+    expect(await ships([delta(5)], delta(4))).toBe(false);
+    expect(await logged()).toEqual([1, 2, 3]);
+  });
+
+  it('appends nothing after a delta of a copied directory', async () => {
+    const { ships, logged } = await newStream();
+    expect(await ships([delta(1)])).toBe(true);
+    expect(await ships([delta(2)], delta(1, 'another delta 1'))).toBe(false);
+    expect(await logged()).toEqual([1]);
+  });
+
+  it('appends nothing to a closed stream', async () => {
+    const { session, ships, logged } = await newStream();
+    expect(await ships([delta(1)])).toBe(true);
+    await session.query(markDone('stream', 0));
+    expect(await ships([delta(2)], delta(1))).toBe(true);
+    await session.query(markDone('stream', 2));
+    expect(await ships([delta(3)], delta(2))).toBe(false);
+    expect(await logged()).toEqual([1, 2]);
   });
 });

@@ -1,5 +1,4 @@
-import { decodeBody, loggedMint } from '../../src/replication/entry.ts';
-import type { ReplicaSettings } from '../../src/replication/settings.ts';
+import { decodeBody, loggedMint, type ReplicaSettings } from '../../src/replication/entry.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';

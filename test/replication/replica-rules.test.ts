@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NewerEntry } from '../../src/replication/apply-entry.ts';
 import { encodeDelta } from '../../src/replication/delta.ts';
-import { encodeBody } from '../../src/replication/entry.ts';
+import { defaultSettings, encodeBody } from '../../src/replication/entry.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
-import { defaultSettings } from '../../src/replication/settings.ts';
 import {
   bucketOf,
   bucketWidth,

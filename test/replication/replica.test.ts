@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { defaultSettings, type ReplicaSettings } from '../../src/replication/settings.ts';
+import { defaultSettings, type ReplicaSettings } from '../../src/replication/entry.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { features, type Happening, History, happenings, people } from './history.ts';
 import { OneMachine } from './one-machine.ts';

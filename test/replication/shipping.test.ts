@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { defaultSettings } from '../../src/replication/settings.ts';
+import { defaultSettings } from '../../src/replication/entry.ts';
 import { needing } from '../support/needing.ts';
 import type { FaultKind } from './faulty-session.ts';
 import {

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SnapshotUnreadable } from '../../src/replication/load-snapshot.ts';
+import { SnapshotUnreadable } from '../../src/replication/snapshot.ts';
 import { readCarried } from '../../src/storage/lmdb/carried.ts';
 import { openDigestSecret } from '../../src/storage/lmdb/instances.ts';
 import { oldestReader } from '../../src/storage/lmdb/store-health.ts';

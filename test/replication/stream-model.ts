@@ -1,4 +1,4 @@
-import { decide, type Held, type KnownStream, type PostgresStream } from '../../src/replication/decide.ts';
+import { decide, type Held, type KnownStream, type PostgresStream } from '../../src/replication/streams.ts';
 
 /**
  * Searches all states of the streams of two nodes. Packets arrive, deltas are sealed, shipped and acknowledged, answers are lost,

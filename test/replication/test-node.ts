@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { defaultSettings, type ReplicaSettings } from '../../src/replication/entry.ts';
 import type { NodeTold } from '../../src/replication/node-parts.ts';
+import { checkSamePostgres } from '../../src/replication/postgres/checks.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
-import { checkSamePostgres } from '../../src/replication/postgres/layout.ts';
 import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
 import { createTables } from '../../src/replication/postgres/schema.ts';
+import type { Run } from '../../src/replication/postgres/session.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
-import type { Run } from '../../src/replication/postgres/statement.ts';
 import { Replica } from '../../src/replication/replica.ts';
 import { ReplicaNode } from '../../src/replication/replica-node.ts';
-import { defaultSettings, type ReplicaSettings } from '../../src/replication/settings.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

@@ -1,9 +1,8 @@
 import { beforeEach, expect, onTestFinished } from 'vitest';
-import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
+import { makeSnapshot, trimLogs } from '../../src/replication/log-upkeep.ts';
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import { readPostgres } from '../../src/replication/postgres/postgres-report.ts';
-import type { Statement } from '../../src/replication/postgres/statement.ts';
-import { trimLogs } from '../../src/replication/trim-logs.ts';
+import type { Statement } from '../../src/replication/postgres/session.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { needing } from '../support/needing.ts';

@@ -1,8 +1,7 @@
 import { cpSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { findLoss, forgetNode } from '../../src/replication/postgres/forget-node.ts';
-import { readPostgres } from '../../src/replication/postgres/postgres-report.ts';
-import { postgresWarnings } from '../../src/replication/postgres/postgres-warnings.ts';
+import { postgresWarnings, readPostgres } from '../../src/replication/postgres/postgres-report.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import {

@@ -5,7 +5,7 @@ import { checkNoJournal, checkPrepared, isCopy } from '../../accounts/prepare.ts
 import type { Terminal } from '../../cli/command.ts';
 import { checkTlsTime, readTls } from '../../http/tls.ts';
 import { checkIsCopy, isAway } from '../../replication/accounts/join-postgres.ts';
-import { checkSamePostgres } from '../../replication/postgres/layout.ts';
+import { checkSamePostgres } from '../../replication/postgres/checks.ts';
 import { readPostgresKey } from '../../replication/postgres/postgres-key.ts';
 import { authority, parseAddress } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';

@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../../accounts/prepare.ts';
 import type { Given, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
-import { adopt } from '../../replication/adoption/adopt.ts';
-import { type Adopted, AdoptionRefused, adoptReplica } from '../../replication/adoption/fill.ts';
-import type { Holding } from '../../replication/adoption/holding.ts';
+import { type Adopted, AdoptionRefused, adopt, adoptReplica } from '../../replication/adoption/adopt.ts';
 import {
+  type Holding,
   type NodeStores,
   type Source,
   setAsideFolder,
   sourcesIn,
 } from '../../replication/adoption/set-aside.ts';
-import type { Uploaded } from '../../replication/log-snapshots.ts';
+import type { Uploaded } from '../../replication/log-upkeep.ts';
 import { isSealed, type PostgresKey, readSecret } from '../../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../../replication/postgres/postgres-url.ts';
 import { Spool } from '../../replication/spool.ts';

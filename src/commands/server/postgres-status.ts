@@ -1,16 +1,16 @@
 import type { Given, Terminal } from '../../cli/command.ts';
 import { contextOf } from '../../cli/context.ts';
 import { makeTable, recordText, type Screen, show } from '../../cli/show.ts';
+import { checkPostgres } from '../../replication/postgres/checks.ts';
 import type { Connection } from '../../replication/postgres/connection.ts';
-import { checkPostgres } from '../../replication/postgres/layout.ts';
 import { isSealed, readPostgresKey, readSecret } from '../../replication/postgres/postgres-key.ts';
 import {
   type LogLength,
   type NodeReport,
   type PostgresReport,
+  postgresWarnings,
   readPostgres,
 } from '../../replication/postgres/postgres-report.ts';
-import { postgresWarnings } from '../../replication/postgres/postgres-warnings.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { withPostgres } from '../../serve/postgres-connection.ts';
 import { postgresSettings } from './server-flags.ts';

@@ -1,7 +1,7 @@
 import type { Terminal } from '../../cli/command.ts';
 import { Failure } from '../../cli/failure.ts';
 import { interruptible, Progress } from '../../cli/progress.ts';
-import type { Uploaded } from '../../replication/log-snapshots.ts';
+import type { Uploaded } from '../../replication/log-upkeep.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { type Done, Interrupted, Pace } from '../../storage/backup/pace.ts';
 

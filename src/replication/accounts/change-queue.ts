@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Plan } from '../../accounts/store/account-store.ts';
+import { storeAway } from '../../accounts/store/committed.ts';
 import { Layer } from '../../accounts/store/layer.ts';
 import { ApiError, postgresAway } from '../../contract/errors.ts';
+import { currentSpan, inSpan, type PartOfSpan, type Span } from '../../runtime/spans.ts';
 import type { CommitWatch } from '../../storage/lmdb/store-health.ts';
-import { LogGap } from '../postgres/follower.ts';
-import { isSameEntry, newLogId } from '../postgres/log-position.ts';
+import { isSameEntry, LogGap, newLogId } from '../postgres/follower.ts';
 import { PostgresError } from '../postgres/postgres-error.ts';
-import type { Run, Statement } from '../postgres/statement.ts';
+import type { Run, Statement } from '../postgres/session.ts';
 import { type AccountsFollower, patienceMs, type Shared } from './accounts-follower.ts';
 import { type History, lockHistory, writeChange } from './control-statements.ts';
 import { repairMark } from './copy.ts';
 import type { AccountChange } from './record-codec.ts';
-import { WaitingPlan } from './waiting-plan.ts';
 
 /** Maximum number of waiting plans. Each holds a request. */
 const maxWaiting = 10_000;
@@ -237,4 +237,64 @@ export class ChangeQueue {
 /** Whether the data is at fault, not the server: invalid data, a constraint, or a program limit. */
 function isOfData(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
+}
+
+/** Marks the spans of PostgreSQL in a trace. */
+export const inPostgres: PartOfSpan = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
+
+/** A plan that waits for a transaction. */
+class WaitingPlan {
+  /** Monotonic, ms. */
+  readonly since: number;
+  readonly done: Promise<unknown>;
+  readonly #plan: Plan<unknown>;
+  readonly #span = currentSpan();
+  /** From the end of the plan to the end of the transaction. */
+  #commit: Span | undefined;
+  #resolve: (value: unknown) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #isSettled = false;
+
+  constructor(plan: Plan<unknown>, since: number) {
+    this.#plan = plan;
+    this.since = since;
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Whether the caller has been answered. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /**
+   * Runs the plan on the current draft, and adds its writes.
+   * @param canKeep whether the node can store writes
+   * @returns a function that answers the caller
+   */
+  run(drafted: Layer, canKeep: boolean): () => void {
+    const draft = new Layer(drafted);
+    try {
+      const result = inSpan(this.#span, () => this.#plan(draft));
+      this.#commit ??= this.#span?.part('commit accounts', inPostgres);
+      if (!draft.isEmpty && !canKeep) throw storeAway();
+      if (!draft.isEmpty) drafted.write(draft.writes);
+      return () => this.#settle(() => this.#resolve(result));
+    } catch (error) {
+      return () => this.refuse(error);
+    }
+  }
+
+  refuse(error: unknown): void {
+    this.#settle(() => this.#reject(error), error);
+  }
+
+  #settle(answer: () => void, error?: unknown): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#commit?.end(error);
+    answer();
+  }
 }

@@ -1,9 +1,8 @@
 import type { PostgresSession } from '../postgres/connection.ts';
-import type { LogRead } from '../postgres/follower.ts';
-import type { LogPosition } from '../postgres/log-position.ts';
+import type { LogPosition, LogRead } from '../postgres/follower.ts';
 import { noHead } from '../postgres/postgres-error.ts';
+import type { Run, Statement } from '../postgres/session.ts';
 import { postgresNow } from '../postgres/shared-clock.ts';
-import type { Run, Statement } from '../postgres/statement.ts';
 import type { StoredChange, StoredRecord } from './record-codec.ts';
 
 /** The changes from a version to the last. */

@@ -10,8 +10,7 @@ import {
   type TableName,
 } from '../../storage/lmdb/accounts.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
-import type { LogContent } from '../postgres/follower.ts';
-import type { LogPosition } from '../postgres/log-position.ts';
+import type { LogContent, LogPosition } from '../postgres/follower.ts';
 import type { AccountChange } from './record-codec.ts';
 
 /**

@@ -1,9 +1,9 @@
+import { checkNotBeingFilled, checkPostgres } from '../postgres/checks.ts';
 import type { Connection } from '../postgres/connection.ts';
-import { checkNotBeingFilled, checkPostgres } from '../postgres/layout.ts';
 import { PostgresUnfit } from '../postgres/postgres-error.ts';
 import { isSealed, type PostgresKey, readSecret, storedSecret } from '../postgres/postgres-key.ts';
 import { silentAfterMs } from '../postgres/postgres-report.ts';
-import type { Run } from '../postgres/statement.ts';
+import type { Run } from '../postgres/session.ts';
 import { RecordCodec, type StoredRecord, secretTables } from './record-codec.ts';
 
 /**

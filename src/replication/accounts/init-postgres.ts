@@ -1,12 +1,11 @@
 import { type FirstCredentials, firstRecords, type Preparation } from '../../accounts/prepare.ts';
+import { checkPlace, notMade } from '../postgres/checks.ts';
 import type { Connection } from '../postgres/connection.ts';
-import { checkPlace, notMade } from '../postgres/init-checks.ts';
-import { logStart, newLogId } from '../postgres/log-position.ts';
+import { logStart, newLogId } from '../postgres/follower.ts';
 import { PostgresError } from '../postgres/postgres-error.ts';
-import type { PostgresKey } from '../postgres/postgres-key.ts';
-import { storedSecret } from '../postgres/postgres-key.ts';
+import { type PostgresKey, storedSecret } from '../postgres/postgres-key.ts';
 import { createTables, type NewPostgres } from '../postgres/schema.ts';
-import type { Statement } from '../postgres/statement.ts';
+import type { Statement } from '../postgres/session.ts';
 import { writeChange } from './control-statements.ts';
 import { isOwn } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';

@@ -14,8 +14,8 @@ import {
 import { createAtomically } from '../../storage/lmdb/data-directory.ts';
 import { accountsLayout, currentLayout } from '../../storage/lmdb/layout.ts';
 import { openSpoolStore, openUsageTables } from '../../storage/lmdb/usage.ts';
+import { checkId, PostgresBeingFilled } from '../postgres/checks.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
-import { checkId, PostgresBeingFilled } from '../postgres/layout.ts';
 import { PostgresEmpty, PostgresError } from '../postgres/postgres-error.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
 import { readAccounts } from './control-statements.ts';

@@ -1,7 +1,6 @@
 import type { Write } from '../../accounts/store/account-store.ts';
 import { accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
-import type { LogEntry, Whole } from '../postgres/follower.ts';
-import type { LogPosition } from '../postgres/log-position.ts';
+import type { LogEntry, LogPosition, Whole } from '../postgres/follower.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
 
 /** A change of the accounts. Its position is the resulting version. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { Write } from '../../accounts/store/account-store.ts';
 import { isPresent } from '../../runtime/files.ts';
 import {
   type AccountTables,
@@ -12,25 +13,19 @@ import { type LmdbEnvironment, transact } from '../../storage/lmdb/lmdb.ts';
 import { allMessages } from '../../storage/lmdb/messages.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/usage.ts';
 import { newCopy } from '../accounts/copy.ts';
-import { CountedMessages } from '../counted-messages.ts';
-import { checkPlace } from '../postgres/init-checks.ts';
-import { newLogId } from '../postgres/log-position.ts';
-import { storedSecret } from '../postgres/postgres-key.ts';
-import { ReplicaState } from '../replica-state.ts';
-import type { ReplicaSettings } from '../settings.ts';
+import { RecordCodec } from '../accounts/record-codec.ts';
+import type { ReplicaSettings } from '../entry.ts';
+import { putParts, type Uploaded } from '../log-upkeep.ts';
+import { checkPlace, checkPostgres, idWhileFilled } from '../postgres/checks.ts';
+import type { PostgresSession } from '../postgres/connection.ts';
+import { type LogPosition, newLogId } from '../postgres/follower.ts';
+import { type PostgresKey, storedSecret } from '../postgres/postgres-key.ts';
+import { createTables } from '../postgres/schema.ts';
+import type { Run } from '../postgres/session.ts';
+import { CountedMessages, ReplicaState } from '../replica-state.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
-import {
-  type Adopted,
-  AdoptionRefused,
-  type Content,
-  checkUnused,
-  type Filling,
-  type FillingDeps,
-  fillPostgres,
-  postgresIdOf,
-} from './fill.ts';
-import { accountsIn } from './holding.ts';
+import { accountsIn, type Holding, type Source } from './set-aside.ts';
 
 interface AdoptionDeps extends FillingDeps {
   /** Locked, and not in use by a server. */
@@ -160,4 +155,238 @@ function checkState(
   throw new AdoptionRefused(
     `Cannot move this directory: it belongs to the database with the id ${own}, and this one ${other}; give the URL of that database. Nothing was changed`,
   );
+}
+
+/** The database must not take over this store; the message says why. */
+export class AdoptionRefused extends Error {
+  override readonly name = 'AdoptionRefused';
+}
+
+/** The result of a move. `records` and `usage` are missing if an earlier attempt moved them. */
+export interface Adopted {
+  readonly engine: string;
+  readonly records?: number;
+  readonly usage?: Uploaded;
+}
+
+/** The content of the new database, besides the parts of the snapshot and the accounts. */
+interface Filling extends Pick<Holding, 'engine' | 'place' | 'streams' | 'nodes'> {
+  /** Id of the database until it is complete: see `idWhileFilled`. */
+  readonly idMeanwhile: string;
+  /** Id of the snapshot with the usage. */
+  readonly snapshot: string;
+  /** The log entry that the snapshot has applied. */
+  readonly applied: LogPosition;
+  readonly directory: string;
+  /** The secret of the digests of instance ids, as stored. */
+  readonly secret: string;
+}
+
+interface FillingDeps {
+  readonly connection: PostgresSession;
+  readonly key: PostgresKey | undefined;
+  /** Accepts that a failover may lose commits. */
+  readonly allowAsynchronous?: boolean;
+  readonly onPart: (uploaded: Uploaded) => void;
+}
+
+/** Read once the database is reserved. */
+interface Content {
+  parts(): AsyncIterable<Buffer>;
+  uploaded?(): void;
+  accounts(): Iterable<Write>;
+}
+
+const recordsAStatement = 500;
+/** The accounts of a large installation take some seconds. */
+const deadlineMs = 600_000;
+
+/** The id of a database; `undefined` without tables. */
+async function postgresIdOf(connection: PostgresSession): Promise<string | undefined> {
+  const { rows } = await connection.query<{ found: string | null }>({
+    text: "SELECT to_regclass('fm_engine')::text AS found",
+  });
+  if (rows[0]?.found == null) return undefined;
+  return (await checkPostgres((statement) => connection.query(statement))).id;
+}
+
+/**
+ * Fills a database. It can be interrupted at any moment, and resumes when called again.
+ * @param hasTables whether an earlier attempt, or `postgres init`, has created the tables
+ * @throws {AdoptionRefused} the database is in use, or another directory is being moved into it
+ */
+async function fillPostgres(
+  { connection, key, onPart }: FillingDeps,
+  filling: Filling,
+  { parts, uploaded, accounts }: Content,
+  hasTables: boolean,
+): Promise<Adopted> {
+  const { engine, snapshot } = filling;
+  if (await claim(connection, filling, hasTables)) return { engine };
+  const usage = await putParts(connection, snapshot, parts(), onPart);
+  await connection.query({
+    text: 'DELETE FROM fm_snapshot_part WHERE snapshot = $1 AND part >= $2',
+    values: [snapshot, usage.parts],
+  });
+  uploaded?.();
+  const records = await complete(connection, filling, usage, accounts(), new RecordCodec(key));
+  return { engine, records, usage };
+}
+
+/**
+ * Reserves a database: creates the tables if there are none, and the snapshot for the usage. The commit confirms the state found, and
+ * waits for the standby.
+ * @returns whether the database already has the whole store
+ */
+function claim(
+  connection: PostgresSession,
+  { idMeanwhile, snapshot, applied, directory, secret }: Filling,
+  hasTables: boolean,
+): Promise<boolean> {
+  return connection.transaction(async (run) => {
+    if (!hasTables) await createTables(run, { id: idMeanwhile, secret });
+    await run({ text: "SELECT 1 FROM fm_head WHERE log = 'control' FOR UPDATE" });
+    const { rowCount: whole } = await run({
+      text: "UPDATE fm_snapshot SET bytes = bytes WHERE snapshot = $1 AND state = 'whole'",
+      values: [snapshot],
+    });
+    if (whole > 0) return true;
+    await checkUnused(run, snapshot);
+    await run({ text: 'UPDATE fm_engine SET secret = $1', values: [secret] });
+    await run({
+      text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory) VALUES ($1, $2, $3, 'building', $4)
+             ON CONFLICT (snapshot) DO UPDATE SET at = now(), position = excluded.position, id = excluded.id`,
+      values: [snapshot, applied.position, applied.id, directory],
+    });
+    return false;
+  });
+}
+
+/**
+ * Checks that a database contains nothing but an unfinished move.
+ * @param snapshot of the move, if any
+ * @throws {AdoptionRefused}
+ */
+async function checkUnused(run: Run, snapshot = ''): Promise<void> {
+  const { rows } = await run<{ what: string }>({
+    text: `SELECT 'accounts' AS what FROM fm_head WHERE log = 'control' AND position > 0
+      UNION ALL SELECT 'usage' FROM fm_head WHERE log = 'data' AND position > 0
+      UNION ALL SELECT 'nodes' WHERE EXISTS (SELECT 1 FROM fm_node) OR EXISTS (SELECT 1 FROM fm_stream)
+      UNION ALL SELECT 'a store that another directory has begun to move' WHERE EXISTS (
+        SELECT 1 FROM fm_snapshot WHERE snapshot <> $1)`,
+    values: [snapshot],
+  });
+  if (rows[0] === undefined) return;
+  throw new AdoptionRefused(
+    `Cannot move a store into this database: it has ${rows[0].what}; use a separate database for each cluster. Nothing was changed`,
+  );
+}
+
+/**
+ * Adds the accounts, and starts the log with the uploaded usage. It is one transaction, so that the database has either nothing of a
+ * store or all of it.
+ * @returns the number of records
+ */
+function complete(
+  connection: PostgresSession,
+  filling: Filling,
+  { bytes }: Uploaded,
+  accounts: Iterable<Write>,
+  codec: RecordCodec,
+): Promise<number> {
+  const { engine, snapshot, applied, place } = filling;
+  return connection.transaction(async (run) => {
+    await run({ text: 'SELECT 1 FROM fm_head ORDER BY log FOR UPDATE' });
+    await checkUnused(run, snapshot);
+    const count = await putRecords(run, accounts, codec);
+    await putStreams(run, filling);
+    const head = 'UPDATE fm_head SET position = $2, id = $3 WHERE log = $1';
+    await run({ text: head, values: ['control', place.version, place.id] });
+    await run({
+      text: "INSERT INTO fm_change (version, id, writes) VALUES ($1, $2, '[]')",
+      values: [place.version, place.id],
+    });
+    await run({ text: head, values: ['data', applied.position, applied.id] });
+    await run({
+      text: "INSERT INTO fm_entry (position, id, kind) SELECT $1::bigint, $2::bigint, 'settings' WHERE $1::bigint > 0",
+      values: [applied.position, applied.id],
+    });
+    await run({
+      text: "UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1",
+      values: [snapshot, bytes],
+    });
+    await run({ text: 'UPDATE fm_engine SET id = $1', values: [engine] });
+    return count;
+  }, deadlineMs);
+}
+
+async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCodec): Promise<number> {
+  const records = Array.from(accounts, (write) => codec.encode(write));
+  for (let from = 0; from < records.length; from += recordsAStatement) {
+    const some = records.slice(from, from + recordsAStatement);
+    await run({
+      text: `INSERT INTO fm_record ("table", key, value)
+             SELECT * FROM unnest($1::text[], $2::text[], $3::text[])`,
+      values: [some.map(({ table }) => table), some.map(({ key }) => key), some.map(({ value }) => value!)],
+    });
+  }
+  return records.length;
+}
+
+/** Stores the streams. The digests of their last deltas are unknown: an empty digest means that only the number is compared. */
+async function putStreams(run: Run, { streams, nodes }: Filling): Promise<void> {
+  await run({
+    text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)
+           SELECT * FROM json_to_recordset($1::json) AS held (
+             stream text, directory text, seq bigint, through bigint, since bigint, version bigint, state text)`,
+    values: [JSON.stringify(streams)],
+  });
+  await run({
+    text: `INSERT INTO fm_node (directory, name, state, beat_at)
+           SELECT directory, name, state, to_timestamp(coalesce(beat, 0) / 1000)
+           FROM json_to_recordset($1::json) AS held (directory text, name text, state text, beat float8)`,
+    values: [JSON.stringify(nodes)],
+  });
+}
+
+interface FromReplicaDeps extends FillingDeps {
+  readonly source: Source;
+  readonly directory: string;
+  /** The HMAC key of digests, which is the database's. */
+  readonly secret: Buffer;
+}
+
+/**
+ * Fills an empty database with the content of a node, after the old database was lost. It keeps the id of the old one, so every node
+ * continues: one that is behind loads the snapshot, and ships its later deltas. It can be interrupted at any moment,
+ * and resumes when called again. Until it is finished, the database has another id, which nodes refuse.
+ * @throws {AdoptionRefused} the database has other content; nothing was changed
+ */
+export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
+  const { source, directory, connection, key } = deps;
+  const { engine, applied } = source.holding;
+  const idMeanwhile = idWhileFilled(engine);
+  const snapshot = `replica-${directory}`;
+  const found = await postgresIdOf(connection);
+  if (found === engine) {
+    const { rows } = await connection.query<{ filled: boolean }>({
+      text: `SELECT EXISTS (
+               SELECT 1 FROM fm_snapshot WHERE snapshot = $3 AND state = 'whole' AND position = $1 AND id = $2
+             ) AS filled FROM fm_entry WHERE position = $1 AND id = $2`,
+      values: [applied.position, applied.id, snapshot],
+    });
+    if (rows[0]?.filled) return { engine }; // The answer to an earlier attempt was lost.
+    if (rows[0] !== undefined)
+      throw new AdoptionRefused(
+        `Cannot fill this database: it already has all counts of this directory (id ${found}); start the nodes with it. Nothing was changed`,
+      );
+  }
+  if (found !== undefined && found !== idMeanwhile)
+    throw new AdoptionRefused(
+      `Cannot fill this database: it has other data of flagmeter (id ${found}); create an empty one, and give its URL to all nodes. Nothing was changed`,
+    );
+  if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
+  const secret = storedSecret(deps.secret, key);
+  const filling = { ...source.holding, idMeanwhile, snapshot, directory, secret };
+  return fillPostgres(deps, filling, source, found !== undefined);
 }

@@ -1,11 +1,9 @@
 /** Access to the PostgreSQL database shared by the nodes: its URL, sessions with the primary, and the schema. */
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { openSession } from './open-session.ts';
 import { PostgresError, sqlstateOf } from './postgres-error.ts';
 import { type PostgresAddress, type PostgresHost, showHost } from './postgres-url.ts';
-import type { Session } from './session.ts';
-import type { QueryResult, Run, Statement } from './statement.ts';
+import { openSession, type QueryResult, type Run, type Session, type Statement } from './session.ts';
 
 export interface ConnectionOptions {
   /** Name of the session in `pg_stat_activity` and in the log. */

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { PostgresUnfit, unfit } from './postgres-error.ts';
 import { silentAfterMs } from './postgres-report.ts';
-import type { Run } from './statement.ts';
+import type { Run } from './session.ts';
 
 /** What is lost with a node, as of its last heartbeat. */
 export interface NodeLoss {

@@ -1,4 +1,4 @@
-import type { Run } from './statement.ts';
+import type { Run } from './session.ts';
 
 export interface Replication {
   /** `synchronous_standby_names`. */

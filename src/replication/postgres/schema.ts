@@ -1,8 +1,74 @@
-import { dailySchema } from './daily-schema.ts';
-import type { Run } from './statement.ts';
+import type { Connection } from './connection.ts';
+import { noPostgres, PostgresUnfit, unfit } from './postgres-error.ts';
+import type { Run } from './session.ts';
 
-/** The layout of the tables below. A change increments it, and needs a step in `migrations.ts`. */
+/** The layout of the tables below. A change increments it, and needs a step in `migrations`. */
 export const postgresLayout = 2;
+
+export const dailyViews = 'flagmeter_reports';
+
+/**
+ * Names are those of the current accounts. The views hide everything else that they read, even from functions in a reader's query
+ * (security_barrier).
+ */
+const shown = `WITH environments AS (
+    SELECT (environment->>'number')::bigint AS environment, team.value::jsonb->>'name' AS team,
+      application.value::jsonb->>'id' AS application_id, application.value::jsonb->>'name' AS application,
+      environment->>'name' AS environment_name
+    FROM fm_record AS application CROSS JOIN jsonb_array_elements(application.value::jsonb->'environments') AS environment
+      LEFT JOIN fm_record AS team ON team."table" = 'teams' AND team.key = application.value::jsonb->>'teamId'
+    WHERE application."table" = 'applications')
+  SELECT environments.team, environments.application_id, environments.application,
+    environments.environment_name AS environment, daily.feature`;
+const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment, day) JOIN environments USING (environment)
+  WHERE written.position > 0`;
+
+/**
+ * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see replication/daily-export.ts. The schema
+ * of the views may already exist, because a role may lack the right to create one.
+ */
+const dailySchema = `
+CREATE TABLE fm_daily (
+  environment bigint NOT NULL,
+  day date NOT NULL,
+  feature text COLLATE "C" NOT NULL,
+  variant text COLLATE "C" NOT NULL,
+  checks bigint NOT NULL,
+  used bigint NOT NULL,
+  viewed bigint NOT NULL,
+  users bigint NOT NULL,
+  position bigint NOT NULL,
+  PRIMARY KEY (environment, day, feature, variant)
+);
+COMMENT ON TABLE fm_daily IS 'What each series counted on a day, as a replica at a position of the log had it. The variant is empty for a feature as a whole';
+
+CREATE TABLE fm_day (
+  environment bigint NOT NULL,
+  day date NOT NULL,
+  position bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (environment, day)
+);
+COMMENT ON TABLE fm_day IS 'The position at which all rows of a day of an environment were written; 0 before the first time';
+
+CREATE TABLE fm_export (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  position bigint NOT NULL DEFAULT 0,
+  day date NOT NULL DEFAULT '1970-01-01',
+  holder text NOT NULL DEFAULT '',
+  until timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 10);
+COMMENT ON TABLE fm_export IS 'One row: days up to this one are written, with all that the log says up to this position. holder: the directory whose node writes';
+
+INSERT INTO fm_export DEFAULT VALUES;
+DO $$ BEGIN
+     IF to_regnamespace('${dailyViews}') IS NULL THEN CREATE SCHEMA ${dailyViews}; END IF;
+   END $$;
+CREATE VIEW ${dailyViews}.daily_usage WITH (security_barrier) AS ${shown}, daily.variant, daily.day,
+     daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant <> '';
+COMMENT ON VIEW ${dailyViews}.daily_usage IS 'What each variant counted on each day (UTC) that is over';
+CREATE VIEW ${dailyViews}.daily_features WITH (security_barrier) AS ${shown}, daily.day,
+     daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant = '';
+COMMENT ON VIEW ${dailyViews}.daily_features IS 'What all variants of each feature counted on each day (UTC) that is over';`;
 
 /** For rows with constant updates: they stay in their page, and no index changes. */
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
@@ -160,4 +226,66 @@ export async function createTables(run: Run, { id, secret }: NewPostgres): Promi
     run({ text: schema }),
     run({ text, values: [id, postgresLayout, postgresLayout, secret] }),
   ]);
+}
+
+/** A step from the previous layout to `layout`. */
+export interface Migration {
+  readonly layout: number;
+  /** Versions that know this layout can use the tables after the step. */
+  readonly oldestLayout: number;
+  readonly statements: readonly string[];
+}
+
+/** All steps, in order. A step that old versions can use only adds columns with defaults, tables and indexes. */
+const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
+
+/** A node with a heartbeat within this time is running. */
+const aliveMs = 10_000;
+
+/**
+ * Migrates the tables to the latest layout, in one transaction. Nodes may run meanwhile, unless a step excludes their version.
+ * @param steps in order; the last leads to `target`
+ * @throws {PostgresUnfit} the tables are missing, their layout is newer, or running nodes would be excluded
+ */
+export function migrate(
+  connection: Connection,
+  steps = migrations,
+  target = postgresLayout,
+): Promise<{ readonly from: number; readonly to: number }> {
+  const migrated = connection.transaction(async (run) => {
+    const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
+      unfit,
+    );
+    const from = rows[0]?.layout;
+    if (from === undefined) throw noPostgres();
+    if (from > target)
+      throw new PostgresUnfit(
+        `The database has layout ${from}, and this version knows layouts up to ${target}: use a newer flagmeter`,
+      );
+    const due = steps.filter(({ layout }) => layout > from);
+    const oldest = Math.max(0, ...due.map(({ oldestLayout }) => oldestLayout));
+    await refuseToLeaveBehind(run, oldest);
+    for (const { layout, oldestLayout, statements } of due) {
+      for (const text of statements) void run({ text });
+      void run({
+        text: 'UPDATE fm_engine SET layout = $1, oldest_layout = $2',
+        values: [layout, oldestLayout],
+      });
+    }
+    return { from, to: due.at(-1)?.layout ?? from };
+  });
+  return migrated.catch(unfit);
+}
+
+async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {
+  const { rows } = await run<{ name: string; version: string }>({
+    text: `SELECT name, version FROM fm_node
+           WHERE layout < $1 AND state = 'up' AND beat_at > clock_timestamp() - $2 * interval '1 ms' ORDER BY name`,
+    values: [oldest, aliveMs],
+  });
+  if (rows.length === 0) return;
+  const nodes = rows.map(({ name, version }) => `${name} (flagmeter ${version})`).join(', ');
+  throw new PostgresUnfit(
+    `These nodes run a program that cannot use the new tables: ${nodes}; stop them first, then migrate again`,
+  );
 }

@@ -1,6 +1,6 @@
 import type { TimerClock } from '../../runtime/clock.ts';
 import { PostgresUnfit } from './postgres-error.ts';
-import type { Run } from './statement.ts';
+import type { Run } from './session.ts';
 
 /** Maximum difference from PostgreSQL's clock. Beyond it, a node manages nothing, because times shown to people and in tokens would be wrong. */
 export const maxSkewMs = 5000;

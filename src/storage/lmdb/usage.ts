@@ -46,8 +46,8 @@ export function usageTablesIn(lmdb: LmdbEnvironment): UsageTables {
 const replicaTables = [
   'replica', // Its own state, as JSON by name: see replica-state.ts.
   'streamSeries',
-  'messageTimes', // See counted-messages.ts.
-  'forgotten', // See erased.ts.
+  'messageTimes', // See `CountedMessages`.
+  'forgotten', // See `ForgottenPeople`.
   'erased',
 ] as const;
 

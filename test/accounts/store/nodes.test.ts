@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Draft, Write } from '../../../src/accounts/store/account-store.ts';
 import { repairMark } from '../../../src/replication/accounts/copy.ts';
 import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
-import type { QueryResult, Run } from '../../../src/replication/postgres/statement.ts';
+import type { QueryResult, Run } from '../../../src/replication/postgres/session.ts';
 import { readCopyState } from '../../../src/storage/lmdb/accounts.ts';
 import { cuttingRelay } from '../../replication/postgres/relay.ts';
 import { needing } from '../../support/needing.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { trimLogs } from '../../../src/replication/trim-logs.ts';
+import { trimLogs } from '../../../src/replication/log-upkeep.ts';
 import { needing } from '../../support/needing.ts';
 import { connect, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 

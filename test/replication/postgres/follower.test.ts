@@ -4,9 +4,10 @@ import {
   Follower,
   type LogEntry,
   type LogGap,
+  type LogPosition,
   type LogRead,
+  logStart,
 } from '../../../src/replication/postgres/follower.ts';
-import { type LogPosition, logStart } from '../../../src/replication/postgres/log-position.ts';
 
 type TestEntry = LogEntry<string>;
 

@@ -1,9 +1,14 @@
 import { beforeEach, expect } from 'vitest';
+import { checkPostgres } from '../../../src/replication/postgres/checks.ts';
 import type { Connection } from '../../../src/replication/postgres/connection.ts';
-import { checkPostgres } from '../../../src/replication/postgres/layout.ts';
-import { type Migration, migrate } from '../../../src/replication/postgres/migrations.ts';
 import { readPostgres } from '../../../src/replication/postgres/postgres-report.ts';
-import { createTables, postgresLayout, tableNames } from '../../../src/replication/postgres/schema.ts';
+import {
+  createTables,
+  type Migration,
+  migrate,
+  postgresLayout,
+  tableNames,
+} from '../../../src/replication/postgres/schema.ts';
 import { needing } from '../../support/needing.ts';
 import { opened } from '../../support/opened.ts';
 import { Postgres } from '../../support/postgres.ts';

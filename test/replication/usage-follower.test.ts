@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Refusal } from '../../src/replication/apply-entry.ts';
-import { Link } from '../../src/replication/link.ts';
-import { RefusedRows } from '../../src/replication/refused-rows.ts';
+import { Link } from '../../src/replication/node-parts.ts';
+import { RefusedRows } from '../../src/replication/usage-follower.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { needing } from '../support/needing.ts';

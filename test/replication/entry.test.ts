@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeBody, encodeBody } from '../../src/replication/entry.ts';
-import { defaultSettings, settingsAfter } from '../../src/replication/settings.ts';
+import { decodeBody, defaultSettings, encodeBody, settingsAfter } from '../../src/replication/entry.ts';
 
 const before = { ...defaultSettings, features: 3, exposureDays: 7 };
 

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
-import type { PostgresReport, ServerFacts } from '../../../src/replication/postgres/postgres-report.ts';
-import { postgresWarnings } from '../../../src/replication/postgres/postgres-warnings.ts';
+import {
+  type PostgresReport,
+  postgresWarnings,
+  type ServerFacts,
+} from '../../../src/replication/postgres/postgres-report.ts';
 
 it.each<[Partial<ServerFacts>, string]>([
   [{ major: 14, version: '14.2' }, 'The server is PostgreSQL 14.2; use 15 or later'],

@@ -4,7 +4,7 @@ import {
   decide,
   type KnownStream,
   type PostgresStream,
-} from '../../src/replication/decide.ts';
+} from '../../src/replication/streams.ts';
 
 /** A stream whose delta `n` has the digest `n`. */
 function known(sealed: number, acknowledged: number, kept = 1, isOwn = true): KnownStream {

@@ -19,7 +19,7 @@ import { listenToSignals, type Signals, stopService } from '../serve/signals.ts'
 import { openAccountTables } from '../storage/lmdb/accounts.ts';
 import { type DataLock, lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
-import { writeHistory } from './history.ts';
+import { type Progress, writeHistory } from './history.ts';
 import { makeShop, recordUses, shopAge } from './shop.ts';
 import { Story, samplePeople } from './story.ts';
 import { Traffic } from './traffic.ts';
@@ -235,13 +235,6 @@ function removeAbandoned(parent: string, now: number): void {
       rmSync(directory, { recursive: true, force: true });
     } catch {}
   }
-}
-
-/** Reports how far the store is filled. */
-export interface Progress {
-  days(done: number, total: number): void;
-  /** Removes what is replaced by the next output. */
-  end(): void;
 }
 
 /** Days between two lines of plain output. */

@@ -14,7 +14,6 @@ import { digestIdentity, openDigestSecret } from '../storage/lmdb/instances.ts';
 import type { LedgerLine } from '../storage/lmdb/ledger.ts';
 import type { Environment, KeyRefusals } from '../storage/lmdb/records.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import type { Progress } from './demo.ts';
 import type { DemoFlag } from './flags.ts';
 import { brokenSenders, type KeyName, ledgerSource, metrics, programs } from './programs.ts';
 import { Random, type Shares } from './random.ts';
@@ -27,6 +26,13 @@ const knownDays = 30;
 
 /** Buckets in a commit. More are slower: each new cell is searched for in the batch. */
 const spansPerCommit = 96;
+
+/** Reports how far the store is filled. */
+export interface Progress {
+  days(done: number, total: number): void;
+  /** Removes what is replaced by the next output. */
+  end(): void;
+}
 
 interface HistoryDeps {
   readonly usage: UsageTables;

@@ -2,9 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../runtime/clock.ts';
 import { HttpDriver } from './http-driver.ts';
-import type { Share } from './load-run.ts';
+import type { Outcome, Share, ThreadOutcome } from './load-run.ts';
 import type { LoadPlan } from './plan.ts';
-import type { Outcome, ThreadOutcome } from './run-load.ts';
 
 /** A thread of the load generator. It connects, reports that it is ready, and waits for the start before it sends. */
 

@@ -1,10 +1,9 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import type { TimerClock } from '../../runtime/clock.ts';
 import { increase } from '../../runtime/counts.ts';
-import { LoadRun, newSlot, type Share, type Slot } from './load-run.ts';
+import { LoadRun, newSlot, type Outcome, type Share, type Slot } from './load-run.ts';
 import type { GrpcPlan } from './plan.ts';
 import { mark } from './reports.ts';
-import type { Outcome } from './run-load.ts';
 
 /** Time to connect, milliseconds. */
 const connectMs = 10_000;

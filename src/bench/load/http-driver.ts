@@ -1,9 +1,8 @@
 import type { TimerClock } from '../../runtime/clock.ts';
 import { increase } from '../../runtime/counts.ts';
-import { LoadRun, newSlot, type Share, type Slot } from './load-run.ts';
+import { LoadRun, newSlot, type Outcome, type Share, type Slot } from './load-run.ts';
 import type { HttpPlan } from './plan.ts';
 import { responseReader } from './responses.ts';
-import type { Outcome } from './run-load.ts';
 
 /** State of a keep-alive connection, with at most one request in progress. */
 interface Connection extends Slot {

@@ -9,7 +9,7 @@ const openLoopPauseMs = 0.02;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /** The measurements of one thread: see `LoadReport`. */
-export interface Measured {
+interface Measured {
   readonly seconds: number;
   readonly rps: number;
   readonly sent: number;
@@ -20,6 +20,20 @@ export interface Measured {
   readonly others: Uint32Array;
   /** Number of missing responses. */
   readonly unanswered: number;
+}
+
+/** What one thread sent and received. */
+export interface Outcome extends Measured {
+  /** Number of successful requests by index of the request. */
+  readonly accepted: readonly number[];
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+/** The outcome of a thread, and its CPU time in seconds. */
+export interface ThreadOutcome extends Outcome {
+  readonly cpuSeconds: number;
+  /** From the first request to the last response, seconds. */
+  readonly elapsed: number;
 }
 
 /** A connection, or a stream of one, with at most one request in progress. Its times belong to the run. */

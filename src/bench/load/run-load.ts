@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { ThreadMessage, ThreadPlan } from './generator-thread.ts';
 import { Histogram } from './histogram.ts';
-import type { Measured } from './load-run.ts';
+import type { ThreadOutcome } from './load-run.ts';
 import type { LoadPlan, LoadReport } from './plan.ts';
 
 /**
@@ -57,20 +57,6 @@ function receive<Kind extends ThreadMessage['kind']>(
     thread.once('error', reject);
     thread.once('exit', () => reject(new Error('The load generator stopped unexpectedly')));
   });
-}
-
-/** What one thread sent and received. */
-export interface Outcome extends Measured {
-  /** Number of successful requests by index of the request. */
-  readonly accepted: readonly number[];
-  readonly errors: Readonly<Record<string, number>>;
-}
-
-/** The outcome of a thread, and its CPU time in seconds. */
-export interface ThreadOutcome extends Outcome {
-  readonly cpuSeconds: number;
-  /** From the first request to the last response, seconds. */
-  readonly elapsed: number;
 }
 
 export function combine(loop: LoadReport['loop'], outcomes: readonly ThreadOutcome[]): LoadReport {

@@ -1,4 +1,4 @@
-import { icon } from '../../src/auth/browser/pages/icon.ts';
+import { icon } from '../../src/auth/browser/pages/page.ts';
 
 /** A document in the list of documents. */
 export interface DocsEntry {

@@ -197,7 +197,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'may run only its own script, call only the configured hosts, and not be framed',
   },
   'request-origin': {
-    file: 'src/auth/console/caller.ts',
+    file: 'src/auth/console-session.ts',
     text: "if (site !== undefined || isTold) return site === 'same-origin';",
     without: 'if (site !== undefined || isTold) return true;',
     test: 'test/console/host/session.test.ts',

@@ -3,9 +3,11 @@ import type { Group, Json } from '../http/endpoint.ts';
 import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Reply, Route } from '../http/types.ts';
-import { authenticatorPageEndpoints } from './browser/account/authenticator-page.ts';
-import { linkPageEndpoints } from './browser/account/link-page.ts';
-import { passkeyPageEndpoints } from './browser/account/passkey-page.ts';
+import {
+  authenticatorPageEndpoints,
+  linkPageEndpoints,
+  passkeyPageEndpoints,
+} from './browser/account-pages.ts';
 import { authorizeEndpoints } from './browser/authorize.ts';
 import { devicePageEndpoints } from './browser/device-page.ts';
 import { endSessionEndpoints } from './browser/end-session.ts';
@@ -82,7 +84,6 @@ export const metadata = {
   endpoints: [...discoveryEndpoints, jwksEndpoint],
 };
 
-/** Sign-in, and the endpoints for servers and devices. */
 export const accountEndpoints = [signIn, providers, clientTokens];
 
 /** The endpoints that pages of other origins may not call, unless an answer allows it. */
@@ -94,7 +95,6 @@ export const authDescription: Group<Services> = {
   endpoints: [documentEndpoint('/connect/openapi.json', describeAuthHost)],
 };
 
-/** The OpenAPI 3.1 document of the auth host. */
 export function describeAuthHost({ issuer }: Pick<Services, 'issuer'>): Json {
   const host = {
     title: 'flagmeter: auth host',

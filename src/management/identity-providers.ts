@@ -13,8 +13,7 @@ import { passkeysOf } from '../accounts/passkeys.ts';
 import { hasPassword } from '../accounts/passwords.ts';
 import { mayUsePassword, requiredProvider } from '../accounts/sign-in-policy.ts';
 import type { Reader } from '../accounts/store/account-store.ts';
-import { checkProvider } from '../auth/sso/check-provider.ts';
-import type { Issuers } from '../auth/sso/issuers.ts';
+import { checkProvider, type Issuers } from '../auth/sso/issuers.ts';
 import { type Providers, urlsOf } from '../auth/sso/providers.ts';
 import { ApiError } from '../contract/errors.ts';
 import {

@@ -3,7 +3,7 @@ import { resetLinkMs } from '../accounts/invitations.ts';
 import { accountEndpoints, authDescription, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
 import type { PageServices } from '../auth/browser/forms/posted-form.ts';
 import { invitationUrl } from '../auth/browser/invitation-page.ts';
-import { type ConsoleCallers, createConsoleCallers } from '../auth/console/caller.ts';
+import { ConsoleCallers } from '../auth/console-session.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
 import { provePassword } from '../auth/factors/sign-in.ts';
 import { ClientFailures, clientOrigins } from '../auth/oauth/clients.ts';
@@ -102,7 +102,7 @@ function tokenParts(parts: Core, issuer: string, audience: string, totals: Token
     issuerKeys: new IssuerKeys(parts),
     devices: new DeviceCodes({ accountStore, clock, randomBytes }),
   };
-  return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
+  return { ...tokens, validate: createValidation(tokens), console: new ConsoleCallers(tokens) };
 }
 
 function authRoutes(tokens: TokenParts): readonly Route[] {
@@ -171,7 +171,7 @@ function managementDeps(core: Core, tokens: TokenParts, status: ServiceStatus): 
     issuers: core.issuers,
     authUrl: tokens.issuer,
     issuerRules: { allowPrivate: config.issuerAllowPrivate },
-    authenticate: createBearer(tokens, tokens.console.claimsOf),
+    authenticate: createBearer(tokens, (request) => tokens.console.claimsOf(request)),
     latestUnattributed: core.counting.ledger.latestUnattributed,
     refusedTokens: () => refusedTokens(usage, clock.now()),
     status: () => status.now(),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beginConsoleSession } from '../../src/auth/console/session.ts';
+import { beginConsoleSession } from '../../src/auth/console-session.ts';
 import { endSession } from '../../src/auth/oauth/sessions.ts';
 import { startSignIn } from '../../src/auth/oauth/sign-ins.ts';
 import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';

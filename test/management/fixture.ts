@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AccountDraft } from '../../src/accounts/account-draft.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { createConsoleCallers } from '../../src/auth/console/caller.ts';
+import { ConsoleCallers } from '../../src/auth/console-session.ts';
 import { provePassword } from '../../src/auth/factors/sign-in.ts';
 import { endSessionsOf } from '../../src/auth/oauth/sessions.ts';
 import { type AccessClaims, issueAccessToken } from '../../src/auth/oauth/tokens.ts';
@@ -58,9 +58,10 @@ export interface ManageFixture extends AuthFixture {
 
 /** What endpoints need to know their callers. @param rate and burst of a client, requests per second; default unlimited */
 export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {
+  const callers = new ConsoleCallers(settings);
   return {
     directory,
-    authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
+    authenticate: createBearer(settings, (request) => callers.claimsOf(request)),
     freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     authTimeOf: ({ iat }: AccessClaims) => iat,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beginConsoleSession } from '../../src/auth/console/session.ts';
+import { beginConsoleSession } from '../../src/auth/console-session.ts';
 import { startSession } from '../../src/auth/oauth/sessions.ts';
 import { issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { exampleTime } from '../../src/contract/shapes/fields.ts';

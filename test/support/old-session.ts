@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
-import { beginConsoleSession } from '../../src/auth/console/session.ts';
+import { beginConsoleSession } from '../../src/auth/console-session.ts';
 import { startSession } from '../../src/auth/oauth/sessions.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { testHealth } from '../accounts/fixture.ts';

@@ -1,6 +1,7 @@
 /*
  * src/auth/browser: the pages of the auth host. authorize.ts decides the next page of an authorization request, or issues a code. pages has
- * their HTML, forms reads what they send, account has the pages that change how a user signs in, and sso leads to providers and back.
+ * their HTML, forms reads what they send, account-pages.ts has the pages that change how a user signs in, and sso leads to providers and
+ * back.
  */
 import { isOfKnownReceiver } from '../../accounts/redirect-uris.ts';
 import { ApiError } from '../../contract/errors.ts';
@@ -48,7 +49,7 @@ export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authoriz
     summary: 'Sign in a user to a client',
     query: authorizationParameters,
     answers,
-    bind: (settings) => (request) => answerPage(settings, request, answerRequest),
+    bind: (services) => (request) => answerPage(services, request, answerRequest),
   },
   POST: {
     operationId: 'postAuthorization',
@@ -62,23 +63,23 @@ export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authoriz
       429: 'The page again: too many attempts have failed.',
       503: 'The page again: the service is busy.',
     },
-    bind: (settings) => (request) =>
+    bind: (services) => (request) =>
       request.query === ''
-        ? sendOn(request).catch((error) => refuse(settings, error))
-        : answerPage(settings, request, answerForm),
+        ? sendOn(request).catch((error) => refuse(services, error))
+        : answerPage(services, request, answerForm),
   },
 });
 
 async function answerPage(
-  settings: PageServices,
+  services: PageServices,
   request: Request,
-  answer: (settings: PageServices, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
+  answer: (services: PageServices, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
 ): Promise<Reply> {
   try {
-    const asked = await readRequest(settings, request);
-    return 'page' in asked ? asked.page : await answer(settings, request, asked);
+    const asked = await readRequest(services, request);
+    return 'page' in asked ? asked.page : await answer(services, request, asked);
   } catch (error) {
-    return refuse(settings, error);
+    return refuse(services, error);
   }
 }
 
@@ -89,15 +90,15 @@ async function answerPage(
  * @throws {UnknownReturnAddress}
  */
 async function readRequest(
-  settings: PageServices,
+  services: PageServices,
   request: Request,
 ): Promise<AuthorizationRequest | { readonly page: Reply }> {
   try {
-    return readAuthorizationRequest(settings, request.query);
+    return readAuthorizationRequest(services, request.query);
   } catch (error) {
     if (!(error instanceof AuthorizationError) || error.to.silent) throw error;
-    const browser = new BrowserCookie(settings.issuer).read(request);
-    if ((await currentSignIn(settings, browser)) !== undefined) throw error;
+    const browser = new BrowserCookie(services.issuer).read(request);
+    if ((await currentSignIn(services, browser)) !== undefined) throw error;
     return { page: failurePage(400, error.message) };
   }
 }
@@ -124,22 +125,22 @@ function refuse({ issuer }: PageServices, error: unknown): Reply {
  * @throws {AuthorizationError}
  */
 async function answerRequest(
-  settings: PageServices,
+  services: PageServices,
   request: Request,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
-  const browser = new BrowserCookie(settings.issuer).read(request);
-  const signIn = await currentSignIn(settings, browser);
-  const standing = await standingOf(settings, asked, signIn);
-  if (asked.prompt.has('none')) return answerSilently(settings, asked, standing);
-  const page = formPage(settings, request, asked);
+  const browser = new BrowserCookie(services.issuer).read(request);
+  const signIn = await currentSignIn(services, browser);
+  const standing = await standingOf(services, asked, signIn);
+  if (asked.prompt.has('none')) return answerSilently(services, asked, standing);
+  const page = formPage(services, request, asked);
   switch (standing.next) {
     case 'code':
-      return answerWithCode(settings, asked, standing.signIn);
+      return answerWithCode(services, asked, standing.signIn);
     case 'confirm':
       return confirmPage(page, standing.signIn.user.email);
     case 'step':
-      return stepPage(settings, page, standing.signIn);
+      return stepPage(services, page, standing.signIn);
     case 'sign-in':
       return loginPage(page, asked.loginHint ?? signIn?.user.email ?? '');
     case 'other-account':
@@ -152,20 +153,19 @@ type Standing =
   | { readonly next: 'code' | 'confirm' | 'step'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
 
-/** Decides the next step for a browser with this sign-in. */
 async function standingOf(
-  settings: PageServices,
+  services: PageServices,
   asked: AuthorizationRequest,
   signIn: CurrentSignIn | undefined,
 ): Promise<Standing> {
   const { client, prompt, redirectUri } = asked;
-  if (signIn === undefined || prompt.has('login') || isTooOld(settings, asked, signIn))
+  if (signIn === undefined || prompt.has('login') || isTooOld(services, asked, signIn))
     return { next: 'sign-in' };
-  if (asked.idTokenHint !== null && (await meantUser(settings, asked)) !== signIn.user.id)
+  if (asked.idTokenHint !== null && (await meantUser(services, asked)) !== signIn.user.id)
     return { next: 'sign-in' };
   if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
   if (signIn.missing !== undefined) return { next: 'step', signIn };
-  const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
+  const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${services.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
   // Another program may listen there. It must not get a code without the user's confirmation (RFC 8252 §8.6).
   return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
@@ -173,7 +173,7 @@ async function standingOf(
 
 /** @throws {AuthorizationError} `login_required`, `interaction_required` (OpenID Connect Core §3.1.2.6) */
 function answerSilently(
-  settings: PageServices,
+  services: PageServices,
   asked: AuthorizationRequest,
   standing: Standing,
 ): Promise<Reply> {
@@ -182,7 +182,7 @@ function answerSilently(
   };
   switch (standing.next) {
     case 'code':
-      return answerWithCode(settings, asked, standing.signIn);
+      return answerWithCode(services, asked, standing.signIn);
     case 'confirm':
       return refuse('interaction_required', 'The user must confirm a redirect URI that is not https');
     case 'step':
@@ -194,7 +194,7 @@ function answerSilently(
 
 /** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
 async function answerWithCode(
-  settings: PageServices,
+  services: PageServices,
   asked: AuthorizationRequest,
   { key: signIn, user, authTime, authentication }: CurrentSignIn,
 ): Promise<Reply> {
@@ -211,7 +211,7 @@ async function answerWithCode(
     authentication,
   };
   try {
-    return codeReply(asked, await issueCode(settings, granted), settings.issuer);
+    return codeReply(asked, await issueCode(services, granted), services.issuer);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     throw new AuthorizationError('temporarily_unavailable', 'The service cannot store the code now', asked);
@@ -228,10 +228,10 @@ function isTooOld(
 
 /** The id of the user in a client's `id_token_hint`; `undefined` without a valid hint. */
 async function meantUser(
-  settings: PageServices,
+  services: PageServices,
   { idTokenHint }: AuthorizationRequest,
 ): Promise<string | undefined> {
-  return idTokenHint === null ? undefined : (await readIdTokenHint(settings, idTokenHint))?.sub;
+  return idTokenHint === null ? undefined : (await readIdTokenHint(services, idTokenHint))?.sub;
 }
 
 /**
@@ -240,71 +240,70 @@ async function meantUser(
  * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
 async function answerForm(
-  settings: PageServices,
+  services: PageServices,
   request: Request,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
-  const posted = await readPostedForm(settings, request, asked);
+  const posted = await readPostedForm(services, request, asked);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
     case 'cancel':
       throw new AuthorizationError('access_denied', 'The user cancelled the sign-in', asked);
     case 'switch':
-      return loginPage(formPage(settings, request, asked), '');
+      return loginPage(formPage(services, request, asked), '');
     case 'continue':
-      return answerContinue(settings, posted, asked);
+      return answerContinue(services, posted, asked);
     case 'enrolled':
-      return answerEnrolled(settings, posted, asked);
+      return answerEnrolled(services, posted, asked);
     default:
-      return answerSignIn(settings, posted, asked);
+      return answerSignIn(services, posted, asked);
   }
 }
 
 /** The sign-in may have ended since the page was shown. */
 async function answerContinue(
-  settings: PageServices,
+  services: PageServices,
   { request, browser }: PostedForm,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
-  const standing = await standingOf(settings, asked, await currentSignIn(settings, browser));
+  const standing = await standingOf(services, asked, await currentSignIn(services, browser));
   if (standing.next === 'step')
-    return stepPage(settings, formPage(settings, request, asked), standing.signIn);
-  if ('signIn' in standing) return answerWithCode(settings, asked, standing.signIn);
-  return loginPage(formPage(settings, request, asked), asked.loginHint ?? '');
+    return stepPage(services, formPage(services, request, asked), standing.signIn);
+  if ('signIn' in standing) return answerWithCode(services, asked, standing.signIn);
+  return loginPage(formPage(services, request, asked), asked.loginHint ?? '');
 }
 
 async function answerSignIn(
-  settings: PageServices,
+  services: PageServices,
   posted: PostedForm,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
-  const result = await signInByForm(settings, posted);
+  const result = await signInByForm(services, posted);
   if ('reply' in result) return result.reply;
-  const reply = await answerSignedIn(settings, asked, result.signIn);
+  const reply = await answerSignedIn(services, asked, result.signIn);
   return { ...reply, headers: { ...reply.headers, 'set-cookie': result.cookie } };
 }
 
 /** The user has saved the recovery codes, and need not sign in again, even if the request demands a new sign-in. */
 async function answerEnrolled(
-  settings: PageServices,
+  services: PageServices,
   posted: PostedForm,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
-  const signIn = await currentSignIn(settings, posted.browser);
-  if (signIn === undefined || !hasJustEnrolled(settings, signIn) || !maySignIn(signIn.user, asked.client))
-    return answerContinue(settings, posted, asked);
-  return answerSignedIn(settings, asked, signIn);
+  const signIn = await currentSignIn(services, posted.browser);
+  if (signIn === undefined || !hasJustEnrolled(services, signIn) || !maySignIn(signIn.user, asked.client))
+    return answerContinue(services, posted, asked);
+  return answerSignedIn(services, asked, signIn);
 }
 
-/** Answers a request whose user has just signed in. */
 async function answerSignedIn(
-  settings: PageServices,
+  services: PageServices,
   asked: AuthorizationRequest,
   signIn: CurrentSignIn,
 ): Promise<Reply> {
-  const meant = await meantUser(settings, asked);
-  if (meant === undefined || meant === signIn.user.id) return answerWithCode(settings, asked, signIn);
+  const meant = await meantUser(services, asked);
+  if (meant === undefined || meant === signIn.user.id) return answerWithCode(services, asked, signIn);
   // The client requested the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
   const refusal = new AuthorizationError('login_required', 'The user is not the one in id_token_hint', asked);
-  return errorReply(refusal, settings.issuer);
+  return errorReply(refusal, services.issuer);
 }

@@ -11,12 +11,13 @@ import { findClient, maySignIn } from '../oauth/clients.ts';
 import type { WaitingDevice } from '../oauth/device-codes.ts';
 import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
-import type { PageServices } from './forms/posted-form.ts';
-import { formPage, notAMember, readPostedForm } from './forms/posted-form.ts';
+import { formPage, notAMember, type PageServices, readPostedForm } from './forms/posted-form.ts';
 import { stepPage } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
-import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
 import { refusalPage } from './pages/failure-page.ts';
+import { type FormPage, formReply } from './pages/form-page.ts';
+import { html } from './pages/html.ts';
+import { pageReply } from './pages/page.ts';
 import { loginPage } from './pages/sign-in-pages.ts';
 
 /** The device whose user code is in the page's address, and its client. */
@@ -45,7 +46,7 @@ export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device'
     summary: 'Enter the code of a device',
     query,
     answers,
-    bind: (deps) => pageHandler(deps, show),
+    bind: (services) => pageHandler(services, show),
   },
   POST: {
     operationId: 'postDevicePage',
@@ -57,20 +58,20 @@ export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device'
       403: 'The page again: the form is not valid.',
       503: 'The page again: the service is busy.',
     },
-    bind: (deps) => pageHandler(deps, decide),
+    bind: (services) => pageHandler(services, decide),
   },
 });
 
 function pageHandler(
-  deps: PageServices,
-  answer: (deps: PageServices, request: Request, found: Found) => Reply | Promise<Reply>,
+  services: PageServices,
+  answer: (services: PageServices, request: Request, found: Found) => Reply | Promise<Reply>,
 ): Handler {
   return async (request) => {
     try {
       const typed = parseQuery(request.query).get('user_code') ?? '';
       if (typed.trim() === '') return codePage();
-      const found = find(deps, request, typed);
-      return found === undefined ? codePage(typed) : await answer(deps, request, found);
+      const found = find(services, request, typed);
+      return found === undefined ? codePage(typed) : await answer(services, request, found);
     } catch (error) {
       return refusalPage(error);
     }
@@ -93,45 +94,46 @@ function find({ devices, directory }: PageServices, request: Request, typed: str
   return undefined;
 }
 
-/** The next page: the sign-in page, or the confirmation. */
-async function show(deps: PageServices, request: Request, found: Found): Promise<Reply> {
-  const page = formPage(deps, request, found);
-  const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
+async function show(services: PageServices, request: Request, found: Found): Promise<Reply> {
+  const page = formPage(services, request, found);
+  const signIn = await currentSignIn(services, new BrowserCookie(services.issuer).read(request));
   if (signIn === undefined) return loginPage(page, '');
   const { email } = signIn.user;
-  if (!isRecent(deps, signIn)) return loginPage(page, email);
+  if (!isRecent(services, signIn)) return loginPage(page, email);
   if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
-  return signIn.missing === undefined ? devicePage(page, found.device, email) : stepPage(deps, page, signIn);
+  return signIn.missing === undefined
+    ? devicePage(page, found.device, email)
+    : stepPage(services, page, signIn);
 }
 
-async function decide(deps: PageServices, request: Request, found: Found): Promise<Reply> {
-  const posted = await readPostedForm(deps, request, found);
+async function decide(services: PageServices, request: Request, found: Found): Promise<Reply> {
+  const posted = await readPostedForm(services, request, found);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
     case 'cancel':
-      return deny(deps, found);
+      return deny(services, found);
     case 'switch':
-      return loginPage(formPage(deps, request, found), '');
+      return loginPage(formPage(services, request, found), '');
     case 'enrolled':
-      return show(deps, request, found);
+      return show(services, request, found);
     case 'continue': {
-      const signIn = await currentSignIn(deps, posted.browser);
-      return signIn !== undefined && mayAllow(deps, found, signIn)
-        ? allow(deps, request, found, signIn)
-        : show(deps, request, found);
+      const signIn = await currentSignIn(services, posted.browser);
+      return signIn !== undefined && mayAllow(services, found, signIn)
+        ? allow(services, request, found, signIn)
+        : show(services, request, found);
     }
     default: {
-      const result = await signInByForm(deps, posted);
+      const result = await signInByForm(services, posted);
       if ('reply' in result) return result.reply;
       // Signing in does not imply consent: someone else may have sent the user this address (RFC 8628 §5.4).
-      const page = { ...formPage(deps, request, found), browser: result.browser, cookie: result.cookie };
+      const page = { ...formPage(services, request, found), browser: result.browser, cookie: result.cookie };
       return devicePage(page, found.device, result.signIn.user.email);
     }
   }
 }
 
-function mayAllow(deps: PageServices, { client }: Found, signIn: CurrentSignIn): boolean {
-  return isRecent(deps, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
+function mayAllow(services: PageServices, { client }: Found, signIn: CurrentSignIn): boolean {
+  return isRecent(services, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
 }
 
 /** Whether a device may get a session of this sign-in. It could not make dangerous changes with an old one. */
@@ -158,4 +160,51 @@ async function allow(
     return true;
   });
   return isDone ? deviceDonePage(client.name, true) : codePage(device.userCode);
+}
+
+const longestCode = 32;
+
+/**
+ * The page on which a user enters the code that a device shows (RFC 8628 §3.3).
+ * @param wrong the previous input, which was not a valid code
+ */
+function codePage(wrong?: string): Reply {
+  const error = wrong !== undefined;
+  const described = html` aria-invalid="true" aria-describedby="error"`;
+  return pageReply({
+    status: error ? 404 : 200,
+    title: error ? 'Error: Connect a device' : 'Connect a device',
+    formTargets: [],
+    content: html`<h1>Connect a device</h1>
+<p>Enter the code that the device or the command line shows.</p>
+${error ? html`<p class="error" id="error" role="alert">This code is wrong or has expired.</p>` : undefined}
+<form method="get">
+<label for="user_code">Code</label>
+<input id="user_code" name="user_code" type="text" autocomplete="off" autocapitalize="characters"
+ autocorrect="off" spellcheck="false" maxlength="${longestCode}" required autofocus
+ value="${wrong?.slice(0, longestCode) ?? ''}"${error ? described : undefined}>
+<button>Continue</button>
+</form>`,
+  });
+}
+
+/** The page on which a user allows or denies a device access. Someone else may have sent them its address (RFC 8628 §5.4). */
+function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email: string): Reply {
+  return formReply(page, {
+    title: 'Connect this device?',
+    heading: `Connect ${page.clientName}?`,
+    intro: html`<p>It asks from <strong>${address}</strong> and shows the code <strong>${userCode}</strong>. It will act as
+<strong>${email}</strong>.</p>
+<p class="note">Continue only if you have just started this yourself and the code is the same there.</p>`,
+    form: html`<button name="action" value="continue">Continue</button>
+<button class="other" name="action" value="switch">Use another account</button>
+<button class="other" name="action" value="cancel">Cancel</button>`,
+  });
+}
+
+function deviceDonePage(clientName: string, allowed: boolean): Reply {
+  const [title, text] = allowed
+    ? ['Device connected', html`${clientName} continues automatically. You can close this page.`]
+    : ['Device not connected', html`${clientName} gets no access. You can close this page.`];
+  return pageReply({ status: 200, title, content: html`<h1>${title}</h1>\n<p>${text}</p>` });
 }

@@ -36,7 +36,7 @@ const access = {
   credential: 'ID token, access token, or the cookie of the sign-in page',
   who: 'The signed-in user',
 };
-const bind = (deps: SsoServices) => (request: Request) => answer(deps, request).catch(refuse);
+const bind = (services: SsoServices) => (request: Request) => answer(services, request).catch(refuse);
 
 /**
  * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified by the
@@ -59,43 +59,43 @@ export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, 
   },
 });
 
-async function answer(deps: SsoServices, request: Request): Promise<Reply> {
-  const asked = await readEndSessionRequest(deps, request);
+async function answer(services: SsoServices, request: Request): Promise<Reply> {
+  const asked = await readEndSessionRequest(services, request);
   const token = bearerToken(request);
-  if (token !== undefined) return answerClient(deps, request, asked, token);
-  const browser = new BrowserCookie(deps.issuer).read(request);
-  const signIn = await currentSignIn(deps, browser);
+  if (token !== undefined) return answerClient(services, request, asked, token);
+  const browser = new BrowserCookie(services.issuer).read(request);
+  const signIn = await currentSignIn(services, browser);
   const { hint } = asked;
   if (hint !== undefined) {
-    await end(deps, request, {
+    await end(services, request, {
       userId: hint.sub,
       session: hint.sid,
       ...(signIn?.user.id === hint.sub ? { signIn } : {}),
     });
   } else if (signIn !== undefined) {
     // Any page can send a browser here. That alone must not sign the user out.
-    if (request.method === 'GET' || isFromElsewhere(request, deps.issuer))
+    if (request.method === 'GET' || isFromElsewhere(request, services.issuer))
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
-    await end(deps, request, { userId: signIn.user.id, signIn });
+    await end(services, request, { userId: signIn.user.id, signIn });
   }
   // A redirect requires proof that the user was signed in. Otherwise this would be an open redirector.
   const isProven = (hint ?? signIn) !== undefined;
   const returnTo = isProven ? asked.returnTo : undefined;
   const ended = hint === undefined || signIn?.user.id === hint.sub ? signIn : undefined;
   const back = returnTo && browser && { to: returnTo, browser };
-  const onward = await logOutAtProvider(deps, ended?.authentication, back);
+  const onward = await logOutAtProvider(services, ended?.authentication, back);
   return onward ?? (returnTo === undefined ? signedOutPage() : goBack(returnTo));
 }
 
 /** A client that sends an access token is not a browser. It gets a status code, unless it requests a redirect. */
 async function answerClient(
-  deps: SsoServices,
+  services: SsoServices,
   request: Request,
   { returnTo }: EndSessionRequest,
   token: string,
 ): Promise<Reply> {
-  const access = await validOrNot(deps.validate, token);
-  if (access === undefined || !(await end(deps, request, { userId: access.sub, access }))) {
+  const access = await validOrNot(services.validate, token);
+  if (access === undefined || !(await end(services, request, { userId: access.sub, access }))) {
     return { status: 401, headers: { ...uncached, 'www-authenticate': 'Bearer error="invalid_token"' } };
   }
   return returnTo === undefined
@@ -103,7 +103,6 @@ async function answerClient(
     : goBack(returnTo);
 }
 
-/** The sign-in or session to end, as far as the request identifies it. */
 interface Ending {
   readonly userId: string;
   /** The key of a session. Its sign-in ends with it. */
@@ -117,16 +116,16 @@ interface Ending {
  * was revoked.
  * @throws {ApiError} `store_unavailable`
  */
-function end(deps: SsoServices, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
-  const { directory } = deps;
+function end(services: SsoServices, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
+  const { directory } = services;
   const { userId, signIn, access, session = access?.sid } = ending;
   return directory.under({ id: userId, address: remoteAddress }).change((draft) => {
-    if (access !== undefined && !isStillValid(deps, access, draft)) return false;
+    if (access !== undefined && !isStillValid(services, access, draft)) return false;
     if (access !== undefined) addToList(draft, access);
     const wasSignedIn = signIn !== undefined && draft.has('signIns', signIn.key);
-    const over = session === undefined ? undefined : endSession(deps, draft, session);
+    const over = session === undefined ? undefined : endSession(services, draft, session);
     for (const key of new Set([over?.signIn, signIn?.key]))
-      if (key !== undefined) endSignIn(deps, draft, userId, key);
+      if (key !== undefined) endSignIn(services, draft, userId, key);
     if ((over ?? access) !== undefined || wasSignedIn) noteEnd(draft, 'session.ended', userId);
     return true;
   });
@@ -154,17 +153,17 @@ interface EndSessionRequest {
  * Reads the parameters from the query and, for a `POST`, from the form.
  * @throws {OAuthError} `invalid_request`
  */
-async function readEndSessionRequest(deps: SsoServices, request: Request): Promise<EndSessionRequest> {
+async function readEndSessionRequest(services: SsoServices, request: Request): Promise<EndSessionRequest> {
   const form = isForm(request) ? await readForm(request) : new Map<string, string>();
   const parameters: Form = new Map([...parseForm(request.query), ...form]);
-  const hint = await readHint(deps, parameters);
-  return { hint, returnTo: readReturn(deps, parameters, hint) };
+  const hint = await readHint(services, parameters);
+  return { hint, returnTo: readReturn(services, parameters, hint) };
 }
 
-async function readHint(settings: SsoServices, parameters: Form): Promise<IdTokenHint | undefined> {
+async function readHint(services: SsoServices, parameters: Form): Promise<IdTokenHint | undefined> {
   const text = parameters.get('id_token_hint');
   if (text === undefined) return undefined;
-  const hint = await readIdTokenHint(settings, text);
+  const hint = await readIdTokenHint(services, text);
   if (hint === undefined)
     throw new OAuthError('invalid_request', 'id_token_hint is not an ID token issued by this service');
   const clientId = parameters.get('client_id');

@@ -1,23 +1,34 @@
+import { redeemInvitation, userOfLink } from '../../accounts/invitations.ts';
+import { commonPassword, typedFault } from '../../accounts/password-rules.ts';
+import { hashSecret } from '../../accounts/secrets.ts';
 import { mayUsePassword, requiredProvider } from '../../accounts/sign-in-policy.ts';
+import { draftUserPatch } from '../../accounts/users.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
+import { passwordLength } from '../../contract/sign-in.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
+import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
-import { BrowserCookie } from '../cookies/browser.ts';
+import { type Browser, BrowserCookie } from '../cookies/browser.ts';
+import { countAttempt, forgiveAttempt } from '../factors/login-throttle.ts';
+import type { SignInServices } from '../factors/sign-in.ts';
 import { consoleClientId, findClient } from '../oauth/clients.ts';
-import { userAgentOf } from '../oauth/draft-sign-in.ts';
-import { acceptInvitation, type FoundLink, findLink, type PresentedLink } from './accept-invitation.ts';
+import { type DraftedSignIn, draftSignIn, userAgentOf } from '../oauth/draft-sign-in.ts';
+import { endSessionsOf } from '../oauth/sessions.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
-import type { PageServices } from './forms/posted-form.ts';
 import {
   busy,
   type FormPurpose,
   formPage,
+  type PageServices,
   type PostedForm,
   readPostedForm,
   throttled,
 } from './forms/posted-form.ts';
 import { refusalPage } from './pages/failure-page.ts';
-import type { FormError } from './pages/form-page.ts';
-import { choosePasswordPage, type Invited, linkPage } from './pages/invitation-pages.ts';
+import { errorAttributes, type FormError, type FormPage, formReply } from './pages/form-page.ts';
+import { type Html, html } from './pages/html.ts';
+import { pageScript } from './pages/page.ts';
 import { leadToLink } from './sso/start.ts';
 
 const path = '/connect/invitation';
@@ -46,7 +57,7 @@ export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access,
     operationId: 'showInvitationPage',
     summary: 'Open an invitation or a reset link',
     answers: { 200: 'The page, which reads the secret from the fragment of its address.' },
-    bind: (deps) => pageHandler((request) => linkPage(pageOf(deps, request))),
+    bind: (services) => pageHandler((request) => linkPage(pageOf(services, request))),
   },
   POST: {
     operationId: 'postInvitationPage',
@@ -60,7 +71,7 @@ export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access,
       429: 'The page again: too many attempts have failed.',
       503: 'The page again: the service is busy.',
     },
-    bind: (deps) => pageHandler((request) => answerForm(deps, request)),
+    bind: (services) => pageHandler((request) => answerForm(services, request)),
   },
 });
 
@@ -79,44 +90,50 @@ function purposeOf({ directory, audience }: PageServices): FormPurpose {
   return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/console/sign-in` };
 }
 
-function pageOf(deps: PageServices, request: Request) {
-  return formPage(deps, request, purposeOf(deps));
+function pageOf(services: PageServices, request: Request) {
+  return formPage(services, request, purposeOf(services));
 }
 
-async function answerForm(deps: PageServices, request: Request): Promise<Reply> {
-  const page = pageOf(deps, request);
-  const posted = await readPostedForm(deps, request, purposeOf(deps), () => linkPage(page, staleError));
+async function answerForm(services: PageServices, request: Request): Promise<Reply> {
+  const page = pageOf(services, request);
+  const posted = await readPostedForm(services, request, purposeOf(services), () =>
+    linkPage(page, staleError),
+  );
   if ('reply' in posted) return posted.reply;
   const { form, browser } = posted;
   const token = secretIn(form.get('token') ?? '');
   const presented = { token, address: request.remoteAddress, browser };
-  if (form.get('action') === 'accept') return acceptByForm(deps, posted, presented);
+  if (form.get('action') === 'accept') return acceptByForm(services, posted, presented);
   try {
-    const found = await findLink(deps, presented);
+    const found = await findLink(services, presented);
     if (found.outcome !== 'valid') return linkPage(page, rejection(found));
-    const provider = providersFor(deps, found.user).find(({ id }) => id === form.get('provider'));
-    if (provider === undefined) return choosePasswordPage(page, token, invited(deps, found.user));
-    return await leadToLink(deps, browser, provider, found.user, { page: 'invitation', link: token });
+    const provider = providersFor(services, found.user).find(({ id }) => id === form.get('provider'));
+    if (provider === undefined) return choosePasswordPage(page, token, invited(services, found.user));
+    return await leadToLink(services, browser, provider, found.user, { page: 'invitation', link: token });
   } catch (error) {
     return linkPage(page, busy(error));
   }
 }
 
 async function acceptByForm(
-  deps: PageServices,
+  services: PageServices,
   { request, form }: PostedForm,
   presented: PresentedLink,
 ): Promise<Reply> {
-  const page = pageOf(deps, request);
+  const page = pageOf(services, request);
   const typed = { password: form.get('password') ?? '', again: form.get('again') ?? '' };
   try {
-    const result = await acceptInvitation(deps, { ...presented, ...typed, userAgent: userAgentOf(request) });
+    const result = await acceptInvitation(services, {
+      ...presented,
+      ...typed,
+      userAgent: userAgentOf(request),
+    });
     switch (result.outcome) {
       case 'signed-in':
-        return enterConsole(deps, new BrowserCookie(deps.issuer).write(result.browser));
+        return enterConsole(services, new BrowserCookie(services.issuer).write(result.browser));
       case 'refused': {
         const fault = { status: 400, text: result.fault, typed: true };
-        return choosePasswordPage(page, presented.token, invited(deps, result.user), fault);
+        return choosePasswordPage(page, presented.token, invited(services, result.user), fault);
       }
       case 'not-a-member':
         return linkPage(page, overError);
@@ -124,9 +141,9 @@ async function acceptByForm(
         return linkPage(page, rejection(result));
     }
   } catch (error) {
-    const found = await findLink(deps, presented);
+    const found = await findLink(services, presented);
     if (found.outcome !== 'valid') return linkPage(page, rejection(found));
-    return choosePasswordPage(page, presented.token, invited(deps, found.user), busy(error));
+    return choosePasswordPage(page, presented.token, invited(services, found.user), busy(error));
   }
 }
 
@@ -145,16 +162,16 @@ function providersFor({ accountStore, providers }: PageServices, user: User) {
   return providers.enabled().filter(({ id }) => required === undefined || id === required);
 }
 
-function invited(deps: PageServices, user: User): Invited {
+function invited(services: PageServices, user: User): Invited {
   const { name, email, teams, invitation } = user;
-  const names = teams.map((id) => deps.directory.teams.get(id)?.name ?? id);
+  const names = teams.map((id) => services.directory.teams.get(id)?.name ?? id);
   return {
     purpose: invitation!.purpose,
     name,
     email,
     teams: names,
-    mayUsePassword: mayUsePassword(deps.accountStore, user),
-    providers: providersFor(deps, user),
+    mayUsePassword: mayUsePassword(services.accountStore, user),
+    providers: providersFor(services, user),
   };
 }
 
@@ -165,4 +182,157 @@ function enterConsole({ audience }: PageServices, cookie: string): Reply {
     'set-cookie': cookie,
   };
   return { status: 303, headers: { ...headers, 'referrer-policy': 'no-referrer' } };
+}
+
+interface PresentedLink {
+  readonly token: string;
+  readonly address: string;
+  readonly browser: Browser;
+}
+
+/** The link is not valid: it was used, replaced or withdrawn, or has expired; or too many attempts have failed (`wait` in seconds). */
+type Rejected = { readonly outcome: 'over' } | { readonly outcome: 'throttled'; readonly wait: number };
+
+type FoundLink = { readonly outcome: 'valid'; readonly user: User } | Rejected;
+
+/**
+ * Finds the user of a link. Attempts are throttled as sign-ins are, with the link in place of the account.
+ * @throws {ApiError} `store_unavailable`
+ */
+async function findLink(services: SignInServices, presented: PresentedLink): Promise<FoundLink> {
+  const { directory, clock } = services;
+  const { token, address, browser } = presented;
+  const attempt = { email: `link ${hashSecret(token)}`, address, browser };
+  const counted = await countAttempt(services, attempt);
+  if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
+  const user = userOfLink(directory, token, clock.now());
+  if (user === undefined) return { outcome: 'over' };
+  await forgiveAttempt(services, attempt, counted);
+  return { outcome: 'valid', user };
+}
+
+interface TypedForLink extends PresentedLink {
+  readonly password: string;
+  readonly again: string;
+  readonly userAgent: string;
+}
+
+type AcceptResult =
+  | DraftedSignIn
+  | Rejected
+  | { readonly outcome: 'refused'; readonly user: User; readonly fault: string };
+
+const noPasswords = 'You cannot use a password here. Continue with an identity provider.';
+
+/**
+ * Sets the password of the user of a link, ends their sessions, and signs them in to the console.
+ * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
+ */
+export async function acceptInvitation(services: SignInServices, typed: TypedForLink): Promise<AcceptResult> {
+  const { directory, clock } = services;
+  const { token, password, address, browser, userAgent } = typed;
+  const found = await findLink(services, typed);
+  if (found.outcome !== 'valid') return found;
+  const { id, email } = found.user;
+  const fault = typedFault(typed, email);
+  if (fault !== undefined) return { outcome: 'refused', user: found.user, fault };
+  const passwordHash = await hashUncommon(services, password, id);
+  if (passwordHash === undefined)
+    return { outcome: 'refused', user: found.user, fault: `The password ${commonPassword}.` };
+  return directory.under({ id, address }).change((draft) => {
+    const now = clock.now();
+    // The policy may have changed since the page was shown.
+    if (!mayUsePassword(draft, found.user))
+      return { outcome: 'refused', user: found.user, fault: noPasswords };
+    const user = redeemInvitation(draft, token, now);
+    if (user === undefined) return { outcome: 'over' };
+    const patched = draftUserPatch(draft, user, { passwordHash }, now, { factors: ['invitation'] });
+    endSessionsOf({ clock }, draft, id);
+    const client = findClient(draft, consoleClientId)!;
+    const authentication = { factors: ['invitation', 'password'], userAgent } as const;
+    return draftSignIn(services, draft, patched, { client, browser, authentication });
+  });
+}
+
+/** @returns `undefined` for a common password */
+async function hashUncommon(
+  { passwords, randomBytes }: SignInServices,
+  password: string,
+  caller: string,
+): Promise<string | undefined> {
+  try {
+    return await passwords.hash(password, randomBytes, caller);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'invalid_body') return undefined;
+    throw error;
+  }
+}
+
+/** Submits the secret in the fragment of the address, and removes it there. */
+const moveSecret = pageScript(`
+const secret = location.hash.slice(1);
+if (secret !== '') {
+  history.replaceState(null, '', location.pathname);
+  const field = document.getElementById('token');
+  field.value = secret;
+  field.form.requestSubmit();
+}
+`);
+
+const longestLink = 2048;
+
+/** The page that a link opens. Without scripts, the user pastes the link. */
+function linkPage(page: FormPage, error?: FormError): Reply {
+  return formReply(page, {
+    title: 'Open your link',
+    intro: html`<p>Paste the link that an administrator gave you.</p>`,
+    error,
+    form: html`<label for="token">Link</label>
+<input id="token" name="token" type="text" autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false"
+ maxlength="${longestLink}" required autofocus${errorAttributes(error)}>
+<button name="action" value="open">Continue</button>`,
+    script: moveSecret,
+  });
+}
+
+interface Invited {
+  readonly purpose: LinkPurpose;
+  readonly name: string;
+  readonly email: string;
+  readonly teams: readonly string[];
+  readonly mayUsePassword: boolean;
+  /** The identity providers with which they may sign in from then on. */
+  readonly providers: readonly Pick<IdentityProvider, 'id' | 'name'>[];
+}
+
+function choosePasswordPage(page: FormPage, token: string, invited: Invited, error?: FormError): Reply {
+  const { purpose, name, email, teams, providers, mayUsePassword } = invited;
+  const isNew = purpose === 'invitation';
+  const places = teams.map((team, at) => html`${at === 0 ? '' : ', '}<strong>${team}</strong>`);
+  const task = mayUsePassword
+    ? html`Choose a password for <strong>${email}</strong>.${isNew ? '' : ' It signs you out everywhere else.'}`
+    : providers.length > 0
+      ? html`Choose how <strong>${email}</strong> signs in.`
+      : html`The identity provider of <strong>${email}</strong> is disabled. Ask an administrator to enable it.`;
+  return formReply(page, {
+    title: isNew ? 'Accept your invitation' : 'Choose a new password',
+    intro: html`<p>${isNew ? html`${name}, you are invited to ${places}. ` : undefined}${task}</p>`,
+    error,
+    form: html`<input type="hidden" name="token" value="${token}">
+${mayUsePassword ? passwordFields(email, error) : undefined}
+${providers.map(({ id, name }) => html`<button class="other" name="provider" value="${id}" formnovalidate>Continue with ${name}</button>`)}`,
+  });
+}
+
+function passwordFields(email: string, error: FormError | undefined): Html {
+  const wrong = errorAttributes(error);
+  const { minCharacters } = passwordLength;
+  return html`<input type="text" name="email" value="${email}" autocomplete="username" readonly hidden>
+<label for="password">New password, at least ${minCharacters} characters</label>
+<input id="password" name="password" type="password" autocomplete="new-password"
+ minlength="${minCharacters}" required autofocus${wrong}>
+<label for="again">New password again</label>
+<input id="again" name="again" type="password" autocomplete="new-password"
+ minlength="${minCharacters}" required${wrong}>
+<button name="action" value="accept">Save and sign in</button>`;
 }

@@ -31,7 +31,6 @@ export class BrowserCookie {
     this.#attributes = secure ? `${always}; Secure` : always;
   }
 
-  /** The browser that sent a request; `undefined` without our cookie. */
   read(request: Pick<Request, 'header'>): Browser | undefined {
     for (const [name, value] of cookiesOf(request)) {
       if (name !== this.#name) continue;
@@ -41,7 +40,6 @@ export class BrowserCookie {
     return undefined;
   }
 
-  /** The value of `Set-Cookie`. */
   write({ id, mark }: Browser): string {
     return `${this.#name}=${id}.${mark}; ${this.#attributes}`;
   }

@@ -10,7 +10,6 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 
-/** The limits of one kind of throttle. */
 interface Rule {
   /** Failures without a wait. The next attempt waits `shortestMs`, and each later one twice as long. */
   readonly free: number;
@@ -50,7 +49,6 @@ export interface ThrottleDeps {
 export interface Attempt {
   /** As typed. */
   readonly email: string;
-  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
 }
@@ -95,7 +93,6 @@ export function countAddress(deps: ThrottleDeps, address: string): Promise<Count
   return countKeys(deps, [addressKey(address)], () => [addressKey(address)]);
 }
 
-/** Undoes the count of an attempt that succeeded. */
 export function uncountAttempt(
   { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
   { keys }: Counted,

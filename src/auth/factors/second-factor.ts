@@ -12,19 +12,19 @@ import type { SignInServices } from './sign-in.ts';
 /** The browser of a user who has proven the first factor. */
 interface SecondStep {
   readonly browser: Browser;
-  /** The address of the peer. */
   readonly address: string;
   readonly client: OAuthClient;
 }
 
 /** The browser is not signed in, or not at this step. */
 const over = { outcome: 'over' } as const;
+const wrong = { outcome: 'wrong' } as const;
 
 type ProvenCode =
   | DraftedSignIn
   | typeof over
-  | { readonly outcome: 'wrong'; readonly signIn: CurrentSignIn }
-  | { readonly outcome: 'throttled'; readonly wait: number; readonly signIn: CurrentSignIn };
+  | typeof wrong
+  | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
  * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled apart from
@@ -32,39 +32,39 @@ type ProvenCode =
  * @throws {ApiError} `store_unavailable`
  */
 export async function proveCode(
-  settings: SignInServices,
+  services: SignInServices,
   { browser, address, client }: SecondStep,
   code: string,
 ): Promise<ProvenCode> {
-  const signIn = await currentSignIn(settings, browser);
+  const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'second-factor') return over;
   const { user } = signIn;
   const attempt = { email: `code of ${user.id}`, address, browser };
-  const counted = await countAttempt(settings, attempt);
-  if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait, signIn };
-  const totps = await loadTotps(settings.randomBytes);
+  const counted = await countAttempt(services, attempt);
+  if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
+  const totps = await loadTotps(services.randomBytes);
   let proven: ProvenCode = over;
-  const isRight = await verifyCounted(settings, counted, async () => {
-    proven = await settings.directory.under({ id: user.id, address }).change((draft): ProvenCode => {
+  const isRight = await verifyCounted(services, counted, async () => {
+    proven = await services.directory.under({ id: user.id, address }).change((draft): ProvenCode => {
       const current = draft.users.get(user.id);
       const started = draft.get('signIns', signIn.key);
       if (current === undefined || started === undefined || !isOf(started, current)) return over;
-      const factor = acceptCode(settings, totps, draft, user.id, code);
+      const factor = acceptCode(services, totps, draft, user.id, code);
       if (factor === undefined) {
         noteSignIn(draft, 'sign-in.failed', current, { factors: ['totp'] });
-        return { outcome: 'wrong', signIn };
+        return wrong;
       }
-      return draftFurtherFactor(settings, draft, current, signIn, { client, browser, factor });
+      return draftFurtherFactor(services, draft, current, signIn, { client, browser, factor });
     });
     return proven.outcome !== 'wrong';
   });
-  if (isRight) await forgiveAttempt(settings, attempt, counted);
+  if (isRight) await forgiveAttempt(services, attempt, counted);
   return proven;
 }
 
 type Enrolled =
   | typeof over
-  | { readonly outcome: 'wrong'; readonly signIn: CurrentSignIn }
+  | typeof wrong
   | {
       readonly outcome: 'enrolled';
       readonly signedIn: DraftedSignIn;
@@ -76,25 +76,25 @@ type Enrolled =
  * @throws {ApiError} `store_unavailable`
  */
 export async function enrol(
-  settings: SignInServices,
+  services: SignInServices,
   { browser, address, client }: SecondStep,
   enrolment: Enrolment,
 ): Promise<Enrolled> {
-  const signIn = await currentSignIn(settings, browser);
+  const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'enrolment') return over;
   const { user, authentication } = signIn;
-  const totps = await loadTotps(settings.randomBytes);
+  const totps = await loadTotps(services.randomBytes);
   try {
-    return await settings.directory.under({ id: user.id, address }).change((draft): Enrolled => {
+    return await services.directory.under({ id: user.id, address }).change((draft): Enrolled => {
       const current = draft.users.get(user.id);
       const started = draft.get('signIns', signIn.key);
       if (current === undefined || started === undefined || !isOf(started, current)) return over;
       // In another browser, the user may have added a factor since, which this one has not proven.
       if (missingStep(draft, current, authentication) !== 'enrolment') return over;
-      const recoveryCodes = addTotp(settings, totps, draft, user.id, enrolment);
-      if (recoveryCodes === undefined) return { outcome: 'wrong', signIn };
+      const recoveryCodes = addTotp(services, totps, draft, user.id, enrolment);
+      if (recoveryCodes === undefined) return wrong;
       const given = { client, browser, factor: 'totp' } as const;
-      const signedIn = draftFurtherFactor(settings, draft, current, signIn, given);
+      const signedIn = draftFurtherFactor(services, draft, current, signIn, given);
       return { outcome: 'enrolled', signedIn, recoveryCodes };
     });
   } catch (error) {
@@ -110,16 +110,16 @@ export async function enrol(
  * @throws {ApiError} `conflict` if the user has one, `store_unavailable`
  */
 export async function addAuthenticator(
-  settings: SignInServices,
+  services: SignInServices,
   { key, user: { id }, authentication }: CurrentSignIn,
   address: string,
   enrolment: Enrolment,
 ): Promise<readonly string[] | undefined> {
-  const totps = await loadTotps(settings.randomBytes);
-  return settings.directory.under({ id, address }).change((draft) => {
+  const totps = await loadTotps(services.randomBytes);
+  return services.directory.under({ id, address }).change((draft) => {
     const started = draft.get('signIns', key);
     if (started === undefined) return undefined;
-    const recoveryCodes = addTotp(settings, totps, draft, id, enrolment);
+    const recoveryCodes = addTotp(services, totps, draft, id, enrolment);
     const factors = [...authentication.factors, 'totp'] as const;
     if (recoveryCodes !== undefined)
       draft.put('signIns', key, { ...started, authentication: { ...authentication, factors } });

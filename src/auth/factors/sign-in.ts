@@ -20,7 +20,6 @@ export interface SignInServices extends Services {
 interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
   readonly userAgent: string;
@@ -38,25 +37,25 @@ export type SignInResult =
  * @throws {ApiError} `backpressure`, `store_unavailable`
  */
 export async function signIn(
-  settings: SignInServices,
+  services: SignInServices,
   credentials: Credentials,
   client: OAuthClient,
 ): Promise<SignInResult> {
-  const { directory, passwords } = settings;
+  const { directory, passwords } = services;
   const { email, password, address, browser, userAgent } = credentials;
   const attempt = { email, address, browser };
   passwords.checkRoom(); // First: an attempt that will not be checked must not count or use disk space.
-  const counted = await countAttempt(settings, attempt);
+  const counted = await countAttempt(services, attempt);
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
   const known = userOfEmail(directory, email);
-  const isRight = await verifyCounted(settings, counted, () =>
+  const isRight = await verifyCounted(services, counted, () =>
     passwords.verify(password, known?.passwordHash ?? noPasswordHash),
   );
   const authentication = { factors: ['password'], userAgent } as const;
   const result =
-    isRight && known && (await startFor(settings, known, address, { client, browser, authentication }));
+    isRight && known && (await startFor(services, known, address, { client, browser, authentication }));
   if (result) {
-    await forgiveAttempt(settings, attempt, counted);
+    await forgiveAttempt(services, attempt, counted);
     return result;
   }
   await directory.under({ address }).change((draft) => {
@@ -68,15 +67,15 @@ export async function signIn(
 /** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check, or the policy allows
  * the user no password. */
 function startFor(
-  settings: SignInServices,
+  services: SignInServices,
   known: User,
   address: string,
   proven: Proven,
 ): Promise<DraftedSignIn | undefined> {
-  return settings.directory.under({ id: known.id, address }).change((draft) => {
+  return services.directory.under({ id: known.id, address }).change((draft) => {
     const user = draft.users.get(known.id);
     const isCurrent = user?.passwordHash === known.passwordHash && mayUsePassword(draft, user);
-    return isCurrent ? draftSignIn(settings, draft, user, proven) : undefined;
+    return isCurrent ? draftSignIn(services, draft, user, proven) : undefined;
   });
 }
 
@@ -90,18 +89,18 @@ const tokenHolder = { id: '', mark: 'token' };
  * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function provePassword(
-  settings: SignInServices,
+  services: SignInServices,
   { id, email, passwordHash }: User,
   password: string,
   address: string,
 ): Promise<boolean> {
-  const { passwords } = settings;
+  const { passwords } = services;
   passwords.checkRoom(id); // First: an attempt that will not be checked must not count.
   const attempt = { email, address, browser: tokenHolder };
-  const counted = await countAttempt(settings, attempt);
+  const counted = await countAttempt(services, attempt);
   if (counted.wait > 0)
     throw new ApiError('rate_limited', 'Too many wrong passwords for this user', counted.wait);
-  const isRight = await verifyCounted(settings, counted, () => passwords.verify(password, passwordHash, id));
-  if (isRight) await forgiveAttempt(settings, attempt, counted);
+  const isRight = await verifyCounted(services, counted, () => passwords.verify(password, passwordHash, id));
+  if (isRight) await forgiveAttempt(services, attempt, counted);
   return isRight;
 }

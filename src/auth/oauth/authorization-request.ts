@@ -6,10 +6,8 @@ import { type Form, findClient, matchesRedirect } from './clients.ts';
 import { parseParameters, repeatedParameter } from './forms.ts';
 import type { Services } from './services.ts';
 
-/** Where the answer is sent. */
 interface ReturnAddress {
   readonly redirectUri: string;
-  /** Returned unchanged; `null` if absent. */
   readonly state: string | null;
   /** Whether the client requested an answer without a page: `prompt=none` (OpenID Connect Core §3.1.2.1). */
   readonly silent: boolean;
@@ -52,7 +50,6 @@ export type AuthorizationErrorCode =
   | 'request_uri_not_supported'
   | 'registration_not_supported';
 
-/** A refusal that is redirected to the client. */
 export class AuthorizationError extends Error {
   override readonly name = 'AuthorizationError';
   readonly code: AuthorizationErrorCode;
@@ -101,10 +98,10 @@ export const authorizationParameters = Type.Object({
  * @throws {AuthorizationError}
  * @throws {OAuthError} `invalid_request`: broken encoding
  */
-export function readAuthorizationRequest(checks: Services, text: string): AuthorizationRequest {
+export function readAuthorizationRequest(services: Services, text: string): AuthorizationRequest {
   const { form, repeated } = parseParameters(text);
-  const client = readClient(checks, form, repeated);
-  const redirectUri = readRedirectUri(checks, client, form, repeated);
+  const client = readClient(services, form, repeated);
+  const redirectUri = readRedirectUri(services, client, form, repeated);
   const to = {
     redirectUri,
     state: repeated.has('state') ? null : short(form, 'state'),
@@ -121,7 +118,7 @@ export function readAuthorizationRequest(checks: Services, text: string): Author
   return {
     client,
     ...to,
-    scope: readScope(form, checks.serviceScope, refuse),
+    scope: readScope(form, services.serviceScope, refuse),
     challenge: readChallenge(form, refuse),
     nonce: short(form, 'nonce'),
     prompt: readPrompt(form, refuse),
@@ -204,7 +201,6 @@ function readMaxAge(form: Form, refuse: Refuse): number | null {
   return Number(text);
 }
 
-/** The values of a space-separated parameter. */
 function wordsOf(text = ''): string[] {
   return text.split(' ').filter((word) => word !== '');
 }
@@ -223,7 +219,6 @@ export function codeReply({ redirectUri, state }: ReturnAddress, code: string, i
   return redirect(redirectUri, { code, state, iss: issuer });
 }
 
-/** The answer for a refusal: RFC 6749 §4.1.2.1. */
 export function errorReply({ code, message, to }: AuthorizationError, issuer: string): Reply {
   const { redirectUri, state } = to;
   return redirect(redirectUri, { error: code, error_description: message, state, iss: issuer });

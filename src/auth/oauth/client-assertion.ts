@@ -37,7 +37,7 @@ const assertionRule = `The client assertion is not valid. It must be signed with
  * @throws {OAuthError} `invalid_client`, the same for an unknown client and a forged assertion; `invalid_request`
  */
 export async function authenticateByAssertion(
-  deps: Services,
+  services: Services,
   authorization: string | undefined,
   form: Form,
 ): Promise<Asserted> {
@@ -48,12 +48,12 @@ export async function authenticateByAssertion(
   const token = form.get('client_assertion') ?? '';
   const unverified = token.length > longestAssertion ? undefined : readUnverified(token);
   const id = form.get('client_id') ?? unverified?.claims.sub;
-  const found = id === undefined ? undefined : withKeys(deps.directory, id);
+  const found = id === undefined ? undefined : withKeys(services.directory, id);
   if (unverified === undefined || found === undefined) throw refusal();
-  const now = deps.directory.clock.now();
+  const now = services.directory.clock.now();
   const claims = await verified(token, candidates(found.keys, unverified.header), {
     id: found.client.id,
-    audiences: [deps.issuer, `${deps.issuer}/connect/token`],
+    audiences: [services.issuer, `${services.issuer}/connect/token`],
     now,
   });
   if (claims === undefined) throw refusal();

@@ -23,21 +23,7 @@ export async function issueCode(
   granted: Omit<AuthorizationCode, 'expiresAt' | 'session'>,
 ): Promise<string> {
   const code = Buffer.from(randomBytes(32)).toString('base64url');
-  const { clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime, authentication } =
-    granted;
-  const record: AuthorizationCode = {
-    clientId,
-    redirectUri,
-    challenge,
-    userId,
-    signIn,
-    scope,
-    nonce,
-    authTime,
-    ...(authentication !== undefined && { authentication }),
-    expiresAt: clock.now() + codeLifetimeMs,
-    session: null,
-  };
+  const record = { ...granted, expiresAt: clock.now() + codeLifetimeMs, session: null };
   await accountStore.change((draft) => draft.put('codes', hashSecret(code), record));
   return code;
 }
@@ -62,8 +48,7 @@ type Redemption<Begun = Turn> =
 
 const refused = { outcome: 'refused' } as const;
 
-/** Drafts the session for a code. */
-type Begin<Begun> = (deps: Services, draft: AccountDraft, code: AuthorizationCode) => Begun;
+type Begin<Begun> = (services: Services, draft: AccountDraft, code: AuthorizationCode) => Begun;
 
 /**
  * Exchanges a code for a session; resolves when the session is on disk. Of two requests with the same code, one succeeds.
@@ -72,26 +57,26 @@ type Begin<Begun> = (deps: Services, draft: AccountDraft, code: AuthorizationCod
  * @throws {ApiError} `store_unavailable`
  */
 export function redeemCode<Begun extends Pick<Turn, 'key'>>(
-  deps: Services,
+  services: Services,
   presented: PresentedCode,
   address: string,
   begin: Begin<Begun>,
 ): Promise<Redemption<Begun>> {
-  return deps.directory.under({ address }).change((draft) => redeem(deps, draft, presented, begin));
+  return services.directory.under({ address }).change((draft) => redeem(services, draft, presented, begin));
 }
 
 function redeem<Begun extends Pick<Turn, 'key'>>(
-  deps: Services,
+  services: Services,
   draft: AccountDraft,
   presented: PresentedCode,
   begin: Begin<Begun>,
 ): Redemption<Begun> {
-  const now = deps.clock.now();
+  const now = services.clock.now();
   const key = hashSecret(presented.code);
   const code = draft.get('codes', key);
   if (code === undefined || now >= code.expiresAt) return refused;
   if (code.session !== null) {
-    if (endSession(deps, draft, code.session) === undefined) return refused;
+    if (endSession(services, draft, code.session) === undefined) return refused;
     noteReuse(draft, 'authorization-code.reused', code.userId);
     return { outcome: 'replayed' };
   }
@@ -100,7 +85,7 @@ function redeem<Begun extends Pick<Turn, 'key'>>(
   // A user who has signed out or changed the password since gets no session.
   if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
   if (!isBoundTo(code, presented)) return refused;
-  const turn = begin(deps, draft, code);
+  const turn = begin(services, draft, code);
   draft.put('codes', key, { ...code, expiresAt: now + usedCodeLifetimeMs, session: turn.key });
   return { outcome: 'exchanged', turn, user, nonce: code.nonce };
 }

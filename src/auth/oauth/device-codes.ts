@@ -29,13 +29,11 @@ interface DeviceRequest {
   readonly address: string;
 }
 
-/** A device whose user code has not been entered yet. */
 export interface WaitingDevice extends DeviceRequest {
   /** As shown: `BCDF-GHJK`. */
   readonly userCode: string;
 }
 
-/** The polling rate of a device. */
 interface Pace {
   readonly intervalMs: number;
   /** An earlier poll comes too soon. */
@@ -46,7 +44,6 @@ interface DeviceCodeDeps {
   readonly accountStore: Pick<AccountStore, 'change' | 'records'>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
-  /** @default 10000 */
   readonly maxDevices?: number;
 }
 
@@ -175,7 +172,6 @@ export class DeviceCodes {
   }
 }
 
-/** Whether a device can be forgotten. */
 export function isDeviceOver({ expiresAt }: DeviceCode, now: number): boolean {
   return now >= expiresAt + rememberMs;
 }

@@ -14,7 +14,6 @@ import { type CurrentSignIn, lackingFactor, startSignIn } from './sign-ins.ts';
 
 /** What a sign-in starts from, whatever its factor. */
 export interface Proven {
-  /** The client that the user signs in to. */
   readonly client: OAuthClient;
   /** The browser before. Its sign-in ends. */
   readonly browser: Browser | undefined;
@@ -27,7 +26,6 @@ export interface Proven {
 
 export type DraftedSignIn =
   | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
-  /** The user may not use this client. */
   | { readonly outcome: 'not-a-member' };
 
 /**
@@ -89,15 +87,12 @@ export function noteSignIn(
   for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name }, proof);
 }
 
-/** Maximum length of a stored `User-Agent`. */
 const longestUserAgent = 256;
 
-/** The `User-Agent` of a request, as stored. */
 export function userAgentOf(request: Pick<Request, 'header'>): string {
   return (request.header('user-agent') ?? '').slice(0, longestUserAgent);
 }
 
-/** An account or a session at an issuer. */
 export interface AtIssuer {
   readonly issuer: string;
   readonly subject?: string | null;

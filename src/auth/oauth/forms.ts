@@ -56,7 +56,6 @@ export async function readForm(request: Request): Promise<Form> {
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** Whether a request has the content type of a form. */
 export function isForm(request: Request): boolean {
   const sent = request.header('content-type') ?? '';
   if (sent === formType) return true;
@@ -132,14 +131,12 @@ export interface ClientServices extends Services {
   readonly totals: TokenTotals;
 }
 
-/** One request of an authenticated client. */
 export interface ClientCall<Client, Fields> {
   readonly client: Client;
   readonly fields: Fields;
   readonly request: Request;
 }
 
-/** A form that clients may post to an endpoint, and its handler. */
 export interface ClientForm<Body> {
   readonly schema: TObject;
   /** Finds a client that the form itself authenticates later. @throws {OAuthError} */
@@ -177,8 +174,8 @@ export function clientForm<Client, const Fields extends TProperties, Body>({
   const read = fieldReader(schema);
   return {
     schema,
-    answer: (client, form, request, deps) =>
-      handle({ client: by(client, request), fields: read(form), request }, deps),
+    answer: (client, form, request, services) =>
+      handle({ client: by(client, request), fields: read(form), request }, services),
   };
 }
 
@@ -187,7 +184,6 @@ interface ClientDeclaration<Body> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** See `Access`. */
   readonly credential?: string;
   readonly who: string;
   readonly forms: readonly ClientForm<Shown<NoInfer<Body>>>[];
@@ -212,21 +208,22 @@ export function clientEndpoint<Body extends object | undefined>(
 ): Endpoint<ClientServices> {
   const { credential = secretOrPublic, who, forms, choose = () => forms[0]! } = declaration;
 
-  async function answerTo(deps: ClientServices, form: Form, request: Request): Promise<Reply> {
+  async function answerTo(services: ClientServices, form: Form, request: Request): Promise<Reply> {
     const authorization = request.header('authorization');
     try {
       const chosen = choose(form);
-      const identified = chosen.identify?.(deps, authorization, form);
-      if (identified !== undefined) takeRate(deps, identified, request);
+      const identified = chosen.identify?.(services, authorization, form);
+      if (identified !== undefined) takeRate(services, identified, request);
       const client =
         identified ??
         (form.has('client_assertion')
-          ? await authenticateByKey(deps, authorization, form, request)
-          : authenticateBySecret(deps, authorization, form, request));
-      return reply(await chosen.answer(client, form, request, deps));
+          ? await authenticateByKey(services, authorization, form, request)
+          : authenticateBySecret(services, authorization, form, request));
+      return reply(await chosen.answer(client, form, request, services));
     } catch (error) {
       const claimed = () => claimedId(authorization, form) || claimedByAssertion(form);
-      if (isFailure(error)) deps.failures.note(claimed(), request.remoteAddress, deps.clock.monotonic());
+      if (isFailure(error))
+        services.failures.note(claimed(), request.remoteAddress, services.clock.monotonic());
       throw error;
     }
   }
@@ -236,9 +233,9 @@ export function clientEndpoint<Body extends object | undefined>(
     path,
     access: { credential, who },
     operation: describe(declaration),
-    bind: (deps) => async (request) => {
+    bind: (services) => async (request) => {
       try {
-        return await answerTo(deps, await readForm(request), request);
+        return await answerTo(services, await readForm(request), request);
       } catch (error) {
         return refuse(error);
       }
@@ -246,32 +243,28 @@ export function clientEndpoint<Body extends object | undefined>(
   };
 }
 
-/**
- * The client, by its assertion.
- * @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down`
- */
 async function authenticateByKey(
-  deps: ClientServices,
+  services: ClientServices,
   authorization: string | undefined,
   form: Form,
   request: Request,
 ): Promise<AuthenticatedClient> {
-  const asserted = await authenticateByAssertion(deps, authorization, form);
-  takeRate(deps, asserted.client, request);
-  await useOnce(deps, asserted);
-  return marked(deps, asserted.client);
+  const asserted = await authenticateByAssertion(services, authorization, form);
+  takeRate(services, asserted.client, request);
+  await useOnce(services, asserted);
+  return marked(services, asserted.client);
 }
 
 /** The client, by its secret, or a public client by its id. @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down` */
 function authenticateBySecret(
-  deps: ClientServices,
+  services: ClientServices,
   authorization: string | undefined,
   form: Form,
   request: Request,
 ): AuthenticatedClient {
-  const client = authenticateClient(deps.directory, authorization, form);
-  takeRate(deps, client, request);
-  return marked(deps, client);
+  const client = authenticateClient(services.directory, authorization, form);
+  takeRate(services, client, request);
+  return marked(services, client);
 }
 
 function marked({ directory }: ClientServices, client: AuthenticatedClient): AuthenticatedClient {

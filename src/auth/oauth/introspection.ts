@@ -62,10 +62,10 @@ function confidentialClientOf(client: AuthenticatedClient, request: Request): Au
 
 async function introspect(
   { client, fields: { token } }: ClientCall<AuthenticatedClient, { token: string }>,
-  deps: ClientServices,
+  services: ClientServices,
 ): Promise<Introspection> {
-  const claims = await validOrNot(deps.validate, token);
-  if (claims === undefined) return introspectRefreshToken(deps, token, client.id);
+  const claims = await validOrNot(services.validate, token);
+  if (claims === undefined) return introspectRefreshToken(services, token, client.id);
   return mayKnow(client, claims) ? { active: true, token_type: 'Bearer', ...claims } : inactive;
 }
 
@@ -74,11 +74,11 @@ function mayKnow(client: AuthenticatedClient, { client_id, team }: AccessClaims)
   return client_id === client.id || (teamId !== null && team.includes(teamId));
 }
 
-function introspectRefreshToken(deps: Services, text: string, clientId: string): Introspection {
+function introspectRefreshToken(services: Services, text: string, clientId: string): Introspection {
   const token = readRefreshToken(text);
-  const session = token && deps.accountStore.get('sessions', token.session);
+  const session = token && services.accountStore.get('sessions', token.session);
   if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;
-  const user = userOf(deps, deps.directory, session);
+  const user = userOf(services, services.directory, session);
   if (user === undefined) return inactive;
   return {
     active: true,

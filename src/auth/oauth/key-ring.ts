@@ -21,7 +21,7 @@ import type { Jwk, SigningAlgorithm } from '../../storage/lmdb/auth-records.ts';
 /** How long a new key is published before it signs. This is also how long caches keep the JWKS. */
 export const publishedAheadSeconds = 60;
 
-/** Lifetime of an access token, seconds. */
+/** Seconds. */
 export const accessTokenLifetime = 3600;
 
 /** The type of a token: an access token (RFC 9068 §2.1) or an ID token. One never passes for the other. */

@@ -35,33 +35,33 @@ export const revocationEndpoint: Endpoint<ClientServices> = clientEndpoint('/con
 
 async function revoke(
   { client: { id }, fields: { token }, request }: ClientCall<AuthenticatedClient, { token: string }>,
-  deps: ClientServices,
+  services: ClientServices,
 ): Promise<undefined> {
   const refresh = readRefreshToken(token);
   if (refresh !== undefined) {
-    await revokeSession(deps, refresh.session, id, request);
+    await revokeSession(services, refresh.session, id, request);
     return undefined;
   }
-  const claims = await validOrNot(deps.validate, token);
+  const claims = await validOrNot(services.validate, token);
   if (claims === undefined) return undefined;
   checkOwner(claims.client_id, id);
-  await invalidate(deps, claims, request);
+  await invalidate(services, claims, request);
   return undefined;
 }
 
 /** Ends a session by any of its refresh tokens, even a spent one. */
 async function revokeSession(
-  deps: Services,
+  services: Services,
   key: string,
   clientId: string,
   { remoteAddress }: Request,
 ): Promise<void> {
-  const { accountStore, directory } = deps;
+  const { accountStore, directory } = services;
   const session = accountStore.get('sessions', key);
   if (session === undefined) return;
   checkOwner(session.clientId, clientId);
   await directory.under({ id: session.userId, address: remoteAddress }).change((draft) => {
-    if (endSession(deps, draft, key) !== undefined) noteEnd(draft, 'session.ended', session.userId);
+    if (endSession(services, draft, key) !== undefined) noteEnd(draft, 'session.ended', session.userId);
   });
 }
 
@@ -101,7 +101,7 @@ const invalidateToken: Endpoint<ClientServices> = {
     },
     refuses: { store_unavailable: storeUnavailable.changeNotKept, engine_unavailable: postgresUnavailable },
   },
-  bind: (deps) => (request) => answer(deps, request),
+  bind: (services) => (request) => answer(services, request),
 };
 
 /** `/api/account/invalidate-token`: signs out the holder of an access token. */
@@ -111,14 +111,14 @@ export const tokenInvalidation: Group<ClientServices> = {
   endpoints: [invalidateToken],
 };
 
-async function answer(deps: ClientServices, request: Request): Promise<Reply> {
+async function answer(services: ClientServices, request: Request): Promise<Reply> {
   const token = bearerToken(request);
   if (token === undefined) return refusal(401, noToken, 'Bearer');
   if (readUnverified(token) === undefined) return refusal(400, notJwt);
   try {
-    const claims = await deps.validate(token);
-    deps.rates.take(holderKeyOf(claims), deps.clock.monotonic());
-    if (!(await invalidate(deps, claims, request))) throw new InvalidToken();
+    const claims = await services.validate(token);
+    services.rates.take(holderKeyOf(claims), services.clock.monotonic());
+    if (!(await invalidate(services, claims, request))) throw new InvalidToken();
     return {
       status: 200,
       headers: uncached,
@@ -136,12 +136,12 @@ async function answer(deps: ClientServices, request: Request): Promise<Reply> {
  * longer valid. Of concurrent requests, one invalidates it.
  * @throws {ApiError} `store_unavailable`
  */
-function invalidate(deps: Services, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {
-  const { directory } = deps;
+function invalidate(services: Services, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {
+  const { directory } = services;
   return directory.under({ id: claims.sub, address: remoteAddress }).change((draft) => {
-    if (!isStillValid(deps, claims, draft)) return false;
+    if (!isStillValid(services, claims, draft)) return false;
     addToList(draft, claims);
-    if (claims.sid !== undefined) endSession(deps, draft, claims.sid);
+    if (claims.sid !== undefined) endSession(services, draft, claims.sid);
     noteEnd(draft, 'token.invalidated', claims.sub);
     return true;
   });

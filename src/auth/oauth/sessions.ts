@@ -14,7 +14,6 @@ const dayMs = 24 * 3_600_000;
 
 /** Idle lifetime of a session: how long its refresh token may be unused. */
 const idleMs = 30 * dayMs;
-/** Absolute lifetime of a session. */
 const lifetimeMs = 90 * dayMs;
 /** The longest time from a sign-in to the end of its last session. */
 export const longestSessionMs = lifetimeSeconds * 1000 + lifetimeMs;
@@ -23,12 +22,9 @@ type Sources = Pick<Services, 'clock' | 'randomBytes'>;
 
 /** The next state of a session, from which its tokens are made once it is on disk. */
 export interface Turn {
-  /** The session's key. */
   readonly key: string;
   readonly session: Session;
-  /** The refresh token that is valid from now on. */
   readonly refreshToken: string;
-  /** The identity of the next access token. */
   readonly access: TokenIdentity;
 }
 
@@ -171,7 +167,6 @@ export function noteReuse(
   for (const teamId of teams) draft.note(action, teamId, { type: 'user', id: userId, name });
 }
 
-/** Records in the audit log that a user or an API key invalidated their own tokens. */
 export function noteEnd(
   draft: AccountDraft,
   action: 'token.invalidated' | 'session.ended',
@@ -182,9 +177,7 @@ export function noteEnd(
   for (const teamId of teams) draft.note(action, teamId, { type, id, name });
 }
 
-/** The content of a refresh token: its session, and a secret that changes with each refresh. */
 interface RefreshToken {
-  /** The session's key in the store. */
   readonly session: string;
   readonly secret: string;
 }
@@ -197,7 +190,6 @@ export function newSessionId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(16)).toString('base64url');
 }
 
-/** The key that a session is stored under. */
 export function sessionKey(sessionId: string): string {
   return hashSecret(sessionId);
 }

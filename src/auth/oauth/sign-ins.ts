@@ -9,19 +9,15 @@ import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
 import type { Services } from './services.ts';
 
-/** Idle lifetime of a sign-in. */
 const idleMs = 12 * 3_600_000;
-/** Absolute lifetime of a sign-in. */
 export const lifetimeSeconds = 7 * 24 * 3600;
 /** The precision of the last use. A commit per use would cost too much. */
 const useMs = 60_000;
-/** Lifetime of a sign-in that lacks a step. */
 const incompleteMs = 10 * 60_000;
 
 /** The authentication of a sign-in by an earlier release. */
 export const byPassword: Authentication = { factors: ['password'], userAgent: '' };
 
-/** A valid sign-in. */
 export interface CurrentSignIn {
   /** Its key in the store, which is not secret. */
   readonly key: string;
@@ -100,7 +96,6 @@ export function isOf({ passwordId: signedInWith }: SignIn, { passwordHash }: Use
   return signedInWith === passwordId(passwordHash);
 }
 
-/** The key of a browser's sign-in, which may not exist. */
 function signInKey({ id }: Browser): string {
   return hashSecret(id);
 }
@@ -113,13 +108,11 @@ export function signInEndsAt(lastUsedAt: number, authTime: number): number {
   return Math.min(lastUsedAt + idleMs, (authTime + lifetimeSeconds) * 1000);
 }
 
-/** The fields of a sign-in after a use at `now`. */
 function usedAt({ id: userId, passwordHash }: User, authTime: number, now: number): SignIn {
   const expiresAt = signInEndsAt(now, authTime);
   return { userId, passwordId: passwordId(passwordHash), authTime, lastSeenAt: now, expiresAt };
 }
 
-/** What a user must do before a sign-in leads to a code. */
 type MissingStep = 'second-factor' | 'new-password' | 'enrolment';
 
 /** What a sign-in still lacks; `undefined` once it is complete. */

@@ -1,7 +1,7 @@
 /*
- * src/auth/oauth: the endpoints of clients, and what they work with. forms.ts reads a form, clients.ts finds out who sent it, and
- * token-endpoint.ts answers it with tokens (tokens.ts), which key-ring.ts has the keys for. validation.ts checks access tokens. sign-ins.ts has the
- * sign-ins of browsers, from which codes.ts and device-codes.ts lead to sessions.ts.
+ * src/auth/oauth: the endpoints of clients, and what they work with. forms.ts reads a form, clients.ts authenticates its sender, and
+ * token-endpoint.ts responds with tokens (tokens.ts), which are signed with the keys of key-ring.ts. validation.ts checks access tokens.
+ * sign-ins.ts has the sign-ins of browsers, codes.ts and device-codes.ts what they grant, and sessions.ts the sessions of clients.
  */
 import Type, { type Static } from 'typebox';
 import type { AccountDraft } from '../../accounts/account-draft.ts';
@@ -55,7 +55,6 @@ const TokenAnswer = shape(
 );
 type TokenAnswer = Shown<Static<typeof TokenAnswer>>;
 
-/** The answer with a new access token and the tokens that accompany it. */
 function tokenAnswer(
   accessToken: string,
   scope: string,
@@ -76,14 +75,14 @@ function tokenAnswer(
  * @param nonce of the ID token, which is issued if the scope includes `openid`
  */
 async function signUserTokens(
-  settings: Services,
+  services: Services,
   { key, session, refreshToken, access }: Turn,
   user: User,
   { scope, nonce }: { readonly scope: string; readonly nonce: string | null },
 ): Promise<TokenAnswer> {
   const { clientId, authTime } = session;
   const scopes = scope.split(' ');
-  const { teams, primaryTeam } = teamsThrough(user, findClient(settings.directory, clientId));
+  const { teams, primaryTeam } = teamsThrough(user, findClient(services.directory, clientId));
   const subject = {
     sub: user.id,
     client_id: clientId,
@@ -96,9 +95,9 @@ async function signUserTokens(
     sid: key,
   };
   const [accessToken, idToken] = await Promise.all([
-    issueAccessToken(settings, subject, access),
+    issueAccessToken(services, subject, access),
     scopes.includes('openid')
-      ? issueIdToken(settings, { user, clientId, session: key, scopes, authTime, nonce })
+      ? issueIdToken(services, { user, clientId, session: key, scopes, authTime, nonce })
       : undefined,
   ]);
   return tokenAnswer(accessToken, scope, {
@@ -115,13 +114,12 @@ const clientCredentialsGrant: ClientForm<TokenAnswer> = clientForm({
     // Optional here, so that a missing scope yields `invalid_scope`.
     scope: Type.Optional(text('`openid` and the scope of this service. Both are required.')),
   },
-  async handle({ client, fields }, deps) {
-    const scope = checkScope(fields.scope, deps.serviceScope);
-    return tokenAnswer(await issueAccessToken(deps, subjectOf(client, scope)), scope);
+  async handle({ client, fields }, services) {
+    const scope = checkScope(fields.scope, services.serviceScope);
+    return tokenAnswer(await issueAccessToken(services, subjectOf(client, scope)), scope);
   },
 });
 
-/** The claims of a token with which an API key acts for itself. */
 function subjectOf({ clientId, role, teamId }: ApiKey, scope: string): Subject {
   const team = { team: [teamId], primaryTeam: teamId };
   return { sub: clientId, client_id: clientId, scope, role, ...team };
@@ -158,17 +156,17 @@ const authorizationCodeGrant: ClientForm<TokenAnswer> = clientForm({
       description: '43 to 128 letters, digits or -._~',
     }),
   },
-  async handle({ client: { clientId }, fields, request }, deps) {
+  async handle({ client: { clientId }, fields, request }, services) {
     const presented = {
       code: fields.code,
       clientId,
       redirectUri: fields.redirect_uri,
       verifier: fields.code_verifier,
     };
-    const redemption = await redeemCode(deps, presented, request.remoteAddress, startSession);
+    const redemption = await redeemCode(services, presented, request.remoteAddress, startSession);
     if (redemption.outcome !== 'exchanged') throw new OAuthError('invalid_grant', invalidCode);
     const { turn, user, nonce } = redemption;
-    return signUserTokens(deps, turn, user, { scope: turn.session.scope, nonce });
+    return signUserTokens(services, turn, user, { scope: turn.session.scope, nonce });
   },
 });
 
@@ -180,18 +178,17 @@ const refreshTokenGrant: ClientForm<TokenAnswer> = clientForm({
     refresh_token: text('The latest refresh token of the session.'),
     scope: Type.Optional(text('A subset of the granted scopes.')),
   },
-  async handle({ client: { clientId }, fields, request }, deps) {
+  async handle({ client: { clientId }, fields, request }, services) {
     const token = readRefreshToken(fields.refresh_token);
     const redeem = (draft: AccountDraft) =>
-      token && redeemRefreshToken(deps, draft, { token, clientId, scope: fields.scope });
-    const refreshed = await deps.directory.under({ address: request.remoteAddress }).change(redeem);
+      token && redeemRefreshToken(services, draft, { token, clientId, scope: fields.scope });
+    const refreshed = await services.directory.under({ address: request.remoteAddress }).change(redeem);
     if (refreshed === undefined) throw new OAuthError('invalid_grant', 'The refresh token is not valid');
     const { turn, user, scope } = refreshed;
-    return signUserTokens(deps, turn, user, { scope, nonce: null });
+    return signUserTokens(services, turn, user, { scope, nonce: null });
   },
 });
 
-/** A refresh token as a client sends it, and the requested scope, if any. */
 interface PresentedToken {
   readonly token: NonNullable<ReturnType<typeof readRefreshToken>>;
   readonly clientId: string;
@@ -203,21 +200,21 @@ interface PresentedToken {
  * succeeds. Reuse of a refresh token means that it has leaked, and revokes the whole session (RFC 9700 §4.14).
  */
 function redeemRefreshToken(
-  deps: Services,
+  services: Services,
   draft: AccountDraft,
   { token, clientId, scope }: PresentedToken,
 ): { readonly turn: Turn; readonly user: User; readonly scope: string } | undefined {
   const session = draft.get('sessions', token.session);
   if (session === undefined || session.clientId !== clientId) return undefined;
-  const user = userOf(deps, draft, session);
+  const user = userOf(services, draft, session);
   const isReused = !isCurrent(token, session);
   if (isReused || user === undefined) {
-    endSession(deps, draft, token.session);
+    endSession(services, draft, token.session);
     if (isReused) noteReuse(draft, 'refresh-token.reused', session.userId);
     return undefined;
   }
   const narrowed = narrow(session.scope, scope);
-  return { turn: continueSession(deps, draft, token.sessionId, session), user, scope: narrowed };
+  return { turn: continueSession(services, draft, token.sessionId, session), user, scope: narrowed };
 }
 
 /**
@@ -239,7 +236,7 @@ const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 const deviceCodeGrant: ClientForm<TokenAnswer> = clientForm({
   by: signInClientOf,
   fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('The device code.') },
-  handle: ({ client, fields }, deps) => poll(deps, client.clientId, fields.device_code),
+  handle: ({ client, fields }, services) => poll(services, client.clientId, fields.device_code),
 });
 
 /** The refusals of a poll (RFC 8628 §3.5). */
@@ -254,8 +251,8 @@ function refusal(code: keyof typeof pollRefusals): OAuthError {
   return new OAuthError(code, pollRefusals[code]);
 }
 
-async function poll(deps: ClientServices, clientId: string, deviceCode: string): Promise<TokenAnswer> {
-  const poll = deps.devices.poll(deviceCode, clientId);
+async function poll(services: ClientServices, clientId: string, deviceCode: string): Promise<TokenAnswer> {
+  const poll = services.devices.poll(deviceCode, clientId);
   switch (poll.outcome) {
     case 'pending':
       throw refusal('authorization_pending');
@@ -268,8 +265,8 @@ async function poll(deps: ClientServices, clientId: string, deviceCode: string):
     case 'unknown':
       throw invalidDeviceCode();
   }
-  const { turn, user } = await start(deps, clientId, deviceCode);
-  return signUserTokens(deps, turn, user, { scope: turn.session.scope, nonce: null });
+  const { turn, user } = await start(services, clientId, deviceCode);
+  return signUserTokens(services, turn, user, { scope: turn.session.scope, nonce: null });
 }
 
 /**
@@ -277,18 +274,18 @@ async function poll(deps: ClientServices, clientId: string, deviceCode: string):
  * @throws {OAuthError} `access_denied` if the user has signed out or lost access to the client
  */
 function start(
-  deps: ClientServices,
+  services: ClientServices,
   clientId: string,
   deviceCode: string,
 ): Promise<{ readonly turn: Turn; readonly user: User }> {
-  return deps.directory.change((draft) => {
-    const allowance = deps.devices.take(draft, deviceCode, clientId);
+  return services.directory.change((draft) => {
+    const allowance = services.devices.take(draft, deviceCode, clientId);
     if (allowance === undefined) throw invalidDeviceCode();
     const user = signedInUser(draft, { userId: allowance.userId, clientId });
     const signIn = draft.get('signIns', allowance.signIn);
     if (user === undefined || signIn === undefined || !isOf(signIn, user))
       throw new OAuthError('access_denied', 'The user has signed out');
-    return { turn: startSession(deps, draft, { ...allowance, clientId }), user };
+    return { turn: startSession(services, draft, { ...allowance, clientId }), user };
   });
 }
 
@@ -325,7 +322,7 @@ const tokenExchangeGrant: ClientForm<TokenAnswer> = {
       requested_token_type: Type.Optional(text(`${accessTokenType}, the default.`)),
       scope: Type.Optional(text('`openid` and the scope of this service. Both are required.')),
     },
-    async handle({ client, fields }, deps) {
+    async handle({ client, fields }, services) {
       if (!subjectTokenTypes.includes(fields.subject_token_type))
         throw new OAuthError(
           'invalid_request',
@@ -333,16 +330,16 @@ const tokenExchangeGrant: ClientForm<TokenAnswer> = {
         );
       if ((fields.requested_token_type ?? accessTokenType) !== accessTokenType)
         throw new OAuthError('invalid_request', `requested_token_type must be ${accessTokenType}`);
-      const scope = checkScope(fields.scope, deps.serviceScope);
+      const scope = checkScope(fields.scope, services.serviceScope);
       const subject = await verifyWorkload(
-        deps.issuerKeys,
+        services.issuerKeys,
         client.trust,
         fields.subject_token,
-        deps.clock.now(),
+        services.clock.now(),
       );
-      deps.directory.markApiKeyUsed(client.clientId, subject);
-      const identity = newTokenIdentity(deps, exchangedTokenLifetime);
-      const token = await issueAccessToken(deps, subjectOf(client, scope), identity);
+      services.directory.markApiKeyUsed(client.clientId, subject);
+      const identity = newTokenIdentity(services, exchangedTokenLifetime);
+      const token = await issueAccessToken(services, subjectOf(client, scope), identity);
       const beside = { expires_in: exchangedTokenLifetime, issued_token_type: accessTokenType };
       return { ...tokenAnswer(token, scope), ...beside };
     },
@@ -417,9 +414,9 @@ function choose(form: Form): ClientForm<TokenAnswer> {
 function counted(type: string, grant: ClientForm<TokenAnswer>): ClientForm<TokenAnswer> {
   return {
     ...grant,
-    async answer(client, form, request, deps) {
-      const answer = await grant.answer(client, form, request, deps);
-      deps.totals.countIssued(type);
+    async answer(client, form, request, services) {
+      const answer = await grant.answer(client, form, request, services);
+      services.totals.countIssued(type);
       return answer;
     },
   };

@@ -89,6 +89,12 @@ export function readUnverified(
 /** Three parts in base64url without padding (RFC 7515 §7.1). jose is more lenient. */
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
+/** The algorithms that tokens of others may be signed with. None of them uses a shared secret. */
+export const asymmetric = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+
 /** Accepted difference between the clocks of a client or a provider and of this service, seconds. */
 export const clockTolerance = 60;
 
@@ -151,7 +157,6 @@ const ofAnotherStore =
 /** Identifies a token: its id, and its times in Unix seconds. */
 export type TokenIdentity = Pick<AccessClaims, 'jti' | 'iat' | 'exp'>;
 
-/** The identity of a token issued now. @param lifetime seconds */
 export function newTokenIdentity(
   { clock, randomBytes }: Pick<TokenSettings, 'clock' | 'randomBytes'>,
   lifetime = accessTokenLifetime,
@@ -215,11 +220,9 @@ const hintChecker = compiled(hint);
 /** The user, the client (`aud`) and the session (`sid`). */
 export type IdTokenHint = Static<typeof hint>;
 
-/** The content of an ID token. */
 interface SignedIn {
   readonly user: User;
   readonly clientId: string;
-  /** The session's key. */
   readonly session: string;
   readonly scopes: readonly string[];
   /** Seconds. */
@@ -271,12 +274,10 @@ export async function readIdTokenHint(
 /** Identifies a token in the list: its `jti`, and its `exp` in seconds. */
 export type Invalidated = Pick<TokenIdentity, 'jti' | 'exp'>;
 
-/** The key of a token in the list. */
 export function invalidationKey({ jti, exp }: Invalidated): string {
   return sortedKey(exp, jti);
 }
 
-/** Drafts the invalidation of a token. */
 export function addToList(draft: Pick<Draft, 'put'>, token: Invalidated): void {
   draft.put('invalidated', invalidationKey(token), true);
 }
@@ -289,7 +290,6 @@ export function isOnList(reader: Pick<Reader, 'has'>, token: Invalidated): boole
 /** Minimum interval between two warnings about tokens of another store, ms. */
 const repeatMs = 60_000;
 
-/** Counts of the tokens issued, invalidated and rejected since the start. */
 export class TokenTotals {
   /** Access tokens, by grant. */
   readonly issued = new Map<string, number>();
@@ -321,7 +321,6 @@ export class TokenTotals {
     this.#log.warn('rejected an access token of another store', { hint });
   }
 
-  /** Starts counting additions to the invalidation list. */
   watch(accountStore: Pick<AccountStore, 'onCommit'>): void {
     accountStore.onCommit((writes) => {
       for (const { table, value } of writes)

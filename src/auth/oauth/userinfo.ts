@@ -81,8 +81,8 @@ const security = [{ bearer: [] }];
 const endpoint = {
   path: '/connect/userinfo',
   access: { credential: 'Access token', who: 'A user who granted `openid`' },
-  bind: (deps: ClientServices) => async (request: Request) => {
-    const reply = await answer(deps, request);
+  bind: (services: ClientServices) => async (request: Request) => {
+    const reply = await answer(services, request);
     return { ...reply, headers: { ...reply.headers, ...readableByPages } };
   },
 } as const;
@@ -113,11 +113,11 @@ export const userinfoEndpoints: readonly Endpoint<ClientServices>[] = [
   },
 ];
 
-async function answer(deps: ClientServices, request: Request): Promise<Reply> {
+async function answer(services: ClientServices, request: Request): Promise<Reply> {
   try {
     const token = await readToken(request);
     if (token === undefined) return unasked;
-    const body = userClaims(deps, await validate(deps, token));
+    const body = userClaims(services, await validate(services, token));
     return { status: 200, headers: uncached, body: JSON.stringify(body) };
   } catch (error) {
     if (error instanceof OAuthError) return oauthErrorReply(error);
@@ -137,8 +137,8 @@ async function readToken(request: Request): Promise<string | undefined> {
   return inHeader ?? inForm;
 }
 
-async function validate(deps: ClientServices, token: string): Promise<AccessClaims> {
-  const claims = await validOrNot(deps.validate, token);
+async function validate(services: ClientServices, token: string): Promise<AccessClaims> {
+  const claims = await validOrNot(services.validate, token);
   if (claims !== undefined) return claims;
   throw refusal('invalid_token', 401, notValid);
 }

@@ -110,11 +110,11 @@ export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClai
  * Makes the validation of access tokens. It checks the signature and times, then the invalidation list, then that the holder
  * exists.
  */
-export function createValidation(deps: ValidationDeps): ValidateToken {
-  const { keys, clock, accountStore, directory, verified } = deps;
+export function createValidation(services: ValidationDeps): ValidateToken {
+  const { keys, clock, accountStore, directory, verified } = services;
 
   async function validate(token: string): Promise<AccessClaims> {
-    const claims = await verifyAccessToken(deps, token);
+    const claims = await verifyAccessToken(services, token);
     // No other code runs between this check and adding the token, so no cached token is on the list.
     if (isOnList(accountStore, claims) || !holderExists(directory, claims, clock.now()))
       throw new InvalidToken();
@@ -123,7 +123,7 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
   }
 
   const count = (error: unknown): never => {
-    if (error instanceof InvalidToken) deps.totals.countRejected(error.reason);
+    if (error instanceof InvalidToken) services.totals.countRejected(error.reason);
     throw error;
   };
 
@@ -207,11 +207,11 @@ function describedChallenge(description: string): string {
  * @param withoutToken authenticates a request without a token
  */
 export function createBearer(
-  settings: ValidationDeps,
+  services: ValidationDeps,
   withoutToken: Authenticate = () => Promise.reject(new Unauthorized(false)),
 ): Authenticate {
-  const { serviceScope } = settings;
-  const validate = createValidation(settings);
+  const { serviceScope } = services;
+  const validate = createValidation(services);
   const inScope = ({ scope }: AccessClaims) => scope.split(' ').includes(serviceScope);
 
   async function settle(validated: AccessClaims | Promise<AccessClaims>): Promise<AccessClaims> {

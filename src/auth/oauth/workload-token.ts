@@ -5,17 +5,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Trust } from '../../storage/lmdb/auth-records.ts';
 import { OAuthError } from './oauth-error.ts';
-import { clockTolerance, isLater, readUnverified } from './tokens.ts';
+import { asymmetric, clockTolerance, isLater, readUnverified } from './tokens.ts';
 
 /** Maximum size of a workload token. A longer one is rejected unread. */
 const longestToken = 8192;
 const longestSubject = 1024;
-
-/** Asymmetric algorithms only. */
-const algorithms = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-];
 
 const invalidSubjectToken = 'The subject token is not valid';
 const issuerAway = 'The keys of the issuer cannot be read; retry later';
@@ -35,7 +29,7 @@ export async function verifyWorkload(
   now: number,
 ): Promise<string> {
   const unverified = token.length > longestToken ? undefined : readUnverified(token);
-  if (unverified === undefined || !algorithms.includes(String(unverified.header.alg))) throw refusal();
+  if (unverified === undefined || !asymmetric.includes(String(unverified.header.alg))) throw refusal();
   if (unverified.claims.iss !== trust.issuer) throw mismatch('iss', unverified.claims.iss);
   const keys = inlineKeys(trust) ?? (await issuerKeys.of(trust.issuer, unverified.header.kid));
   if (keys === undefined)
@@ -54,7 +48,7 @@ async function verifiedClaims(
 ): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
-      algorithms,
+      algorithms: asymmetric,
       issuer,
       requiredClaims: ['aud', 'exp', 'sub'],
       clockTolerance,

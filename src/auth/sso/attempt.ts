@@ -40,10 +40,10 @@ export class RoundTripCookie<Schema extends TObject> {
   readonly #keys: MacKeys;
   readonly #kind: Kind<Schema>;
 
-  /** @param deps `issuer` is the public URL of the auth host */
-  constructor(deps: Pick<Services, 'issuer' | 'keys'>, kind: Kind<Schema>) {
-    this.#issuer = deps.issuer;
-    this.#keys = deps.keys;
+  /** @param services `issuer` is the public URL of the auth host */
+  constructor(services: Pick<Services, 'issuer' | 'keys'>, kind: Kind<Schema>) {
+    this.#issuer = services.issuer;
+    this.#keys = services.keys;
     this.#kind = kind;
   }
 
@@ -86,7 +86,6 @@ export class RoundTripCookie<Schema extends TObject> {
   }
 }
 
-/** The pages that a sign-in can continue. */
 export const pages = [
   ...(['authorize', 'device', 'invitation', 'passkey', 'authenticator', 'identities'] as const),
 ] as const;
@@ -102,9 +101,7 @@ const Attempt = Type.Object({
   verifier: secret,
   /** Maximum time since the user signed in at the provider, seconds; `null` for no limit. */
   maxAge: Type.Union([Type.Null(), Type.Integer()]),
-  /** The page that continues. */
   page: Type.Enum(pages),
-  /** Its query. */
   query: Type.String(),
   /** The secret of an invitation or a reset link, whose user the account is linked to. */
   link: Type.Optional(Type.String()),
@@ -121,19 +118,18 @@ export function startLink({ id }: Pick<IdentityProvider, 'id'>, page: AttemptPag
   return `providers/${encodeURIComponent(id)}/start?${new URLSearchParams({ page, query })}`;
 }
 
-/** Random values for a new attempt. */
 export function newBinding(randomBytes: RandomBytes): Pick<Attempt, 'state' | 'nonce' | 'verifier'> {
   const value = () => Buffer.from(randomBytes(32)).toString('base64url');
   return { state: value(), nonce: value(), verifier: value() };
 }
 
 /** The cookies of attempts: several tabs can sign in at once. */
-export function attemptCookie(deps: Pick<Services, 'issuer' | 'keys'>) {
+export function attemptCookie(services: Pick<Services, 'issuer' | 'keys'>) {
   const kind = {
     name: 'flagmeter-sso',
     purpose: 'attempts at providers',
     schema: Attempt,
     slots: 3,
   } as const;
-  return new RoundTripCookie(deps, kind);
+  return new RoundTripCookie(services, kind);
 }

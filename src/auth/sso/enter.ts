@@ -18,23 +18,19 @@ import type { Browser } from '../cookies/browser.ts';
 import { draftSignIn } from '../oauth/draft-sign-in.ts';
 import { endSessionsOf } from '../oauth/sessions.ts';
 import { type CurrentSignIn, findSignIn } from '../oauth/sign-ins.ts';
-import type { ProviderIdentity } from './claims.ts';
-import { applyRules, rolesByRules } from './memberships.ts';
+import { applyRules, type ProviderIdentity, rolesByRules } from './claims.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 import type { SsoServices } from './services.ts';
 
 interface ProvenAccount {
   readonly provider: IdentityProvider;
   readonly identity: ProviderIdentity;
-  /** The address of the peer. */
   readonly address: string;
 }
 
-/** A proven sign-in with a provider. */
 interface Entering extends ProvenAccount {
   readonly idToken: string;
   readonly client: OAuthClient;
-  /** The browser before. */
   readonly browser: Browser | undefined;
   readonly userAgent: string;
   /** The secret of a link, whose user the account is linked to. */
@@ -56,15 +52,15 @@ const longestAgo = 24 * 3600;
  * @throws {ProviderRefusal}
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
-export function enter(settings: SsoServices, entering: Entering): Promise<Browser> {
-  const { directory, accountStore, clock } = settings;
+export function enter(services: SsoServices, entering: Entering): Promise<Browser> {
+  const { directory, accountStore, clock } = services;
   const { provider, identity, address, link } = entering;
   const id =
     link === undefined
       ? linkedIdentity(accountStore, provider.issuer, identity.subject)?.userId
       : userOfLink(directory, link, clock.now())?.id;
   const by = { address, ...(id !== undefined && { id }) };
-  return unlessTeamMissing(directory.under(by).change((draft) => draftEntry(settings, draft, entering)));
+  return unlessTeamMissing(directory.under(by).change((draft) => draftEntry(services, draft, entering)));
 }
 
 /**
@@ -74,19 +70,19 @@ export function enter(settings: SsoServices, entering: Entering): Promise<Browse
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
 export function linkAccount(
-  settings: SsoServices,
+  services: SsoServices,
   { key, user: { id } }: Pick<CurrentSignIn, 'key' | 'user'>,
   account: ProvenAccount,
 ): Promise<User> {
-  const { directory, clock } = settings;
+  const { directory, clock } = services;
   const by = { address: account.address, id };
   const linked = directory.under(by).change((draft) => {
     const signIn = findSignIn(draft, draft, key, clock.now());
     if (signIn === undefined || !mayLink(signIn, clock.now())) throw new ProviderRefusal('sign_in_over');
-    const provider = currentProvider(settings, draft, account.provider);
+    const provider = currentProvider(services, draft, account.provider);
     const known = findLinked(draft, provider, account.identity);
-    const found = linkKnown(settings, draft, { ...account, provider }, known, signIn.user);
-    return draftIdentity(settings, draft, { ...account, provider }, found);
+    const found = linkKnown(services, draft, { ...account, provider }, known, signIn.user);
+    return draftIdentity(services, draft, { ...account, provider }, found);
   });
   return unlessTeamMissing(linked);
 }
@@ -104,14 +100,14 @@ async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promis
 }
 
 function draftEntry(
-  settings: SsoServices,
+  services: SsoServices,
   draft: AccountDraft,
   entering: Entering,
 ): Browser | 'team_missing' {
   const { identity, idToken, client, browser, userAgent, link } = entering;
-  const provider = currentProvider(settings, draft, entering.provider);
-  const found = findUser(settings, draft, { ...entering, provider });
-  const user = draftIdentity(settings, draft, { provider, identity }, found);
+  const provider = currentProvider(services, draft, entering.provider);
+  const found = findUser(services, draft, { ...entering, provider });
+  const user = draftIdentity(services, draft, { provider, identity }, found);
   if (user === 'team_missing') return user;
   const { id, name, issuer, trustsSecondFactor } = provider;
   const { subject, sid } = identity;
@@ -127,11 +123,11 @@ function draftEntry(
     },
     userAgent,
   };
-  const now = settings.clock.now();
+  const now = services.clock.now();
   // The secret of a link is proven now, whatever the provider says.
   const authTime = link === undefined ? authTimeOf(identity, now) : Math.floor(now / 1000);
   const proven = { client, browser, authentication, authTime, provider: name };
-  const started = draftSignIn(settings, draft, user, proven);
+  const started = draftSignIn(services, draft, user, proven);
   if (started.outcome !== 'signed-in') throw new Error('The client of a sign-in is not for all users');
   return started.browser;
 }
@@ -179,11 +175,11 @@ interface Found {
 }
 
 /** @throws {ProviderRefusal} */
-function findUser(settings: SsoServices, draft: AccountDraft, entering: Entering): Found {
+function findUser(services: SsoServices, draft: AccountDraft, entering: Entering): Found {
   const { provider, identity, link } = entering;
   const linked = findLinked(draft, provider, identity);
-  if (link === undefined) return linked ?? linkNew(settings, draft, provider, identity);
-  return linkKnown(settings, draft, entering, linked, redeem(settings, draft, link));
+  if (link === undefined) return linked ?? linkNew(services, draft, provider, identity);
+  return linkKnown(services, draft, entering, linked, redeem(services, draft, link));
 }
 
 /**
@@ -212,7 +208,7 @@ function findLinked(
 
 /** Links the account to a user with its e-mail address, or to a new user. @throws {ProviderRefusal} */
 function linkNew(
-  settings: SsoServices,
+  services: SsoServices,
   draft: AccountDraft,
   provider: IdentityProvider,
   identity: ProviderIdentity,
@@ -226,21 +222,21 @@ function linkNew(
     if (!createUsers) throw new ProviderRefusal('user_unknown');
     // A provider that says nothing knows only addresses that its operator has entered.
     if (emailVerified === false) throw new ProviderRefusal('email_unverified');
-    return createLinked(settings, draft, provider, { ...identity, email });
+    return createLinked(services, draft, provider, { ...identity, email });
   }
   if (!linkByEmail) throw new ProviderRefusal('email_taken');
   if (emailVerified !== true) throw new ProviderRefusal('email_unverified');
   if (identitiesOf(draft, holder.id).some((linked) => linked.issuer === issuer))
     throw new ProviderRefusal('linked_elsewhere');
   // Whoever has the link of the user could sign in as them later.
-  if (invitationOf(holder) !== undefined) withdrawLink(draft, holder, settings.clock.now());
+  if (invitationOf(holder) !== undefined) withdrawLink(draft, holder, services.clock.now());
   const user = draft.users.get(holder.id) ?? holder;
-  return { user, linked: draftLink(settings, draft, user, { provider, identity }) };
+  return { user, linked: draftLink(services, draft, user, { provider, identity }) };
 }
 
 /** Links the account to a user who has asked for it. @throws {ProviderRefusal} */
 function linkKnown(
-  settings: SsoServices,
+  services: SsoServices,
   draft: AccountDraft,
   { provider, identity }: Pick<Entering, 'provider' | 'identity'>,
   linked: Found | undefined,
@@ -249,12 +245,12 @@ function linkKnown(
   if (linked?.user.id === user.id) return { ...linked, user };
   const isElsewhere = identitiesOf(draft, user.id).some(({ issuer }) => issuer === provider.issuer);
   if (linked !== undefined || isElsewhere) throw new ProviderRefusal('linked_elsewhere');
-  return { user, linked: draftLink(settings, draft, user, { provider, identity }) };
+  return { user, linked: draftLink(services, draft, user, { provider, identity }) };
 }
 
 /** Creates a user in the team of the provider, or in one that its rules give. */
 function createLinked(
-  settings: SsoServices,
+  services: SsoServices,
   draft: AccountDraft,
   provider: IdentityProvider,
   identity: ProviderIdentity & { readonly email: string },
@@ -267,9 +263,9 @@ function createLinked(
   if (team === undefined) throw new ProviderRefusal('team_missing');
   const wanted = { email, name: name ?? email, role, teams: [team], passwordHash: noPasswordHash };
   try {
-    const user = draftUser(settings.directory, draft, wanted);
+    const user = draftUser(services.directory, draft, wanted);
     const given = hasDefault || ruled === undefined ? {} : { [team]: { role: ruled[1], before: null } };
-    return { user, linked: { ...draftLink(settings, draft, user, { provider, identity }), given } };
+    return { user, linked: { ...draftLink(services, draft, user, { provider, identity }), given } };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'plan_limit')
       throw new ProviderRefusal('plan_limit', { cause: error });

@@ -1,10 +1,13 @@
 import type { JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import Type from 'typebox';
 import { Value } from 'typebox/value';
-import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
+import { type ProviderRefusalCode, providerRefusals } from '../../contract/provider-refusals.ts';
+import type { ProviderCheck } from '../../contract/shapes/identity-provider.ts';
 import type { OutboundFetch } from '../../http/outbound/fetch.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { clockTolerance, isLater } from '../oauth/tokens.ts';
+import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
+import { asymmetric, clockTolerance, isLater } from '../oauth/tokens.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 
 const url = Type.String({ pattern: '^https?://[^\\s]+$', maxLength: 2048 });
@@ -23,17 +26,10 @@ const Metadata = Type.Object({
   authorization_response_iss_parameter_supported: Type.Optional(Type.Boolean()),
   backchannel_logout_supported: Type.Optional(Type.Boolean()),
 });
-export type IssuerMetadata = Static<typeof Metadata>;
+type IssuerMetadata = Static<typeof Metadata>;
 
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String() })) });
 
-/** The algorithms that tokens may be signed with. None of them uses a shared secret. */
-export const tokenAlgorithms = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-];
-
-/** How long a document is used. */
 const freshMs = 10 * 60_000;
 /** How long a failure is used. Anyone can cause a new request. */
 const failedMs = 5_000;
@@ -75,7 +71,6 @@ export class Issuers {
     });
   }
 
-  /** Forgets what was read of an issuer. */
   forget(issuer: string): void {
     this.#metadata.delete(issuer);
     this.#keys.delete(issuer);
@@ -106,7 +101,7 @@ export class Issuers {
     const { createLocalJWKSet, errors, jwtVerify } = await import('jose');
     const options = {
       ...expected,
-      algorithms: tokenAlgorithms,
+      algorithms: asymmetric,
       clockTolerance,
       currentDate: new Date(this.#clock.now()),
     };
@@ -163,7 +158,6 @@ export class Issuers {
   }
 }
 
-/** The refusal for an error of jose. */
 function refusalOf(error: Error & { readonly code?: string; readonly claim?: string }) {
   switch (error.code) {
     case 'ERR_JWT_EXPIRED':
@@ -186,3 +180,44 @@ const claimRefusals: ReadonlyMap<string, ProviderRefusalCode> = new Map([
   ['iat', 'token_expired'],
   ['nonce', 'nonce_mismatch'],
 ] as const);
+
+/** Reads what a provider publishes, from itself and not from memory. */
+export async function checkProvider(
+  issuers: Issuers,
+  { issuer }: Pick<IdentityProvider, 'issuer'>,
+): Promise<ProviderCheck> {
+  issuers.forget(issuer);
+  let metadata: IssuerMetadata | undefined;
+  try {
+    metadata = await issuers.metadata(issuer);
+    const { keys } = await issuers.keys(issuer);
+    const usable = keys.filter(
+      ({ kty, use = 'sig' }) => ['RSA', 'EC', 'OKP'].includes(kty ?? '') && use === 'sig',
+    );
+    const announced = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
+    const isSigned = usable.length > 0 && announced.some((algorithm) => asymmetric.includes(algorithm));
+    return found(metadata, usable.length, isSigned ? null : 'signature_invalid');
+  } catch (error) {
+    if (error instanceof ProviderRefusal) return found(metadata, 0, error.code);
+    throw error;
+  }
+}
+
+function found(
+  metadata: IssuerMetadata | undefined,
+  keys: number,
+  reason: ProviderRefusalCode | null,
+): ProviderCheck {
+  return {
+    reason,
+    detail: reason === null ? null : providerRefusals[reason],
+    endpoints: {
+      authorization: metadata?.authorization_endpoint ?? null,
+      token: metadata?.token_endpoint ?? null,
+      userinfo: metadata?.userinfo_endpoint ?? null,
+      endSession: metadata?.end_session_endpoint ?? null,
+    },
+    keys,
+    backchannelLogout: metadata?.backchannel_logout_supported ?? false,
+  };
+}

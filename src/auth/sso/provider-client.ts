@@ -3,15 +3,14 @@ import type { ProviderRefusalCode } from '../../contract/provider-refusals.ts';
 import { OutboundError, type OutboundFetch } from '../../http/outbound/fetch.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
-import { clockTolerance, isLater } from '../oauth/tokens.ts';
-import { type Issuers, tokenAlgorithms } from './issuers.ts';
+import { asymmetric, clockTolerance, isLater } from '../oauth/tokens.ts';
+import type { Issuers } from './issuers.ts';
 import { ProviderRefusal, unanswered } from './provider-refusal.ts';
 
 interface ProviderClientDeps {
   readonly issuers: Issuers;
   readonly fetch: OutboundFetch;
   readonly clock: Clock;
-  /** Whether endpoints without TLS are accepted. */
   readonly allowPrivate: boolean;
 }
 
@@ -26,13 +25,11 @@ interface Binding {
   readonly maxAge: number | null;
 }
 
-/** Further parameters of the request. */
 export interface Hints {
   readonly prompt: string | null;
   readonly loginHint: string | null;
 }
 
-/** What a provider says about a user. */
 export interface ProviderAnswer {
   readonly idToken: string;
   readonly claims: IDToken;
@@ -42,7 +39,6 @@ export interface ProviderAnswer {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** The client of this service at its identity providers. */
 export class ProviderClient {
   readonly #deps: ProviderClientDeps;
 
@@ -126,7 +122,7 @@ export class ProviderClient {
         : methods.includes('client_secret_basic')
           ? oidc.ClientSecretBasic(clientSecret)
           : oidc.ClientSecretPost(clientSecret);
-    const supported = announced.filter((algorithm) => tokenAlgorithms.includes(algorithm));
+    const supported = announced.filter((algorithm) => asymmetric.includes(algorithm));
     const server = { ...metadata, id_token_signing_alg_values_supported: supported };
     const config = new oidc.Configuration(server, clientId, client, authentication);
     config[oidc.customFetch] = (url, options) => fetch(url, options as Parameters<OutboundFetch>[1]);

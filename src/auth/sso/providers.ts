@@ -11,7 +11,6 @@ import type { Reader } from '../../accounts/store/account-store.ts';
 import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 
-/** The identity providers of the operator. */
 export interface ConfiguredProviders {
   /** Its file; empty if there is none. */
   readonly file: string;

@@ -1,6 +1,6 @@
 import { preferencesOf } from '../../accounts/preferences.ts';
 import { logOutAtProvider } from '../../auth/browser/sso/logout.ts';
-import type { ConsoleSession } from '../../auth/console/session.ts';
+import type { ConsoleSession } from '../../auth/console-session.ts';
 import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/oauth/sessions.ts';
 import { Unauthorized } from '../../auth/oauth/validation.ts';
 import type { ApiError } from '../../contract/errors.ts';
@@ -73,7 +73,7 @@ function signedIn({ session, user }: ConsoleSession): SignedIn {
 async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
   const { console, directory } = deps;
   const found = console.find(request);
-  const cookies = [console.cookie.removal];
+  const cookies = [console.removal];
   if (found !== undefined) {
     const { key, user } = found;
     await directory.under({ id: user.id, address: request.remoteAddress }).change((draft) => {

@@ -6,7 +6,7 @@
 
 import { gunzipSync } from 'node:zlib';
 import { Html, html } from '../../auth/browser/pages/html.ts';
-import { icon } from '../../auth/browser/pages/icon.ts';
+import { icon } from '../../auth/browser/pages/page.ts';
 import type { ConsoleSettings } from '../../contract/shapes/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { codingFor, typeFor } from '../../http/negotiation.ts';

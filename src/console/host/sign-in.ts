@@ -3,8 +3,7 @@ import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
 import { laterPage } from '../../auth/browser/pages/failure-page.ts';
 import { html } from '../../auth/browser/pages/html.ts';
 import { pageReply } from '../../auth/browser/pages/page.ts';
-import type { ConsoleCallers } from '../../auth/console/caller.ts';
-import { beginConsoleSession } from '../../auth/console/session.ts';
+import { beginConsoleSession, type ConsoleCallers } from '../../auth/console-session.ts';
 import { type HostCookie, hostCookie } from '../../auth/cookies/host-cookie.ts';
 import { consoleClientId, type Form } from '../../auth/oauth/clients.ts';
 import { redeemCode } from '../../auth/oauth/codes.ts';
@@ -171,7 +170,7 @@ async function finishSignIn(
   if (redemption.outcome !== 'exchanged') return signInFailed(400, codeRefused);
   return {
     ...sendTo(new URL(audience).origin + attempt.returnTo),
-    cookies: [console.cookie.write(redemption.turn.cookie)],
+    cookies: [console.cookieOf(redemption.turn.cookie)],
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ownPageCheck } from '../../../src/auth/console/caller.ts';
+import { ownPageCheck } from '../../../src/auth/console-session.ts';
 
 const header = { 'flagmeter-console': '1' };
 const site = (value: string) => ({ ...header, 'sec-fetch-site': value });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
-import { qrCode } from '../../../src/auth/browser/pages/qr-code.ts';
+import { qrCode } from '../../../src/auth/browser/pages/second-factor-pages.ts';
 
 /** The dark modules of a code, row by row. */
 function rowsOf(text: string): string[] {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { draftLink, newLink, withdrawLink } from '../../../src/accounts/invitations.ts';
-import { acceptInvitation } from '../../../src/auth/browser/accept-invitation.ts';
+import { acceptInvitation } from '../../../src/auth/browser/invitation-page.ts';
 import { renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
 import { fixtureOn } from '../../accounts/fixture.ts';

@@ -13,7 +13,6 @@ import {
 } from '../../oauth/draft-sign-in.ts';
 import { type CurrentSignIn, currentSignIn, isOf } from '../../oauth/sign-ins.ts';
 import type { FormError } from '../pages/form-page.ts';
-import { loginPage } from '../pages/sign-in-pages.ts';
 import {
   busy,
   type FormResult,
@@ -21,30 +20,31 @@ import {
   notAMember,
   type PageServices,
   type PostedForm,
+  signInAgain,
   staleForm,
   throttled,
 } from './posted-form.ts';
 import { entered, stepPage } from './second-factor-form.ts';
 
 /** Signs in the user of a passkey. Its device has verified the user, so the passkey is two factors at once. */
-export async function enterByPasskey(settings: PageServices, posted: PostedForm): Promise<FormResult> {
+export async function enterByPasskey(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const { client } = purpose;
   const assertion = readAssertion(form);
   const authentication = { factors: ['passkey'] as const, userAgent: userAgentOf(request) };
-  const again = (error: FormError) => ({ reply: loginPage(formPage(settings, request, purpose), '', error) });
+  const again = (error: FormError) => signInAgain(services, posted, error);
   try {
     const proof = { assertion, address: request.remoteAddress, browser };
-    const result = await acceptPasskey(settings, proof, (draft, user) => {
+    const result = await acceptPasskey(services, proof, (draft, user) => {
       const { email } = user;
       if (requiredProvider(draft, user) === undefined)
-        return { ...draftSignIn(settings, draft, user, { client, browser, authentication }), email };
+        return { ...draftSignIn(services, draft, user, { client, browser, authentication }), email };
       noteSignIn(draft, 'sign-in.refused', user, authentication);
       return { outcome: 'provider-only', email } as const;
     });
     switch (result.outcome) {
       case 'signed-in':
-        return await entered(settings, posted, result);
+        return await entered(services, posted, result);
       case 'not-a-member':
         return again(notAMember(result.email, purpose));
       case 'provider-only':
@@ -57,11 +57,10 @@ export async function enterByPasskey(settings: PageServices, posted: PostedForm)
   }
 }
 
-/** Completes a sign-in with a passkey as the second factor. */
-export async function proveByPasskey(settings: PageServices, posted: PostedForm): Promise<FormResult> {
+export async function proveByPasskey(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, form, browser } = posted;
-  const signIn = await currentSignIn(settings, browser);
-  if (signIn?.missing !== 'second-factor') return expired(settings, posted);
+  const signIn = await currentSignIn(services, browser);
+  if (signIn?.missing !== 'second-factor') return signInAgain(services, posted, staleForm);
   const proof = {
     assertion: readAssertion(form),
     address: request.remoteAddress,
@@ -69,17 +68,17 @@ export async function proveByPasskey(settings: PageServices, posted: PostedForm)
     user: signIn.user,
   };
   const again = async (error: FormError) => ({
-    reply: await stepPage(settings, formPage(settings, request, posted.purpose), signIn, error),
+    reply: await stepPage(services, formPage(services, request, posted.purpose), signIn, error),
   });
   try {
-    const result = await acceptPasskey(settings, proof, (draft, user) =>
-      complete(settings, posted, draft, user, signIn),
+    const result = await acceptPasskey(services, proof, (draft, user) =>
+      complete(services, posted, draft, user, signIn),
     );
     switch (result.outcome) {
       case 'signed-in':
       case 'not-a-member':
       case 'over':
-        return await continued(settings, posted, result, signIn);
+        return await continued(services, posted, result, signIn);
       default:
         return await again(explain(result));
     }
@@ -89,19 +88,19 @@ export async function proveByPasskey(settings: PageServices, posted: PostedForm)
 }
 
 /** Completes a sign-in with a new passkey, because the policy demands a second factor and the user has none. */
-export async function enrolByPasskey(settings: PageServices, posted: PostedForm): Promise<FormResult> {
+export async function enrolByPasskey(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, browser } = posted;
-  const signIn = await currentSignIn(settings, browser);
-  if (signIn?.missing !== 'enrolment') return expired(settings, posted);
+  const signIn = await currentSignIn(services, browser);
+  if (signIn?.missing !== 'enrolment') return signInAgain(services, posted, staleForm);
   const again = async (error: FormError) => ({
-    reply: await stepPage(settings, formPage(settings, request, purpose), signIn, error),
+    reply: await stepPage(services, formPage(services, request, purpose), signIn, error),
   });
   try {
-    const result = await registerPasskey(settings, signIn, readNewPasskey(posted), (draft, user) =>
-      complete(settings, posted, draft, user, signIn),
+    const result = await registerPasskey(services, signIn, readNewPasskey(posted), (draft, user) =>
+      complete(services, posted, draft, user, signIn),
     );
     if (result.outcome === 'refused') return await again({ status: 400, text: result.fault });
-    return await continued(settings, posted, result.drafted, signIn);
+    return await continued(services, posted, result.drafted, signIn);
   } catch (error) {
     return again(busy(error));
   }
@@ -109,9 +108,8 @@ export async function enrolByPasskey(settings: PageServices, posted: PostedForm)
 
 type Completed = DraftedSignIn | { readonly outcome: 'over' };
 
-/** Drafts the sign-in with the passkey as its second factor. */
 function complete(
-  settings: PageServices,
+  services: PageServices,
   { browser, purpose: { client } }: PostedForm,
   draft: AccountDraft,
   user: User,
@@ -119,23 +117,18 @@ function complete(
 ): Completed {
   const started = draft.get('signIns', signIn.key);
   if (started === undefined || !isOf(started, user)) return { outcome: 'over' };
-  return draftFurtherFactor(settings, draft, user, signIn, { client, browser, factor: 'passkey' });
+  return draftFurtherFactor(services, draft, user, signIn, { client, browser, factor: 'passkey' });
 }
 
 async function continued(
-  settings: PageServices,
+  services: PageServices,
   posted: PostedForm,
   result: Completed,
   { user: { email } }: CurrentSignIn,
 ): Promise<FormResult> {
-  if (result.outcome === 'signed-in') return entered(settings, posted, result);
-  if (result.outcome === 'over') return expired(settings, posted);
-  const { request, purpose } = posted;
-  return { reply: loginPage(formPage(settings, request, purpose), '', notAMember(email, purpose)) };
-}
-
-function expired(settings: PageServices, { request, purpose }: PostedForm): FormResult {
-  return { reply: loginPage(formPage(settings, request, purpose), '', staleForm) };
+  if (result.outcome === 'signed-in') return entered(services, posted, result);
+  if (result.outcome === 'over') return signInAgain(services, posted, staleForm);
+  return signInAgain(services, posted, notAMember(email, posted.purpose));
 }
 
 function explain(failure: PasskeyFailure): FormError {

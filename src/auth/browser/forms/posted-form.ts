@@ -44,24 +44,24 @@ export const staleForm: FormError = {
 
 /** The content of a page with a form. A browser without a cookie gets one. */
 export function formPage(
-  settings: PageServices,
+  services: PageServices,
   request: Request,
   { client, redirectUri }: FormPurpose,
 ): FormPage {
-  const { issuer, randomBytes } = settings;
+  const { issuer, randomBytes } = services;
   const cookie = new BrowserCookie(issuer);
   const known: Browser | undefined = cookie.read(request);
   const browser = known ?? renewBrowser(undefined, randomBytes);
   return {
     clientName: client.name,
     redirectUri,
-    providers: settings.providers.enabled().map((provider) => {
+    providers: services.providers.enabled().map((provider) => {
       return { name: provider.name, address: startLink(provider, pageOf(request), request.query) };
     }),
-    leadsByEmail: signInPolicyOf(settings.accountStore).domains.length > 0,
+    leadsByEmail: signInPolicyOf(services.accountStore).domains.length > 0,
     browser,
     cookie: known === undefined ? cookie.write(browser) : undefined,
-    passkeys: passkeyPages(settings),
+    passkeys: passkeyPages(services),
   };
 }
 
@@ -76,15 +76,15 @@ export function pageOf({ path }: Request): AttemptPage {
  * @throws {OAuthError} `invalid_request` if it cannot be read
  */
 export async function readPostedForm(
-  settings: PageServices,
+  services: PageServices,
   request: Request,
   purpose: FormPurpose,
-  stale = (form: Form) => loginPage(formPage(settings, request, purpose), form.get('email') ?? '', staleForm),
+  stale = (form: Form) => loginPage(formPage(services, request, purpose), form.get('email') ?? '', staleForm),
 ): Promise<PostedForm | { readonly reply: Reply }> {
   const form = await readForm(request);
-  if (isFromElsewhere(request, settings.issuer))
+  if (isFromElsewhere(request, services.issuer))
     return { reply: failurePage(403, 'The form was sent by another site') };
-  const browser = new BrowserCookie(settings.issuer).read(request);
+  const browser = new BrowserCookie(services.issuer).read(request);
   if (browser === undefined || !isFormToken(browser, form.get('form') ?? '')) return { reply: stale(form) };
   return { request, purpose, form, browser };
 }
@@ -93,6 +93,16 @@ export async function readPostedForm(
 export type FormResult =
   | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
   | { readonly reply: Reply };
+
+/** The sign-in page again, with an error. */
+export function signInAgain(
+  services: PageServices,
+  { request, purpose }: PostedForm,
+  error: FormError,
+  email = '',
+): { readonly reply: Reply } {
+  return { reply: loginPage(formPage(services, request, purpose), email, error) };
+}
 
 /** The error while the service is busy. @throws any error that is not a refusal */
 export function busy(error: unknown): FormError {
@@ -113,7 +123,6 @@ export function throttled(wait: number): FormError {
   return { status: 429, text, retryAfter: wait };
 }
 
-/** A duration for people, rounded up. */
 function spanOf(seconds: number): string {
   const [count, unit] = seconds < 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;

@@ -5,9 +5,15 @@ import { enrol, proveCode } from '../../factors/second-factor.ts';
 import { appendMac, readMac } from '../../oauth/mac.ts';
 import { type CurrentSignIn, currentSignIn } from '../../oauth/sign-ins.ts';
 import type { FormError, FormPage } from '../pages/form-page.ts';
-import { chooseFactorPage, passkeyStepPage } from '../pages/passkey-pages.ts';
-import { codePage, enrolmentPage, recoveryCodesPage, recoveryPage } from '../pages/second-factor-pages.ts';
-import { loginPage, newPasswordPage } from '../pages/sign-in-pages.ts';
+import {
+  chooseFactorPage,
+  codePage,
+  enrolmentPage,
+  passkeyStepPage,
+  recoveryCodesPage,
+  recoveryPage,
+} from '../pages/second-factor-pages.ts';
+import { newPasswordPage } from '../pages/sign-in-pages.ts';
 import {
   busy,
   type FormResult,
@@ -15,6 +21,7 @@ import {
   notAMember,
   type PageServices,
   type PostedForm,
+  signInAgain,
   staleForm,
   throttled,
 } from './posted-form.ts';
@@ -33,20 +40,19 @@ const wrongRecoveryCode: FormError = {
 
 /** A started sign-in: the next page if a step is missing. */
 export async function entered(
-  settings: PageServices,
-  { request, purpose }: Pick<PostedForm, 'request' | 'purpose'>,
+  services: PageServices,
+  { request, purpose }: PostedForm,
   { signIn, browser }: { readonly signIn: CurrentSignIn; readonly browser: Browser },
 ): Promise<FormResult> {
-  const cookie = new BrowserCookie(settings.issuer).write(browser);
+  const cookie = new BrowserCookie(services.issuer).write(browser);
   if (signIn.missing === undefined) return { signIn, browser, cookie };
   return {
-    reply: await stepPage(settings, { ...formPage(settings, request, purpose), browser, cookie }, signIn),
+    reply: await stepPage(services, { ...formPage(services, request, purpose), browser, cookie }, signIn),
   };
 }
 
-/** The page of the step that a sign-in lacks. */
 export async function stepPage(
-  settings: PageServices,
+  services: PageServices,
   page: FormPage,
   { user, missing }: CurrentSignIn,
   error?: FormError,
@@ -54,11 +60,11 @@ export async function stepPage(
   const { email } = user;
   switch (missing) {
     case 'second-factor': {
-      const hasApp = settings.accountStore.get('totp', user.id) !== undefined;
+      const hasApp = services.accountStore.get('totp', user.id) !== undefined;
       return passkeyStepPage(page, user, { hasApp, error }) ?? codePage(page, email, error);
     }
     case 'enrolment':
-      return chooseFactorPage(page, user, error) ?? enrolmentPageOf(settings, page, email);
+      return chooseFactorPage(page, user, error) ?? enrolmentPageOf(services, page, email);
     default:
       return newPasswordPage(page, email);
   }
@@ -84,26 +90,26 @@ export function enrolmentSecretIn({ keys }: PageServices, { form, browser }: Pos
 }
 
 /** Answers the form for a code, or shows the one for the other kind of code. */
-export async function proveByForm(settings: PageServices, posted: PostedForm): Promise<FormResult> {
+export async function proveByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
-  const page = formPage(settings, request, purpose);
+  const page = formPage(services, request, purpose);
   const action = form.get('action');
   const isRecovery = action === 'recovery' || form.get('kind') === 'recovery';
   const pageOf = isRecovery && action !== 'authenticator' ? recoveryPage : codePage;
   const step = { browser, address: request.remoteAddress, client: purpose.client };
-  const signIn = await currentSignIn(settings, browser);
-  if (signIn?.missing !== 'second-factor') return { reply: loginPage(page, '', staleForm) };
+  const signIn = await currentSignIn(services, browser);
+  if (signIn?.missing !== 'second-factor') return signInAgain(services, posted, staleForm);
   const { email } = signIn.user;
   if (action !== 'second-factor') return { reply: pageOf(page, email) };
   try {
-    const result = await proveCode(settings, step, form.get('code') ?? '');
+    const result = await proveCode(services, step, form.get('code') ?? '');
     switch (result.outcome) {
       case 'signed-in':
-        return await entered(settings, posted, result);
+        return await entered(services, posted, result);
       case 'not-a-member':
-        return { reply: loginPage(page, '', notAMember(email, purpose)) };
+        return signInAgain(services, posted, notAMember(email, purpose));
       case 'over':
-        return { reply: loginPage(page, '', staleForm) };
+        return signInAgain(services, posted, staleForm);
       case 'wrong':
         return { reply: pageOf(page, email, isRecovery ? wrongRecoveryCode : wrongCode) };
       case 'throttled':
@@ -115,27 +121,26 @@ export async function proveByForm(settings: PageServices, posted: PostedForm): P
 }
 
 /** Answers the form that sets up an authenticator app. Its recovery codes are shown before the user continues. */
-export async function enrolByForm(settings: PageServices, posted: PostedForm): Promise<FormResult> {
+export async function enrolByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
-  const page = formPage(settings, request, purpose);
-  const signIn = await currentSignIn(settings, browser);
-  if (signIn?.missing !== 'enrolment') return { reply: loginPage(page, '', staleForm) };
+  const page = formPage(services, request, purpose);
+  const signIn = await currentSignIn(services, browser);
+  if (signIn?.missing !== 'enrolment') return signInAgain(services, posted, staleForm);
   const { email } = signIn.user;
-  if (form.get('action') === 'set-up-app') return { reply: await enrolmentPageOf(settings, page, email) };
-  const secret = enrolmentSecretIn(settings, posted);
-  if (secret === undefined) return { reply: loginPage(page, '', staleForm) };
+  if (form.get('action') === 'set-up-app') return { reply: await enrolmentPageOf(services, page, email) };
+  const secret = enrolmentSecretIn(services, posted);
+  if (secret === undefined) return signInAgain(services, posted, staleForm);
   const again = async (error: FormError) => ({
-    reply: await enrolmentPageOf(settings, page, email, { secret, error }),
+    reply: await enrolmentPageOf(services, page, email, { secret, error }),
   });
   try {
     const step = { browser, address: request.remoteAddress, client: purpose.client };
-    const result = await enrol(settings, step, { secret, code: form.get('code') ?? '' });
-    if (result.outcome === 'over') return { reply: loginPage(page, '', staleForm) };
+    const result = await enrol(services, step, { secret, code: form.get('code') ?? '' });
+    if (result.outcome === 'over') return signInAgain(services, posted, staleForm);
     if (result.outcome === 'wrong') return await again(wrongCode);
     const { signedIn, recoveryCodes } = result;
-    if (signedIn.outcome === 'not-a-member')
-      return { reply: loginPage(page, '', notAMember(email, purpose)) };
-    const cookie = new BrowserCookie(settings.issuer).write(signedIn.browser);
+    if (signedIn.outcome === 'not-a-member') return signInAgain(services, posted, notAMember(email, purpose));
+    const cookie = new BrowserCookie(services.issuer).write(signedIn.browser);
     return { reply: recoveryCodesPage({ ...page, browser: signedIn.browser, cookie }, recoveryCodes) };
   } catch (error) {
     return again(busy(error));

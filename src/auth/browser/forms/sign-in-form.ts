@@ -15,7 +15,7 @@ import { type CurrentSignIn, currentSignIn, startSignIn } from '../../oauth/sign
 import { startLink } from '../../sso/attempt.ts';
 import type { FormError } from '../pages/form-page.ts';
 import { type Lead, leadPage } from '../pages/provider-pages.ts';
-import { loginPage, longestEmail, newPasswordPage } from '../pages/sign-in-pages.ts';
+import { longestEmail, newPasswordPage } from '../pages/sign-in-pages.ts';
 import { enrolByPasskey, enterByPasskey, proveByPasskey } from './passkey-form.ts';
 import {
   busy,
@@ -26,6 +26,7 @@ import {
   type PageServices,
   type PostedForm,
   pageOf,
+  signInAgain,
   staleForm,
   throttled,
 } from './posted-form.ts';
@@ -41,38 +42,34 @@ const unfinished: FormError = {
  * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a second
  * factor or a new password, its page follows, which posts its form here, too.
  */
-export function signInByForm(settings: PageServices, posted: PostedForm): Promise<FormResult> {
+export function signInByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   switch (posted.form.get('action')) {
     case 'new-password':
-      return changeByForm(settings, posted);
+      return changeByForm(services, posted);
     case 'passkey':
-      return enterByPasskey(settings, posted);
+      return enterByPasskey(services, posted);
     case 'prove-passkey':
-      return proveByPasskey(settings, posted);
+      return proveByPasskey(services, posted);
     case 'add-passkey':
-      return enrolByPasskey(settings, posted);
+      return enrolByPasskey(services, posted);
     case 'recovery':
     case 'authenticator':
     case 'second-factor':
-      return proveByForm(settings, posted);
+      return proveByForm(services, posted);
     case 'set-up-app':
     case 'enrol':
-      return enrolByForm(settings, posted);
+      return enrolByForm(services, posted);
     default:
-      return enterByForm(settings, posted);
+      return enterByForm(services, posted);
   }
 }
 
-async function enterByForm(
-  settings: PageServices,
-  { request, purpose, form, browser }: PostedForm,
-): Promise<FormResult> {
+async function enterByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
+  const { request, purpose, form, browser } = posted;
   const email = (form.get('email') ?? '').trim();
   const password = form.get('password') ?? '';
-  const again = (error: FormError) => ({
-    reply: loginPage(formPage(settings, request, purpose), email, error),
-  });
-  const lead = leadOf(settings, request, email);
+  const again = (error: FormError) => signInAgain(services, posted, error, email);
+  const lead = leadOf(services, request, email);
   if (lead !== undefined && password === '') return { reply: leadPage(lead) };
   // Spaces are in no address, but in the names under which other factors are throttled.
   if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '')
@@ -85,9 +82,9 @@ async function enterByForm(
     userAgent: userAgentOf(request),
   };
   try {
-    const result = await signIn(settings, credentials, purpose.client);
+    const result = await signIn(services, credentials, purpose.client);
     if (result.outcome !== 'signed-in') return again(withLead(explain(result, email, purpose), lead));
-    return await entered(settings, { request, purpose }, result);
+    return await entered(services, posted, result);
   } catch (error) {
     return again(busy(error)); // The typed values are kept for the next attempt.
   }
@@ -111,28 +108,26 @@ function withLead(error: FormError, lead: Lead | undefined): FormError {
   return { ...error, text: `${error.text} Users of ${lead.domain} sign in with ${lead.name}.` };
 }
 
-async function changeByForm(
-  settings: PageServices,
-  { request, purpose, form, browser }: PostedForm,
-): Promise<FormResult> {
-  const page = formPage(settings, request, purpose);
+async function changeByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
+  const { request, purpose, form, browser } = posted;
+  const page = formPage(services, request, purpose);
   const password = form.get('password') ?? '';
   const again = form.get('again') ?? '';
   const email = form.get('email') ?? '';
   try {
     const typed = { password, again, address: request.remoteAddress, browser };
-    const result = await replacePassword(settings, typed, purpose.client);
+    const result = await replacePassword(services, typed, purpose.client);
     switch (result.outcome) {
       case 'signed-in':
-        return await entered(settings, { request, purpose }, result);
+        return await entered(services, posted, result);
       case 'refused': {
         const fault = { status: 400, text: result.fault, typed: true };
         return { reply: newPasswordPage(page, result.user.email, fault) };
       }
       case 'not-a-member':
-        return { reply: loginPage(page, '', notAMember(result.user.email, purpose)) };
+        return signInAgain(services, posted, notAMember(result.user.email, purpose));
       case 'over':
-        return { reply: loginPage(page, email, staleForm) };
+        return signInAgain(services, posted, staleForm, email);
     }
   } catch (error) {
     if (error instanceof ApiError && error.code === 'invalid_body') {
@@ -158,20 +153,16 @@ function explain(
   }
 }
 
-/** The form in which a user with a temporary password chooses a new one. */
 interface TypedPassword {
   readonly password: string;
   readonly again: string;
-  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
 }
 
 type NewPasswordResult =
   | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
-  /** `fault` is for the user. */
   | { readonly outcome: 'refused'; readonly user: User; readonly fault: string }
-  /** The user may not use this client. */
   | { readonly outcome: 'not-a-member'; readonly user: User }
   /** The browser is not signed in, or the user has already set a password. */
   | { readonly outcome: 'over' };
@@ -181,13 +172,13 @@ type NewPasswordResult =
  * @throws {ApiError} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
  */
 async function replacePassword(
-  settings: PageServices,
+  services: PageServices,
   typed: TypedPassword,
   client: OAuthClient,
 ): Promise<NewPasswordResult> {
-  const { directory, passwords, randomBytes } = settings;
+  const { directory, passwords, randomBytes } = services;
   const { password, address, browser } = typed;
-  const signIn = await currentSignIn(settings, browser);
+  const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'new-password') return { outcome: 'over' };
   const { user } = signIn;
   if (!maySignIn(user, client)) return { outcome: 'not-a-member', user };
@@ -199,7 +190,7 @@ async function replacePassword(
   const passwordHash = await passwords.hash(password, randomBytes, user.id);
   return directory
     .under({ id: user.id, address })
-    .change((draft) => exchange(settings, draft, { signIn, passwordHash, browser }));
+    .change((draft) => exchange(services, draft, { signIn, passwordHash, browser }));
 }
 
 /** Drafts the change, unless the password has changed in the meantime. */

@@ -1,7 +1,7 @@
 import { type ProviderRefusalCode, providerRefusals } from '../../../contract/provider-refusals.ts';
 import type { Reply } from '../../../http/types.ts';
 import { type FormPage, formReply } from './form-page.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { pageReply } from './page.ts';
 
 /** The refusals that the user may be able to overcome by a new attempt. */
@@ -49,23 +49,34 @@ export interface Lead {
   readonly domain: string;
   /** Of the provider. */
   readonly name: string;
-  /** Where the sign-in starts. */
   readonly address: string;
 }
 
-/** The page that leads to a provider. A redirect in answer to a form would be subject to the `form-action` of the page. */
+/** The page that leads the users of a domain to their provider. */
 export function leadPage({ name, domain, address }: Lead): Reply {
+  return continueWith(name, address, html`Users of <strong>${domain}</strong> sign in with ${name}.`);
+}
+
+/** The page that leads a user to a provider, to link an account there. @param cookie of the attempt */
+export function continueWithPage(name: string, email: string, address: string, cookie: string): Reply {
+  const task = html`<strong>${email}</strong> will sign in with ${name} from now on.`;
+  return continueWith(name, address, task, cookie);
+}
+
+/** A page, because a redirect in answer to a form would be subject to the `form-action` of the page. */
+function continueWith(name: string, address: string, task: Html, cookie?: string): Reply {
+  const title = `Continue with ${name}`;
   return pageReply({
     status: 200,
-    title: `Continue with ${name}`,
+    title,
     refresh: address,
-    content: html`<h1>Continue with ${name}</h1>
-<p>Users of <strong>${domain}</strong> sign in with ${name}.</p>
-<p><a class="button" href="${address}">Continue with ${name}</a></p>`,
+    cookie,
+    content: html`<h1>${title}</h1>
+<p>${task}</p>
+<p><a class="button" href="${address}">${title}</a></p>`,
   });
 }
 
-/** The page for a provider that does not exist, or is disabled. */
 export function unknownProviderPage(): Reply {
   return pageReply({
     status: 404,
@@ -75,7 +86,6 @@ export function unknownProviderPage(): Reply {
   });
 }
 
-/** The page on which users link accounts at providers. */
 export function linkAccountPage(
   page: FormPage,
   { email }: { readonly email: string },

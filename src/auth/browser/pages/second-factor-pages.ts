@@ -1,7 +1,8 @@
+import { encode } from 'uqr';
 import type { Reply } from '../../../http/types.ts';
-import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
+import type { User } from '../../../storage/lmdb/records.ts';
+import { errorAttributes, type FormError, type FormPage, formReply, passkeyButton } from './form-page.ts';
 import { type Html, html } from './html.ts';
-import { qrCode } from './qr-code.ts';
 
 const cancel = html`<button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`;
 
@@ -41,11 +42,9 @@ ${cancel}`,
 interface ShownSecret {
   readonly secret: string;
   readonly uri: string;
-  /** The secret as the form returns it. */
   readonly signed: string;
 }
 
-/** The page on which a user sets up an authenticator app. */
 export function enrolmentPage(
   page: FormPage,
   email: string,
@@ -88,7 +87,6 @@ export function authenticatorPage(page: FormPage, email: string, left: number): 
   });
 }
 
-/** The page that shows new recovery codes, once. */
 export function recoveryCodesPage(page: FormPage, codes: readonly string[]): Reply {
   return formReply(page, {
     title: 'Save your recovery codes',
@@ -98,4 +96,101 @@ again.</p>
 <p><a download="flagmeter-recovery-codes.txt" href="data:text/plain,${codes.join('%0A')}">Download the codes</a></p>`,
     form: html`<button name="action" value="enrolled">I have saved the codes</button>`,
   });
+}
+
+const longestName = 64;
+
+/**
+ * The page on which a user adds a passkey.
+ * @param isFull whether the user has as many as possible
+ */
+export function addPasskeyPage(page: FormPage, user: User, isFull: boolean, error?: FormError): Reply {
+  const { passkeys, browser } = page;
+  const passkey =
+    passkeys && !isFull
+      ? passkeyButton('add-passkey', 'Add a passkey', passkeys.add(browser, user), { primary: true })
+      : undefined;
+  return formReply(page, {
+    title: 'Add a passkey',
+    intro: html`<p>for <strong>${user.email}</strong></p>
+<p class="note">${isFull ? full : benefit}</p>`,
+    error,
+    passkey,
+    form: html`${isFull ? undefined : nameField}
+${passkey}
+<button class="other" name="action" value="switch" formnovalidate>Use another account</button>
+<button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`,
+  });
+}
+
+/** The page on which a user proves the second factor with a passkey; `undefined` for a user without one. */
+export function passkeyStepPage(
+  page: FormPage,
+  user: User,
+  { hasApp, error }: { readonly hasApp: boolean; readonly error?: FormError | undefined },
+): Reply | undefined {
+  const options = page.passkeys?.prove(page.browser, user);
+  if (options === undefined) return undefined;
+  const passkey = passkeyButton('prove-passkey', 'Use a passkey', options, { primary: true });
+  return formReply(page, {
+    title: 'Two-step verification',
+    intro: html`<p>Use a passkey of <strong>${user.email}</strong> to continue to <strong>${page.clientName}</strong>. Your browser
+needs JavaScript.</p>`,
+    error,
+    passkey,
+    form: html`${passkey}
+${hasApp ? html`<button class="other" name="action" value="authenticator" formnovalidate>Use the authenticator app</button>` : undefined}
+<button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`,
+  });
+}
+
+/** The page on which a user chooses the second factor that the policy demands; `undefined` if passkeys are impossible. */
+export function chooseFactorPage(page: FormPage, user: User, error?: FormError): Reply | undefined {
+  const options = page.passkeys?.add(page.browser, user);
+  if (options === undefined) return undefined;
+  const passkey = passkeyButton('add-passkey', 'Add a passkey', options, { primary: true });
+  return formReply(page, {
+    title: 'Set up two-step verification',
+    intro: html`<p>The account <strong>${user.email}</strong> needs a second factor. With a passkey, you sign in with your fingerprint, your
+face or the PIN of your device. An authenticator app shows a code to type after the password.</p>`,
+    error,
+    passkey,
+    form: html`${passkey}
+<button class="other" name="action" value="set-up-app" formnovalidate>Use an authenticator app</button>
+<button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`,
+  });
+}
+
+const benefit = html`A passkey signs you in with your fingerprint, your face or the PIN of your device, instead of your password. Your browser
+needs JavaScript.`;
+
+const full = 'You have as many passkeys as possible. Remove one first.';
+
+const nameField = html`<label for="name">Name (optional)</label>
+<input id="name" name="name" type="text" autocomplete="off" maxlength="${longestName}">`;
+
+/** The dark modules as the path of an SVG whose view box has this size. Add a light margin of four modules. */
+interface QrCode {
+  readonly size: number;
+  readonly path: string;
+}
+
+/** Capacity of version 22 at error correction level L, in bytes: more than a key URI has. */
+const maxBytes = 1003;
+
+/**
+ * Draws a QR code for authenticator apps to read from a screen.
+ * @returns `undefined` if the text is too long
+ */
+export function qrCode(text: string): QrCode | undefined {
+  if (Buffer.byteLength(text) > maxBytes) return undefined;
+  const { size, data } = encode(text, { ecc: 'L', border: 0 });
+  return { size, path: data.map(pathOf).join('') };
+}
+
+/** One rectangle for each run of dark modules in a row. */
+function pathOf(row: readonly boolean[], y: number): string {
+  const text = row.map((dark) => (dark ? '1' : '0')).join('');
+  const runs = Array.from(text.matchAll(/1+/g));
+  return runs.map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`).join('');
 }

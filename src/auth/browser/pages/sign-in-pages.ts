@@ -1,10 +1,8 @@
 import { passwordLength } from '../../../contract/sign-in.ts';
 import type { Reply } from '../../../http/types.ts';
-import { errorAttributes, type FormError, type FormPage, formReply } from './form-page.ts';
+import { errorAttributes, type FormError, type FormPage, formReply, passkeyButton } from './form-page.ts';
 import { type Html, html } from './html.ts';
-import { passkeyButton } from './passkey-script.ts';
 
-/** The longest e-mail address accepted. */
 export const longestEmail = 320;
 
 /**
@@ -38,7 +36,6 @@ ${passkey}
   });
 }
 
-/** The links to the identity providers, which look like buttons. */
 function providerLinks({ providers }: FormPage): Html | undefined {
   if (providers.length === 0) return undefined;
   const links = providers.map(
@@ -47,7 +44,6 @@ function providerLinks({ providers }: FormPage): Html | undefined {
   return html`<p class="or">or</p>\n${links}`;
 }
 
-/** The page on which a user with a temporary password chooses a new one. */
 export function newPasswordPage(page: FormPage, email: string, error?: FormError): Reply {
   const wrong = errorAttributes(error);
   return formReply(page, {

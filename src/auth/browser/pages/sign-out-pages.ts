@@ -20,7 +20,6 @@ export function signOutPage(email: string, returnTo: string | undefined): Reply 
   });
 }
 
-/** The page after a sign-out that returns to no client. */
 export function signedOutPage(): Reply {
   return pageReply({
     status: 200,

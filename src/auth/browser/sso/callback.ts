@@ -25,19 +25,19 @@ let checking = 0;
  * @throws {ApiError} `backpressure`, `store_unavailable`, `engine_unavailable`
  */
 export async function finishSso(
-  settings: SsoServices,
+  services: SsoServices,
   request: Request,
   provider: IdentityProvider,
 ): Promise<Reply> {
-  const cookie = attemptCookie(settings);
+  const cookie = attemptCookie(services);
   const state = parseForm(request.query).get('state') ?? '';
-  const attempt = cookie.read(request, state, settings.clock.now());
+  const attempt = cookie.read(request, state, services.clock.now());
   // The browser has not started this sign-in, or has started it with another provider (RFC 9700 §4.4).
   if (attempt === undefined || attempt.provider !== provider.id) return staleAttemptPage();
   if (checking >= mostAtOnce) throw new ApiError('backpressure', 'Many users are signing in', 1);
   checking += 1;
   try {
-    const reply = await answer(settings, request, provider, attempt);
+    const reply = await answer(services, request, provider, attempt);
     return { ...reply, cookies: [...(reply.cookies ?? []), cookie.remove(state)] };
   } finally {
     checking -= 1;
@@ -45,36 +45,36 @@ export async function finishSso(
 }
 
 async function answer(
-  settings: SsoServices,
+  services: SsoServices,
   request: Request,
   provider: IdentityProvider,
   attempt: Attempt,
 ): Promise<Reply> {
   let email: string | null = null;
   try {
-    const { identity, idToken, counted } = await prove(settings, request, provider, attempt);
+    const { identity, idToken, counted } = await prove(services, request, provider, attempt);
     ({ email } = identity);
-    const reply = await signInAs(settings, request, { provider, attempt, identity, idToken });
-    await uncountAttempt(settings, counted);
+    const reply = await signInAs(services, request, { provider, attempt, identity, idToken });
+    await uncountAttempt(services, counted);
     return reply;
   } catch (error) {
     if (!(error instanceof ProviderRefusal)) throw error;
-    return refuse(settings, request, { provider, attempt, email, refusal: error });
+    return refuse(services, request, { provider, attempt, email, refusal: error });
   }
 }
 
 /** Checks the answer. Failures are counted by address: each costs a request to the provider, and an entry in the audit log. */
 async function prove(
-  settings: SsoServices,
+  services: SsoServices,
   request: Request,
   provider: IdentityProvider,
   attempt: Attempt,
 ): Promise<Pick<Proven, 'identity' | 'idToken'> & { readonly counted: Counted }> {
-  const { redirectUri } = urlsOf(settings.issuer, provider);
-  const counted = await countAddress(settings, request.remoteAddress);
+  const { redirectUri } = urlsOf(services.issuer, provider);
+  const counted = await countAddress(services, request.remoteAddress);
   if (counted.wait > 0)
     throw new ApiError('rate_limited', 'Too many sign-ins from this network have failed', counted.wait);
-  const checked = await settings.providerClient.exchange(
+  const checked = await services.providerClient.exchange(
     provider,
     { ...attempt, redirectUri },
     request.query,
@@ -90,30 +90,30 @@ interface Proven {
   readonly idToken: string;
 }
 
-async function signInAs(settings: SsoServices, request: Request, proven: Proven): Promise<Reply> {
+async function signInAs(services: SsoServices, request: Request, proven: Proven): Promise<Reply> {
   const { attempt, ...account } = proven;
-  const cookie = new BrowserCookie(settings.issuer);
+  const cookie = new BrowserCookie(services.issuer);
   const browser = cookie.read(request);
   const address = request.remoteAddress;
   const headers = {
-    location: destination(settings, attempt),
+    location: destination(services, attempt),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   };
   if (attempt.linkTo !== undefined) {
-    const signIn = await currentSignIn(settings, browser);
+    const signIn = await currentSignIn(services, browser);
     // Another sign-in of the browser has not asked for the link.
     if (signIn?.key !== attempt.linkTo) throw new ProviderRefusal('sign_in_over');
-    await linkAccount(settings, signIn, { ...account, address });
+    await linkAccount(services, signIn, { ...account, address });
     return { status: 303, headers };
   }
-  const renewed = await enter(settings, {
+  const renewed = await enter(services, {
     ...account,
     browser,
     address,
     link: attempt.link,
     // The page that continues checks the client.
-    client: findClient(settings.directory, consoleClientId)!,
+    client: findClient(services.directory, consoleClientId)!,
     userAgent: userAgentOf(request),
   });
   return { status: 303, headers, cookies: [cookie.write(renewed)] };
@@ -130,7 +130,6 @@ interface Refused extends Pick<Proven, 'provider' | 'attempt'> {
   readonly refusal: ProviderRefusal;
 }
 
-/** Notes a refusal, and shows it. */
 async function refuse(
   { directory }: SsoServices,
   { remoteAddress: address }: Request,

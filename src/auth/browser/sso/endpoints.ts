@@ -10,9 +10,8 @@ import type { SsoServices } from '../../sso/services.ts';
 import { pageEndpoint } from '../forms/page-endpoints.ts';
 import { failurePage, refusalPage } from '../pages/failure-page.ts';
 import { providerFailurePage, unknownProviderPage } from '../pages/provider-pages.ts';
-import { logOutFromProvider } from './back-channel-logout.ts';
 import { finishSso } from './callback.ts';
-import { answerSignedOut } from './logout.ts';
+import { answerSignedOut, logOutFromProvider } from './logout.ts';
 import { startParameters, startSso } from './start.ts';
 
 const access = { credential: 'None; a cookie of the attempt', who: 'Anyone with a browser' };
@@ -31,7 +30,7 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
     summary: 'Sign in a user with an identity provider',
     query: startParameters,
     answers: { ...answers, 303: 'To the provider.' },
-    bind: (settings) => withProvider(settings, startSso),
+    bind: (services) => withProvider(services, startSso),
   }),
   pageEndpoint('GET /connect/providers/:id/callback', access, {
     operationId: 'finishProviderSignIn',
@@ -48,7 +47,7 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
       303: 'To the page that started the sign-in.',
       429: 'A page: too many sign-ins have failed.',
     },
-    bind: (settings) => withProvider(settings, finishSso),
+    bind: (services) => withProvider(services, finishSso),
   }),
   pageEndpoint('GET /connect/signed-out', access, {
     operationId: 'finishProviderSignOut',
@@ -59,9 +58,9 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
       303: 'To the client that asked for the sign-out.',
       400: 'A page: the request is malformed.',
     },
-    bind: (settings) => async (request) => {
+    bind: (services) => async (request) => {
       try {
-        return answerSignedOut(settings, request);
+        return answerSignedOut(services, request);
       } catch (error) {
         return refusalPage(error);
       }
@@ -89,12 +88,12 @@ export const backChannelLogout: Endpoint<SsoServices> = {
       }),
     },
   },
-  bind: (settings) => async (request, params) => {
-    const provider = enabledProvider(settings, params['id']);
+  bind: (services) => async (request, params) => {
+    const provider = enabledProvider(services, params['id']);
     try {
       if (provider === undefined)
         throw new OAuthError('invalid_request', 'There is no such identity provider');
-      return await logOutFromProvider(settings, request, provider);
+      return await logOutFromProvider(services, request, provider);
     } catch (error) {
       if (error instanceof OAuthError) return oauthErrorReply(error);
       throw error;
@@ -108,14 +107,14 @@ function enabledProvider({ providers }: SsoServices, id = ''): IdentityProvider 
 }
 
 function withProvider(
-  settings: SsoServices,
-  answer: (settings: SsoServices, request: Request, provider: IdentityProvider) => Promise<Reply>,
+  services: SsoServices,
+  answer: (services: SsoServices, request: Request, provider: IdentityProvider) => Promise<Reply>,
 ): Handler {
   return async (request, params) => {
-    const provider = enabledProvider(settings, params['id']);
+    const provider = enabledProvider(services, params['id']);
     if (provider === undefined) return unknownProviderPage();
     try {
-      return await answer(settings, request, provider);
+      return await answer(services, request, provider);
     } catch (error) {
       if (error instanceof ProviderRefusal)
         return providerFailurePage(provider.name, error, `?${request.query}`);

@@ -13,8 +13,7 @@ import { ProviderRefusal } from '../../sso/provider-refusal.ts';
 import { urlsOf } from '../../sso/providers.ts';
 import type { SsoServices } from '../../sso/services.ts';
 import { failurePage } from '../pages/failure-page.ts';
-import { continueWithPage } from '../pages/invitation-pages.ts';
-import { providerFailurePage } from '../pages/provider-pages.ts';
+import { continueWithPage, providerFailurePage } from '../pages/provider-pages.ts';
 
 export const startParameters = Type.Object({
   page: text(`The page that continues: ${pages.join(', ')}.`),
@@ -27,7 +26,7 @@ export const startParameters = Type.Object({
  * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
  */
 export async function startSso(
-  settings: SsoServices,
+  services: SsoServices,
   request: Request,
   provider: IdentityProvider,
 ): Promise<Reply> {
@@ -35,11 +34,11 @@ export async function startSso(
   const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
   const query = form.get('query') ?? '';
   const { maxAge, ...hints } =
-    page === 'authorize' ? wishesOf(settings, query) : { maxAge: maxSignInAge, ...noHints };
-  const cookie = new BrowserCookie(settings.issuer);
+    page === 'authorize' ? wishesOf(services, query) : { maxAge: maxSignInAge, ...noHints };
+  const cookie = new BrowserCookie(services.issuer);
   const known = cookie.read(request);
-  const browser = known ?? renewBrowser(undefined, settings.randomBytes);
-  const begun = await beginAttempt(settings, browser, provider, { maxAge, page, query }, hints);
+  const browser = known ?? renewBrowser(undefined, services.randomBytes);
+  const begun = await beginAttempt(services, browser, provider, { maxAge, page, query }, hints);
   if (begun === undefined) return failurePage(413, 'The request is too long');
   const headers = { location: begun.url, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
   return { status: 303, headers, cookies: [...(known ? [] : [cookie.write(browser)]), begun.cookie] };
@@ -51,15 +50,15 @@ export async function startSso(
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  */
 async function beginAttempt(
-  settings: SsoServices,
+  services: SsoServices,
   browser: Browser,
   provider: IdentityProvider,
   wanted: Pick<Attempt, 'page' | 'query' | 'maxAge' | 'link' | 'linkTo'>,
   hints: Hints = noHints,
 ): Promise<{ readonly url: string; readonly cookie: string } | undefined> {
-  const { issuer, clock, randomBytes, providerClient } = settings;
+  const { issuer, clock, randomBytes, providerClient } = services;
   const attempt = { provider: provider.id, ...newBinding(randomBytes), ...wanted, startedAt: clock.now() };
-  const cookie = attemptCookie(settings).write(browser, attempt);
+  const cookie = attemptCookie(services).write(browser, attempt);
   if (cookie === undefined) return undefined;
   const { redirectUri } = urlsOf(issuer, provider);
   const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
@@ -71,16 +70,16 @@ async function beginAttempt(
  * browser sign in at a provider with an account of its own.
  */
 export async function leadToLink(
-  settings: SsoServices,
+  services: SsoServices,
   browser: Browser,
   provider: IdentityProvider,
   { email }: Pick<User, 'email'>,
   wanted: Pick<Attempt, 'page' | 'link' | 'linkTo'>,
 ): Promise<Reply> {
   try {
-    const begun = await beginAttempt(settings, browser, provider, { query: '', maxAge: null, ...wanted });
+    const begun = await beginAttempt(services, browser, provider, { query: '', maxAge: null, ...wanted });
     if (begun === undefined) return failurePage(413, 'The request is too long');
-    return continueWithPage(provider, { email }, begun.url, begun.cookie);
+    return continueWithPage(provider.name, email, begun.url, begun.cookie);
   } catch (error) {
     if (error instanceof ProviderRefusal) return providerFailurePage(provider.name, error, wanted.page);
     throw error;
@@ -90,8 +89,8 @@ export async function leadToLink(
 const noHints: Hints = { prompt: null, loginHint: null };
 
 /** What a client wishes of the sign-in, which the provider is asked for. */
-function wishesOf(settings: SsoServices, query: string): Hints & Pick<Attempt, 'maxAge'> {
-  const { maxAge, prompt, loginHint } = readAuthorizationRequest(settings, query);
+function wishesOf(services: SsoServices, query: string): Hints & Pick<Attempt, 'maxAge'> {
+  const { maxAge, prompt, loginHint } = readAuthorizationRequest(services, query);
   const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };
 }

@@ -7,13 +7,11 @@ import type { Browser } from '../../cookies/browser.ts';
 import { noteSignIn } from '../../oauth/draft-sign-in.ts';
 import type { Services } from '../../oauth/services.ts';
 import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../login-throttle.ts';
-import { challengeExpiry } from './challenge.ts';
+import { challengeExpiry } from './options.ts';
 import { answeredChallenge, isFramed, loadWebAuthn, responseJson, type SentAssertion } from './web-authn.ts';
 
-/** A passkey's response to a challenge. */
 interface PasskeyProof {
   readonly assertion: SentAssertion;
-  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
   /** The user who has already typed the password. Then the device need not have verified its user. */
@@ -29,11 +27,9 @@ export type PasskeyFailure =
   /** The signature counter has not increased: the passkey may have been cloned. */
   | { readonly outcome: 'cloned' };
 
-/** A response with a valid signature. */
 interface Verified {
   readonly id: string;
   readonly challenge: string;
-  /** When the challenge expires. */
   readonly expiresAt: number;
   readonly counter: number;
   readonly backedUp: boolean;
@@ -49,34 +45,34 @@ const mostAnswered = 50;
  * @throws {ApiError} `store_unavailable`
  */
 export async function acceptPasskey<Accepted>(
-  settings: Services,
+  services: Services,
   proof: PasskeyProof,
   accept: (draft: AccountDraft, user: User) => Accepted,
 ): Promise<Accepted | PasskeyFailure> {
-  const { directory } = settings;
+  const { directory } = services;
   const { assertion, address, browser } = proof;
   const challenge = answeredChallenge(assertion);
   // First: without a page of ours, an attempt uses no disk space.
-  const expiresAt = challengeExpiry(settings, browser, challenge);
+  const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return { outcome: 'stale' };
   const id = passkeyId(assertion.id);
   const owner = proof.user ?? directory.users.get(assertion.userHandle ?? '');
-  const passkey = owner && settings.accountStore.get('passkeys', passkeyKey(owner.id, id));
+  const passkey = owner && services.accountStore.get('passkeys', passkeyKey(owner.id, id));
   const attempt = { email: `passkey of ${owner?.id ?? id}`, address, browser };
-  const counted = await countAttempt(settings, attempt);
+  const counted = await countAttempt(services, attempt);
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
-  const signed = await verifySigned(settings, counted, proof, passkey);
+  const signed = await verifySigned(services, counted, proof, passkey);
   const verified = signed && { ...signed, id, challenge, expiresAt };
   const authority = verified && owner ? { id: owner.id, address } : { address };
   const result = await directory.under(authority).change((draft) => {
     const user = draft.users.get(owner?.id ?? '');
-    const failure = verified && user ? drawOn(draft, user, verified, settings.clock.now()) : wrong;
+    const failure = verified && user ? drawOn(draft, user, verified, services.clock.now()) : wrong;
     if (failure === undefined) return { accepted: accept(draft, user!) };
     noteSignIn(draft, 'sign-in.failed', user, { factors: ['passkey'] });
     return failure;
   });
   if (!('accepted' in result)) return result;
-  await forgiveAttempt(settings, attempt, counted);
+  await forgiveAttempt(services, attempt, counted);
   return result.accepted;
 }
 
@@ -85,14 +81,14 @@ const wrong: PasskeyFailure = { outcome: 'wrong' };
 type Signed = Pick<Verified, 'counter' | 'backedUp'>;
 
 async function verifySigned(
-  settings: Services,
+  services: Services,
   counted: Counted,
   proof: PasskeyProof,
   passkey: Passkey | undefined,
 ): Promise<Signed | undefined> {
   let signed: Signed | undefined;
-  await verifyCounted(settings, counted, async () => {
-    signed = passkey && (await verify(settings.issuer, proof, passkey));
+  await verifyCounted(services, counted, async () => {
+    signed = passkey && (await verify(services.issuer, proof, passkey));
     return signed !== undefined;
   });
   return signed;
@@ -129,7 +125,6 @@ async function verify(
   }
 }
 
-/** Drafts the use of a passkey, unless it must not be used. */
 function drawOn(
   draft: AccountDraft,
   user: User,

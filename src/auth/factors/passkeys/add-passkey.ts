@@ -9,9 +9,8 @@ import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
 import type { Services } from '../../oauth/services.ts';
 import { type CurrentSignIn, missingStep } from '../../oauth/sign-ins.ts';
-import { challengeExpiry } from './challenge.ts';
 import { platformOf } from './device-name.ts';
-import { algorithms } from './options.ts';
+import { algorithms, challengeExpiry } from './options.ts';
 import {
   answeredChallenge,
   isFramed,
@@ -20,12 +19,10 @@ import {
   type SentAttestation,
 } from './web-authn.ts';
 
-/** A new credential of an authenticator. */
 export interface NewPasskey {
   readonly attestation: SentAttestation;
   /** As typed; empty for a suggested one. */
   readonly name: string;
-  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
   readonly userAgent: string;
@@ -33,7 +30,6 @@ export interface NewPasskey {
 
 type AddedPasskey<Drafted> =
   | { readonly outcome: 'added'; readonly drafted: Drafted }
-  /** `fault` is for the user. */
   | { readonly outcome: 'refused'; readonly fault: string };
 
 /**
@@ -42,17 +38,17 @@ type AddedPasskey<Drafted> =
  * @throws {ApiError} `store_unavailable`
  */
 export async function registerPasskey<Drafted>(
-  settings: Services,
+  services: Services,
   { key, user, authentication, missing }: CurrentSignIn,
   made: NewPasskey,
   draftMore: (draft: AccountDraft, user: User) => Drafted,
 ): Promise<AddedPasskey<Drafted>> {
   const { attestation, name, address, browser } = made;
   const challenge = answeredChallenge(attestation);
-  const expiresAt = challengeExpiry(settings, browser, challenge);
+  const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return refused(outOfDate);
   if (name !== '' && !isName(name)) return refused('The name is too long, or contains control characters.');
-  const credential = await verify(settings.issuer, attestation, challenge);
+  const credential = await verify(services.issuer, attestation, challenge);
   if (credential === undefined)
     return refused('The device sent a passkey that is not valid here. Try another device.');
   const { transports } = attestation;
@@ -61,12 +57,12 @@ export async function registerPasskey<Drafted>(
     userId: user.id,
     transports,
     name: name || suggestedName(credential.aaguid, made.userAgent),
-    createdAt: settings.clock.now(),
+    createdAt: services.clock.now(),
     lastUsedAt: null,
     answered: [{ challenge, expiresAt }],
   };
   try {
-    return await settings.directory.under({ id: user.id, address }).change((draft) => {
+    return await services.directory.under({ id: user.id, address }).change((draft) => {
       const current = draft.users.get(user.id);
       if (current === undefined || !draft.has('signIns', key)) return refused(outOfDate);
       // In another browser, the user may have added a factor since, which this one has not proven.
@@ -81,7 +77,6 @@ export async function registerPasskey<Drafted>(
   }
 }
 
-/** True if a passkey of the user has answered a challenge. */
 function hasAnswered(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, challenge: string): boolean {
   return passkeysOf(reader, id).some(([, { answered }]) =>
     answered.some((each) => each.challenge === challenge),
@@ -94,7 +89,6 @@ function refused(fault: string): AddedPasskey<never> {
   return { outcome: 'refused', fault };
 }
 
-/** The credential of a valid response. */
 async function verify(
   issuer: string,
   attestation: SentAttestation,

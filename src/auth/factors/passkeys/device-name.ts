@@ -9,7 +9,6 @@ const platforms: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Linux|CrOS/, 'Linux'],
 ];
 
-/** The platform of a browser, from its `User-Agent`. */
 export function platformOf(userAgent: string): string | undefined {
   return platforms.find(([pattern]) => pattern.test(userAgent))?.[1];
 }

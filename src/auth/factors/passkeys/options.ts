@@ -2,8 +2,8 @@ import { passkeysOf } from '../../../accounts/passkeys.ts';
 import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
+import { isMacOf, macOf } from '../../oauth/mac.ts';
 import type { Services } from '../../oauth/services.ts';
-import { challengeLifetimeMs, newChallenge } from './challenge.ts';
 
 /** The algorithms of passkeys: EdDSA, ES256 and RS256 (RFC 8152 §8, RFC 8812 §2). Windows Hello has only the last. */
 export const algorithms = [-8, -7, -257] as const;
@@ -22,15 +22,15 @@ export interface PasskeyPages {
 }
 
 /** The options of pages; `undefined` if browsers allow no passkeys at this URL. */
-export function passkeyPages(deps: Services): PasskeyPages | undefined {
-  const rpId = relyingPartyId(deps.issuer);
+export function passkeyPages(services: Services): PasskeyPages | undefined {
+  const rpId = relyingPartyId(services.issuer);
   if (rpId === undefined) return undefined;
   const common = (browser: Browser) => ({
-    challenge: newChallenge(deps, browser),
+    challenge: newChallenge(services, browser),
     timeout: challengeLifetimeMs,
   });
   const known = ({ id }: User) =>
-    passkeysOf(deps.accountStore, id).map(([, { credentialId, transports }]) => ({
+    passkeysOf(services.accountStore, id).map(([, { credentialId, transports }]) => ({
       type: 'public-key',
       id: credentialId,
       transports,
@@ -52,4 +52,42 @@ export function passkeyPages(deps: Services): PasskeyPages | undefined {
       attestation: 'none',
     }),
   };
+}
+
+const challengeLifetimeMs = 10 * 60_000;
+
+const purpose = 'challenges of passkeys';
+
+const timeBytes = 6;
+const randomLength = 16;
+const codeAt = timeBytes + randomLength;
+/** The length of a challenge, base64url: the time, the random bytes, and an HMAC-SHA-256. */
+const textLength = Math.ceil(((codeAt + 32) * 8) / 6);
+
+/**
+ * A challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored before it is answered: it contains its time and a code
+ * by a key that all nodes derive from their signing key.
+ */
+function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): string {
+  const time = Buffer.alloc(timeBytes);
+  time.writeUIntBE(clock.now(), 0, timeBytes);
+  const start = Buffer.concat([time, randomBytes(randomLength)]);
+  return Buffer.concat([start, macOf(keys, purpose, start, id)]).toString('base64url');
+}
+
+/**
+ * When a challenge expires, Unix ms. `undefined` if it has expired, is for another browser, or is not ours. After a rotation of the
+ * signing key, earlier challenges are not ours.
+ */
+export function challengeExpiry(
+  { keys, clock }: Services,
+  { id }: Browser,
+  challenge: string,
+): number | undefined {
+  if (challenge.length !== textLength) return undefined;
+  const bytes = Buffer.from(challenge, 'base64url');
+  const start = bytes.subarray(0, codeAt);
+  if (!isMacOf(bytes.subarray(codeAt), keys, purpose, start, id)) return undefined;
+  const expiresAt = start.readUIntBE(0, timeBytes) + challengeLifetimeMs;
+  return clock.now() < expiresAt ? expiresAt : undefined;
 }

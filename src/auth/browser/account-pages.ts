@@ -1,0 +1,302 @@
+import { passkeysOf } from '../../accounts/passkeys.ts';
+import { renewRecoveryCodes } from '../../accounts/second-factors.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { maxPasskeys, relyingPartyId } from '../../contract/sign-in.ts';
+import { isRecentSignIn } from '../../contract/step-up.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import type { Handler, Reply, Request } from '../../http/types.ts';
+import { BrowserCookie } from '../cookies/browser.ts';
+import { registerPasskey } from '../factors/passkeys/add-passkey.ts';
+import { addAuthenticator } from '../factors/second-factor.ts';
+import { consoleClientId, findClient } from '../oauth/clients.ts';
+import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
+import { pageEndpoints } from './forms/page-endpoints.ts';
+import { readNewPasskey } from './forms/passkey-form.ts';
+import {
+  type FormPurpose,
+  formPage,
+  type PageServices,
+  type PostedForm,
+  readPostedForm,
+} from './forms/posted-form.ts';
+import { enrolmentPageOf, enrolmentSecretIn, stepPage, wrongCode } from './forms/second-factor-form.ts';
+import { signInByForm } from './forms/sign-in-form.ts';
+import { failurePage, refusalPage } from './pages/failure-page.ts';
+import type { FormError, FormPage } from './pages/form-page.ts';
+import { linkAccountPage } from './pages/provider-pages.ts';
+import { addPasskeyPage, authenticatorPage, recoveryCodesPage } from './pages/second-factor-pages.ts';
+import { loginPage } from './pages/sign-in-pages.ts';
+import { leadToLink } from './sso/start.ts';
+
+/*
+ * Pages on which users change how they sign in. They are on the auth host, because it signs the user in again first: a session
+ * of the console, or a stolen token, is not enough. The user comes from the console, and returns there.
+ */
+
+interface AccountPage {
+  /** Why the page is impossible here. */
+  readonly refuse?: (services: PageServices) => Reply | undefined;
+  /** Whether the page may also add the second factor that a sign-in lacks. */
+  readonly completes?: true;
+  readonly show: (services: PageServices, page: FormPage, signIn: CurrentSignIn) => Reply | Promise<Reply>;
+  /** The answers to the form of the page, by the value of its button. */
+  readonly actions: Readonly<Record<string, Act>>;
+}
+
+/** @param page the content of the next page */
+type Act = (
+  services: PageServices,
+  posted: PostedForm,
+  signIn: CurrentSignIn,
+  page: FormPage,
+) => Reply | Promise<Reply>;
+
+/** The operation ids, summaries and further answers of the endpoints of a page. */
+interface Words {
+  readonly GET: { readonly operationId: string; readonly summary: string };
+  readonly POST: { readonly operationId: string; readonly summary: string };
+  readonly answers?: Readonly<Record<number, string>>;
+  readonly posted: Readonly<Record<number, string>>;
+}
+
+const access = { credential: 'None; the cookie of the sign-in page', who: 'The signed-in user' };
+
+function accountEndpoints(
+  path: string,
+  page: AccountPage,
+  { GET, POST, answers, posted }: Words,
+): readonly Endpoint<PageServices>[] {
+  const all = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.', ...answers };
+  const bind = (services: PageServices) => pageHandler(services, page);
+  const busy = {
+    429: 'The page again: too many attempts have failed.',
+    503: 'The page again: the service is busy.',
+  };
+  return pageEndpoints(path, access, {
+    GET: { ...GET, answers: all, bind },
+    POST: {
+      ...POST,
+      description: 'The body is the form of the page.',
+      answers: { ...all, ...busy, ...posted },
+      bind,
+    },
+  });
+}
+
+function pageHandler(services: PageServices, page: AccountPage): Handler {
+  return async (request) => {
+    const refused = page.refuse?.(services);
+    if (refused !== undefined) return refused;
+    try {
+      return await (request.method === 'POST' ? decide : show)(services, request, page);
+    } catch (error) {
+      return refusalPage(error);
+    }
+  };
+}
+
+async function show(services: PageServices, request: Request, page: AccountPage): Promise<Reply> {
+  const signIn = await currentSignIn(services, new BrowserCookie(services.issuer).read(request));
+  return next(services, page, formPage(services, request, purposeOf(services)), signIn);
+}
+
+async function decide(services: PageServices, request: Request, page: AccountPage): Promise<Reply> {
+  const purpose = purposeOf(services);
+  const posted = await readPostedForm(services, request, purpose);
+  if ('reply' in posted) return posted.reply;
+  const action = posted.form.get('action') ?? '';
+  const shown = formPage(services, request, purpose);
+  if (action === 'cancel') return backToConsole(purpose);
+  if (action === 'switch') return loginPage(shown, '');
+  const signIn = await currentSignIn(services, posted.browser);
+  const act = Object.hasOwn(page.actions, action) ? page.actions[action] : undefined;
+  if (act !== undefined && signIn !== undefined && isComplete(page, signIn))
+    return isRecent(services, signIn)
+      ? act(services, posted, signIn, shown)
+      : next(services, page, shown, signIn);
+  const result = await signInByForm(services, posted);
+  if ('reply' in result) return result.reply;
+  return next(services, page, { ...shown, browser: result.browser, cookie: result.cookie }, result.signIn);
+}
+
+/** The next page of a browser: the sign-in page, that of a missing step, or the page itself. */
+function next(
+  services: PageServices,
+  page: AccountPage,
+  shown: FormPage,
+  signIn: CurrentSignIn | undefined,
+): Reply | Promise<Reply> {
+  if (signIn === undefined || !isRecent(services, signIn)) return loginPage(shown, signIn?.user.email ?? '');
+  return isComplete(page, signIn) ? page.show(services, shown, signIn) : stepPage(services, shown, signIn);
+}
+
+function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean {
+  return isRecentSignIn(authTime, clock.now());
+}
+
+function isComplete({ completes }: AccountPage, { missing }: CurrentSignIn): boolean {
+  return missing === undefined || (completes === true && missing === 'enrolment');
+}
+
+function purposeOf({ directory, audience }: PageServices): FormPurpose {
+  return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/settings/you` };
+}
+
+function backToConsole({ redirectUri }: FormPurpose): Reply {
+  return { status: 303, headers: { location: redirectUri ?? '/', 'cache-control': 'no-store' } };
+}
+
+/** `GET` and `POST /connect/authenticator`: where users set up an authenticator app, and get new recovery codes. */
+export const authenticatorPageEndpoints = accountEndpoints(
+  '/connect/authenticator',
+  {
+    show: showAuthenticator,
+    actions: {
+      enrol,
+      'recovery-codes': newCodes,
+      enrolled: (_services, { purpose }) => backToConsole(purpose),
+    },
+  },
+  {
+    GET: { operationId: 'showAuthenticatorPage', summary: 'Show the page for two-step verification' },
+    POST: {
+      operationId: 'changeAuthenticator',
+      summary: 'Set up an authenticator app, or get new recovery codes',
+    },
+    posted: {
+      303: 'To the console.',
+      403: 'The page again: the code is wrong, or the form is not valid.',
+    },
+  },
+);
+
+function showAuthenticator(
+  services: PageServices,
+  page: FormPage,
+  { user }: CurrentSignIn,
+): Reply | Promise<Reply> {
+  const totp = services.accountStore.get('totp', user.id);
+  return totp === undefined
+    ? enrolmentPageOf(services, page, user.email)
+    : authenticatorPage(page, user.email, totp.recoveryCodes.length);
+}
+
+async function enrol(
+  services: PageServices,
+  posted: PostedForm,
+  signIn: CurrentSignIn,
+  page: FormPage,
+): Promise<Reply> {
+  const { request, form } = posted;
+  const secret = enrolmentSecretIn(services, posted);
+  if (secret === undefined || services.accountStore.get('totp', signIn.user.id))
+    return showAuthenticator(services, page, signIn);
+  const enrolment = { secret, code: form.get('code') ?? '' };
+  const codes = await addAuthenticator(services, signIn, request.remoteAddress, enrolment);
+  if (codes !== undefined) return recoveryCodesPage(page, codes);
+  return enrolmentPageOf(services, page, signIn.user.email, { secret, error: wrongCode });
+}
+
+async function newCodes(
+  services: PageServices,
+  { request }: PostedForm,
+  signIn: CurrentSignIn,
+  page: FormPage,
+): Promise<Reply> {
+  const { id } = signIn.user;
+  const directory = services.directory.under({ id, address: request.remoteAddress });
+  try {
+    const codes = await directory.change((draft) => renewRecoveryCodes(draft, id, services.randomBytes));
+    return recoveryCodesPage(page, codes);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found')
+      return showAuthenticator(services, page, signIn);
+    throw error;
+  }
+}
+
+const impossible =
+  'Browsers allow passkeys only at an https URL with a host name, or on localhost. Set --auth-url to such a URL';
+
+/**
+ * `GET` and `POST /connect/passkey`: where users add a passkey. The page is on the auth host, because browsers bind passkeys to the
+ * host of the sign-in page. The console may have another one.
+ */
+export const passkeyPageEndpoints = accountEndpoints(
+  '/connect/passkey',
+  {
+    refuse: ({ issuer }) => (relyingPartyId(issuer) === undefined ? failurePage(400, impossible) : undefined),
+    completes: true,
+    show: showPasskey,
+    actions: { 'add-passkey': addPasskey },
+  },
+  {
+    GET: { operationId: 'showPasskeyPage', summary: 'Show the page for adding a passkey' },
+    POST: { operationId: 'addPasskey', summary: 'Add a passkey' },
+    answers: { 400: 'A page: browsers allow no passkeys at this URL, or the form is malformed.' },
+    posted: {
+      303: 'To the console, which lists the passkeys.',
+      403: 'The page again: the form is not valid.',
+    },
+  },
+);
+
+function showPasskey(
+  { accountStore }: PageServices,
+  page: FormPage,
+  { user }: CurrentSignIn,
+  error?: FormError,
+): Reply {
+  const isFull = passkeysOf(accountStore, user.id).length >= maxPasskeys;
+  return addPasskeyPage(page, user, isFull, error);
+}
+
+async function addPasskey(
+  services: PageServices,
+  posted: PostedForm,
+  signIn: CurrentSignIn,
+  page: FormPage,
+): Promise<Reply> {
+  const result = await registerPasskey(services, signIn, readNewPasskey(posted), () => undefined);
+  if (result.outcome === 'added') return backToConsole(posted.purpose);
+  return showPasskey(services, page, signIn, { status: 400, text: result.fault });
+}
+
+/** `GET` and `POST /connect/identities`: where users link accounts at identity providers to their own. */
+export const linkPageEndpoints = accountEndpoints(
+  '/connect/identities',
+  { show: showLinks, actions: { link } },
+  {
+    GET: {
+      operationId: 'showLinkPage',
+      summary: 'Show the page for linking an account at an identity provider',
+    },
+    POST: { operationId: 'linkAccount', summary: 'Link an account at an identity provider' },
+    posted: {
+      303: 'To the console.',
+      403: 'The page again: the form is not valid.',
+      503: 'A page: the provider cannot be reached.',
+    },
+  },
+);
+
+function showLinks(
+  { providers, accountStore }: PageServices,
+  page: FormPage,
+  { user }: CurrentSignIn,
+): Reply {
+  return linkAccountPage(page, user, providers.linkable(accountStore, user));
+}
+
+async function link(
+  services: PageServices,
+  { form, browser }: PostedForm,
+  signIn: CurrentSignIn,
+  page: FormPage,
+): Promise<Reply> {
+  const { providers, accountStore } = services;
+  const { key: linkTo, user } = signIn;
+  const provider = providers.linkable(accountStore, user).find(({ id }) => id === form.get('provider'));
+  if (provider === undefined) return showLinks(services, page, signIn);
+  return leadToLink(services, browser, provider, user, { page: 'identities', linkTo });
+}

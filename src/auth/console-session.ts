@@ -1,0 +1,194 @@
+import { hashSecret, matchesHash } from '../accounts/secrets.ts';
+import type { Draft } from '../accounts/store/account-store.ts';
+import { cookiesOf } from '../http/pairs.ts';
+import type { Request } from '../http/types.ts';
+import type { Session } from '../storage/lmdb/auth-records.ts';
+import type { User } from '../storage/lmdb/records.ts';
+import { type HostCookie, hostCookie } from './cookies/host-cookie.ts';
+import { consoleClientId } from './oauth/clients.ts';
+import type { Services } from './oauth/services.ts';
+import { indexSession, newSessionId, sessionKey, userOf } from './oauth/sessions.ts';
+import { lifetimeSeconds, signInEndsAt } from './oauth/sign-ins.ts';
+import { type AccessClaims, newTokenIdentity } from './oauth/tokens.ts';
+import { Unauthorized } from './oauth/validation.ts';
+
+const sessionOver = 'The session has ended: sign in again';
+
+/** Authenticates callers from the console. Its cookie counts only in requests that its own pages send without a token. */
+export class ConsoleCallers {
+  readonly #services: Services;
+  readonly #cookie: HostCookie;
+  readonly #isOwnPage: ReturnType<typeof ownPageCheck>;
+  /** The sessions whose use is being written. */
+  readonly #pending = new Set<string>();
+
+  constructor(services: Services) {
+    this.#services = services;
+    this.#cookie = hostCookie(services.audience, 'flagmeter-console', 'Strict');
+    this.#isOwnPage = ownPageCheck(services.audience);
+  }
+
+  /** The value of `Set-Cookie` that starts a session. */
+  cookieOf(value: string): string {
+    return this.#cookie.write(value, lifetimeSeconds);
+  }
+
+  /** The value of `Set-Cookie` that removes the cookie. */
+  get removal(): string {
+    return this.#cookie.removal;
+  }
+
+  /**
+   * The session of a request's cookie, marked as used now; `undefined` without a valid session.
+   * @throws {Unauthorized} if the request does not come from the console
+   */
+  find(request: Request): ConsoleSession | undefined {
+    if (request.header('authorization') !== undefined || !this.#isOwnPage(request))
+      throw new Unauthorized(false);
+    const found = this.#read(request);
+    if (!found?.session.scope.split(' ').includes(this.#services.serviceScope)) return undefined;
+    this.#noteUse(found);
+    return found;
+  }
+
+  /** The key of the session whose cookie a browser sends when it signs in, if any. */
+  previous(request: Request): string | undefined {
+    return this.#read(request)?.key;
+  }
+
+  /**
+   * The claims that a token of the session would have.
+   * @throws {Unauthorized}
+   */
+  async claimsOf(request: Request): Promise<AccessClaims> {
+    const found = this.find(request);
+    if (found === undefined) throw new Unauthorized(true, sessionOver);
+    const { key, session, user } = found;
+    const { jti, exp } = session.access;
+    const { id: sub, role, teams, primaryTeam, email, name } = user;
+    return {
+      iss: this.#services.issuer,
+      aud: this.#services.audience,
+      jti,
+      exp,
+      iat: Math.floor(session.createdAt / 1000),
+      sub,
+      client_id: session.clientId,
+      scope: session.scope,
+      sid: key,
+      role,
+      team: [...teams],
+      primaryTeam,
+      email,
+      name,
+    };
+  }
+
+  /** `undefined` without a valid session, or if there are two cookies, because one of them was planted. */
+  #read(request: Request): ConsoleSession | undefined {
+    const { accountStore, directory } = this.#services;
+    const values = Array.from(cookiesOf(request)).filter(([sent]) => sent === this.#cookie.name);
+    const [, id = '', secret = ''] = values.length === 1 ? (form.exec(values[0]![1]) ?? []) : [];
+    if (id === '') return undefined;
+    const key = sessionKey(id);
+    const session = accountStore.get('sessions', key);
+    if (session?.clientId !== consoleClientId || !matchesHash(secretOf(secret), session.refreshHash))
+      return undefined;
+    const user = userOf(this.#services, directory, session);
+    return user && { key, session, user };
+  }
+
+  /** Writes the use in the background. If that fails, a later use is written instead. An unused session expires. */
+  #noteUse({ key, session }: ConsoleSession): void {
+    const { accountStore, clock } = this.#services;
+    const now = clock.now();
+    if (now - session.refreshedAt < useMs || this.#pending.has(key)) return;
+    this.#pending.add(key);
+    const written = accountStore.change((draft) => {
+      const current = draft.get('sessions', key); // The session may have ended since.
+      if (current !== undefined) draft.put('sessions', key, { ...current, refreshedAt: now });
+    });
+    void written.catch(() => {}).finally(() => this.#pending.delete(key));
+  }
+}
+
+/** The header that marks requests of the console. No form can send it, and no preflight ever allows it. */
+const consoleHeader = 'flagmeter-console';
+
+/**
+ * Makes the check that a request comes from a page of the console. Only then does its cookie count (RFC 10017 §6.1.3.3).
+ * Browsers report this in `Sec-Fetch-Site`, which no page can set. Over plain HTTP they omit it, except to loopback. There, the
+ * check relies on the console's own header, and on `Origin` if present.
+ * @param baseUrl the public URL of the base host
+ */
+export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {
+  const { protocol, hostname, origin } = new URL(baseUrl);
+  const isTold = protocol === 'https:' || isLoopback(hostname);
+  return (request) => {
+    if (request.header(consoleHeader) !== '1') return false;
+    const site = request.header('sec-fetch-site');
+    if (site !== undefined || isTold) return site === 'same-origin';
+    const from = request.header('origin');
+    return from === undefined || from === origin;
+  };
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || /^127(\.\d+){3}$|^(.+\.)?localhost$/.test(hostname);
+}
+
+/*
+ * A console session has no tokens. Its cookie takes the place of the refresh token, but is constant for the life of the
+ * session. Whatever ends a user's sessions ends console sessions, too.
+ */
+
+/** The precision of the last use. A commit per request would cost too much. */
+const useMs = 5 * 60_000;
+
+/** Session id and secret: 128 and 256 random bits. */
+const form = /^([\w-]{22})\.([\w-]{43})$/;
+
+interface BegunSession {
+  readonly key: string;
+  readonly session: Session;
+  readonly cookie: string;
+}
+
+export interface ConsoleSession {
+  readonly key: string;
+  readonly session: Session;
+  readonly user: User;
+}
+
+export function beginConsoleSession(
+  sources: Pick<Services, 'clock' | 'randomBytes'>,
+  draft: Draft,
+  granted: Pick<Session, 'userId' | 'signIn' | 'scope' | 'authTime' | 'authentication'>,
+): BegunSession {
+  const { userId, signIn, scope, authTime, authentication } = granted;
+  const id = newSessionId(sources.randomBytes);
+  const secret = Buffer.from(sources.randomBytes(32)).toString('base64url');
+  const key = sessionKey(id);
+  const now = sources.clock.now();
+  const session: Session = {
+    userId,
+    clientId: consoleClientId,
+    signIn,
+    scope,
+    authTime,
+    ...(authentication !== undefined && { authentication }),
+    createdAt: now,
+    refreshHash: hashSecret(secretOf(secret)),
+    refreshedAt: now,
+    // Identifies the session in the invalidation list.
+    access: { jti: newTokenIdentity(sources).jti, exp: Math.ceil(signInEndsAt(Infinity, authTime) / 1000) },
+  };
+  draft.put('sessions', key, session);
+  indexSession(draft, userId, key);
+  return { key, session, cookie: `${id}.${secret}` };
+}
+
+/** The hashed text. A refresh token is hashed without the prefix, so neither can pass for the other. */
+function secretOf(secret: string): string {
+  return `console.${secret}`;
+}

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BenchPacket, packetsOf, thousandSeries } from '../src/bench/load/packets.ts';
+import { type BenchPacket, packetsOf } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { removeGently } from '../src/storage/backup/destination.ts';
@@ -10,6 +10,7 @@ import { Pace } from '../src/storage/backup/pace.ts';
 import { cleanUp, freshDirectory, startBinary, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
+import { thousandSeries } from './packets.ts';
 import { fillHistory, numbersOf } from './report-store.ts';
 import { type Service, sendPackets, startService } from './service.ts';
 

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { packetsOf, requestText, thousandSeries } from '../src/bench/load/packets.ts';
+import { packetsOf, requestText } from '../src/bench/load/packets.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { thousandSeries } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 

@@ -1,7 +1,8 @@
-import { mixOf, packetsOf, seriesOf } from '../src/bench/load/packets.ts';
+import { packetsOf } from '../src/bench/load/packets.ts';
 import type { Benchmark } from './benchmark.ts';
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { addTo, round } from './numbers.ts';
+import { mixOf, seriesOf } from './packets.ts';
 import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendPackets, verifyCounts } from './service.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { packetsOf, seriesOf, thousandSeries } from '../src/bench/load/packets.ts';
+import { packetsOf } from '../src/bench/load/packets.ts';
 import { cleanUp, stop } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { seriesOf, thousandSeries } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Bench } from 'tinybench';
-import { ingestMix, mixOf, packetsOf } from '../src/bench/load/packets.ts';
+import { ingestMix, packetsOf } from '../src/bench/load/packets.ts';
 import { decodeText, parseJson } from '../src/http/body.ts';
 import { TokenBucket } from '../src/ingest/admission/rate-limits.ts';
 import { addPacket } from '../src/ingest/formats/telemetry/add-packet.ts';
@@ -16,6 +16,7 @@ import { countsCodec, measurementCodec } from '../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { mixOf } from './packets.ts';
 
 /** Packets per measured iteration: a single one is too short for a clock. */
 const packetsPerIteration = ingestMix.features;

@@ -1,16 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type BenchPacket,
-  ingestMix,
-  largePacketsOf,
-  packetsOf,
-  requestText,
-} from '../src/bench/load/packets.ts';
+import { type BenchPacket, ingestMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
+import { largePacketsOf } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService, verifyCounts } from './service.ts';
 

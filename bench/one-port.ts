@@ -1,7 +1,8 @@
-import { packetsOf, thousandSeries } from '../src/bench/load/packets.ts';
+import { packetsOf } from '../src/bench/load/packets.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { addTo, median, round } from './numbers.ts';
+import { thousandSeries } from './packets.ts';
 import { driveInTurn, middle, type Target } from './rounds.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 

@@ -1,8 +1,9 @@
-import { packetsOf, thousandSeries } from '../src/bench/load/packets.ts';
+import { packetsOf } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, startBinary, stop, usage } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { thousandSeries } from './packets.ts';
 import { type Service, sendPackets, startService } from './service.ts';
 
 const featuresPerReport = 250;

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
-import { packetsOf, seriesOf, thousandSeries } from '../src/bench/load/packets.ts';
+import { packetsOf } from '../src/bench/load/packets.ts';
 import { cleanUp, startBinary, stop } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
+import { seriesOf, thousandSeries } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 
 /** Time until the service is ready on a used store, and size of the executable. */

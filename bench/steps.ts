@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { mixOf, packetsOf } from '../src/bench/load/packets.ts';
+import { packetsOf } from '../src/bench/load/packets.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
+import { mixOf } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 import { ThreadCosts } from './thread-costs.ts';
 

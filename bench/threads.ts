@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { type BenchPacket, mixOf, packetsOf } from '../src/bench/load/packets.ts';
+import { type BenchPacket, packetsOf } from '../src/bench/load/packets.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { frontThreads } from '../test/support/front-threads.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
+import { mixOf } from './packets.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 import { ThreadCosts } from './thread-costs.ts';
 

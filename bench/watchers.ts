@@ -1,8 +1,9 @@
-import { type BenchPacket, packetsOf, thousandSeries } from '../src/bench/load/packets.ts';
+import { type BenchPacket, packetsOf } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
+import { thousandSeries } from './packets.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
 /** Polling interval of a page of the console. */

@@ -165,7 +165,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 const most: Readonly<Record<string, number>> = {
   accounts: 6112,
   auth: 10411,
-  bench: 3075,
+  bench: 3026,
   cli: 5709,
   commands: 2354,
   console: 19267,
@@ -176,11 +176,11 @@ const most: Readonly<Record<string, number>> = {
   ingest: 9575,
   'main.ts': 87,
   management: 6478,
-  replication: 10645,
+  replication: 10624,
   reports: 7909,
   runtime: 1409,
   serve: 4589,
-  storage: 14104,
+  storage: 14089,
   webhooks: 2133,
 };
 

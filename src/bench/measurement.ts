@@ -73,7 +73,6 @@ export function nameOf(combination: Combination, base?: Combination): string {
   return named.map(([name, value]) => `${name} ${value}`).join(', ');
 }
 
-/** Whether two combinations are the same settings. */
 export function isSame(one: Combination, other: Combination): boolean {
   return nameOf(one) === nameOf(other);
 }

@@ -20,12 +20,13 @@ import { loadOf, whole } from './table.ts';
 import { startOwnServer, type Target } from './target.ts';
 import { createWorkload, type Workload } from './workload.ts';
 
-export interface SweepDeps {
+interface SweepDeps {
   readonly context: Context;
   /** A server that runs already; otherwise each run starts one. */
   readonly running: Target | undefined;
   /** The folder for the stores. */
   readonly folder: string;
+  /** The compiled `bench/load/generator-thread`. */
   readonly generatorFile: string;
   readonly clock: Clock;
   readonly over: AbortSignal;
@@ -111,8 +112,9 @@ async function runStage(
   stage: Stage,
   { combination, plan, until, target, workloads }: Staging,
   measurements: readonly Measurement[],
-  { context, clock, generatorFile, running, over }: SweepDeps,
+  deps: SweepDeps,
 ): Promise<Measurement> {
+  const { context, clock, running, over } = deps;
   const { transport } = stage;
   if (clock.monotonic() > until)
     throw new Failure('failed', 'Stopped early: the machine is too busy for the planned time');
@@ -125,12 +127,9 @@ async function runStage(
     (each) =>
       each.share === undefined && each.transport === transport && isSame(each.combination, combination),
   );
-  const wanted = Math.floor(availableParallelism() / coresPerGenerator);
-  const generatorThreads = Math.min(mostGenerators, Math.max(1, wanted));
-  const measuring: Measuring = { context, clock, generatorFile, generatorThreads, over };
   const rate = ceiling?.packetsPerSecond ?? 0;
   const before = readProcessorTime();
-  const measured = await unlessOver(measure(target, workload, combination, stage, rate, measuring), over);
+  const measured = await unlessOver(measure(target, workload, combination, stage, rate, deps), over);
   const foreignCores = Math.max(0, busyCores(before, readProcessorTime()) - ownCores(measured));
   const total = plan.runs.flatMap((run) => run.stages).length;
   const name = `${nameOf(combination, plan.base)}, ${loadOf(measured)}, ${countOf(measured.connections, 'connection')}`;
@@ -150,31 +149,24 @@ async function unlessOver<T>(measuring: Promise<T>, over: AbortSignal): Promise<
   }
 }
 
-interface Measuring {
-  readonly context: Context;
-  readonly clock: Clock;
-  /** The compiled `bench/load/generator-thread`. */
-  readonly generatorFile: string;
-  readonly generatorThreads: number;
-  readonly over: AbortSignal;
-}
-
 /**
  * Runs one stage and compares the counts.
  * @param ceiling packets per second of the closed loop before it
  * @throws {Error} if the server cannot be reached, or the run is interrupted
  */
-export async function measure(
+async function measure(
   target: Target,
   { applications, plan }: Workload,
   combination: Combination,
   stage: Stage,
   ceiling: number,
-  { context, clock, generatorFile, generatorThreads: threads, over }: Measuring,
+  { context, clock, generatorFile, over }: SweepDeps,
 ): Promise<Measurement> {
   const { seconds, warmupSeconds, connections, transport, share } = stage;
   const rate = share === undefined ? undefined : Math.max(1, Math.floor(ceiling * share));
   const address = transport === 'http' ? target.http : target.grpc!;
+  const wanted = Math.floor(availableParallelism() / coresPerGenerator);
+  const threads = Math.min(mostGenerators, Math.max(1, wanted));
   const sending = { connections, threads, seconds, warmupSeconds, ...(rate && { rate }) };
   const before = await read(target, context);
   const report = await runLoad(plan(address, sending), generatorFile, over);

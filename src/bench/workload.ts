@@ -97,7 +97,7 @@ class Applications {
   readonly #since: number;
   /** Packets without a response: the server may have counted them. */
   #uncertain = 0;
-  #sent = 0;
+  sent = 0;
 
   constructor(api: Api, all: readonly Application[], now: number) {
     this.#api = api;
@@ -106,17 +106,13 @@ class Applications {
     this.#since = now;
   }
 
-  get sent(): number {
-    return this.#sent;
-  }
-
   /** Adds the outcome of a stage, whose requests were the packets of one application after the other. */
   add({ accepted, errors, sent }: Pick<LoadReport, 'accepted' | 'errors' | 'sent'>): void {
     accepted.forEach((count, index) => {
       this.#accepted[index]! += count;
     });
     for (const [kind, count] of Object.entries(errors)) if (!isStatus(kind)) this.#uncertain += count;
-    this.#sent += sent;
+    this.sent += sent;
   }
 
   /** Compares the usage reports with what was acknowledged. @returns the first difference */

@@ -1,4 +1,4 @@
-import { hashIdentity, type UserHash } from '../storage/aggregate/user-hash.ts';
+import { type Hash64, hashIdentity } from '../storage/aggregate/user-hash.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type DemoFlag, flags } from './flags.ts';
 import type { BrokenSender, Program } from './programs.ts';
@@ -7,7 +7,7 @@ import { atShare, chanceOf, Random, type Shares } from './random.ts';
 export const historyDays = 90;
 
 /** A visitor of the shop, with its app or in a browser. */
-export interface Visitor extends UserHash {
+export interface Visitor extends Hash64 {
   readonly number: number;
   readonly identity: string;
   readonly hasApp: boolean;

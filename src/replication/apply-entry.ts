@@ -230,13 +230,11 @@ const retiredPerStep = 8;
 /** The same for totals. Nearly all of them are only read. */
 const totalsPerStep = 500;
 
-type RetireParts = Pick<DeltaParts, 'store' | 'hot' | 'erased' | 'days'>;
-
 /**
  * Rolls up and deletes data past its retention at `now` (Unix ms), as far as it affects later entries: sums of fractions, listed
  * people, limits. It pauses after each step, and can be repeated. Call each step in a transaction, with nothing unwritten in `hot`.
  */
-function* retire(parts: RetireParts, settings: ReplicaSettings, now: number): Generator<undefined, void> {
+function* retire(parts: DeltaParts, settings: ReplicaSettings, now: number): Generator<undefined, void> {
   const { store, hot, erased, days } = parts;
   const horizons = horizonsAt(now, settings);
   for (const environment of environmentsOf(store)) {

@@ -13,18 +13,16 @@ import type { PostgresStream, Streams } from './streams.ts';
 /** Interval between attempts to claim the directory's row again. */
 const againMs = 30_000;
 
-type MembershipParts = Pick<NodeParts, 'facts' | 'link' | 'clock' | 'log'>;
-
 /** Whether PostgreSQL assigns the data directory to this process. */
 export class Membership {
-  readonly #parts: MembershipParts;
+  readonly #parts: NodeParts;
   readonly #streams: Streams;
   isJoined = false;
   #isCopied = false;
   #again = 0;
   #isSkewed = false;
 
-  constructor(parts: MembershipParts, streams: Streams) {
+  constructor(parts: NodeParts, streams: Streams) {
     this.#parts = parts;
     this.#streams = streams;
   }

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
 import type { Freshness, LogStatus } from '../storage/commit/usage-store.ts';
 import { type ExportProgress, exportDays } from './daily-export.ts';
@@ -76,11 +75,6 @@ export class ReplicaNode {
   async erase(erased: ErasedThings): Promise<void> {
     await this.#loop.applied(await this.#parts.appender.append('erase', erased));
     this.#sideWork.hurry();
-  }
-
-  /** @returns records touched, 0 when nothing is left to do */
-  maintain(step: RetentionStep): number {
-    return this.#parts.replica.maintain(step);
   }
 
   /** Ships the rest, after the last packet was acknowledged. @returns whether all of it was shipped */

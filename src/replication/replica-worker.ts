@@ -43,6 +43,7 @@ watchLoop(new Histogram(undefined, channel.delays), clock);
 
 const spool = new Spool(data, () => facts.directory);
 const store = openReplicaStore(data);
+const replica = new Replica(store, () => clock.monotonic());
 const connect = (name: string) =>
   new Connection(address, {
     name,
@@ -57,7 +58,7 @@ const actions = {
   mint: (mint: LoggedMint) => node.mint(mint),
   forget: (forgotten: Forgotten) => node.forget(forgotten),
   erase: (erased: ErasedThings) => node.erase(erased),
-  maintain: (step: RetentionStep) => node.maintain(step),
+  maintain: (step: RetentionStep) => replica.maintain(step),
   end: () => node.end(),
   close,
 };
@@ -74,7 +75,7 @@ const node = new ReplicaNode({
   log,
   session: sessions[0],
   side: sessions[1],
-  replica: new Replica(store, () => clock.monotonic()),
+  replica,
   main: {
     seal: (request) => calls.call('seal', request),
     tell: (told) => void calls.call('tell', told).catch(() => {}),

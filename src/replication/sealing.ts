@@ -2,8 +2,6 @@ import type { NodeParts } from './node-parts.ts';
 import type { SealOutcome, SealRequest } from './seal.ts';
 import type { Streams } from './streams.ts';
 
-type SealingParts = Pick<NodeParts, 'main' | 'replica' | 'time' | 'clock' | 'log'>;
-
 /** Interval between rounds. A cell that changes often is in fewer deltas. */
 const everyMs = 1000;
 /** Maximum number of deltas that wait for PostgreSQL. Unsealed counts continue to be merged. */
@@ -13,7 +11,7 @@ const keepMs = 3_600_000;
 
 /** Paces the sealing in rounds of several steps. */
 export class Sealing {
-  readonly #parts: SealingParts;
+  readonly #parts: NodeParts;
   readonly #streams: Streams;
   #isAsked = false;
   #began = Number.NEGATIVE_INFINITY;
@@ -24,7 +22,7 @@ export class Sealing {
   /** The end of the last round: packets acknowledged before `mark.at` (PostgreSQL's clock, Unix ms) are in the deltas up to `sealed`. */
   last: Pick<SealOutcome, 'mark' | 'sealed'> = { mark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
 
-  constructor(parts: SealingParts, streams: Streams) {
+  constructor(parts: NodeParts, streams: Streams) {
     this.#parts = parts;
     this.#streams = streams;
   }

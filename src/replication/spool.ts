@@ -148,7 +148,6 @@ function bytesOfSpool(store: SpoolStore): number {
   return streamsOf(store).reduce((sum, { waitingBytes = 0 }) => sum + waitingBytes, open);
 }
 
-/** Size of deltas of a stream. */
 export function bytesOfDeltas(store: SpoolStore, number: number, from: number, to: number): number {
   return deltasOf(store, number, from, to - from + 1).reduce((sum, { body }) => sum + body.length, 0);
 }

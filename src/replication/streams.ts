@@ -4,8 +4,6 @@ import type { NodeParts } from './node-parts.ts';
 import type { SealTask } from './seal.ts';
 import type { SealedDelta } from './spool.ts';
 
-type StreamParts = Pick<NodeParts, 'facts' | 'link' | 'spool' | 'log'>;
-
 /** Limits of one transaction. */
 const maxDeltas = 16;
 const maxBytes = 4 * 1024 * 1024;
@@ -35,7 +33,7 @@ const unknown =
 /** A stream of this directory: what is sealed, what PostgreSQL has, and what to do next. */
 class Stream implements KnownStream {
   readonly isOwn: boolean;
-  readonly #parts: StreamParts;
+  readonly #parts: NodeParts;
   #record: StreamRecord;
   acknowledged: number;
   #acknowledgedAt = 0;
@@ -43,7 +41,7 @@ class Stream implements KnownStream {
   #isDone: boolean;
   isKnown = false;
 
-  constructor(record: StreamRecord, isOwn: boolean, parts: StreamParts) {
+  constructor(record: StreamRecord, isOwn: boolean, parts: NodeParts) {
     this.isOwn = isOwn;
     this.#parts = parts;
     this.#record = record;
@@ -180,13 +178,13 @@ class Stream implements KnownStream {
 
 /** The streams of a data directory, by this process and earlier ones. */
 export class Streams {
-  readonly #parts: StreamParts;
+  readonly #parts: NodeParts;
   readonly all: Stream[] = [];
   readonly own: Stream;
   /** Unknown streams that were logged. */
   readonly #reported = new Set<string>();
 
-  constructor(parts: StreamParts) {
+  constructor(parts: NodeParts) {
     this.#parts = parts;
     this.update();
     this.own = this.all.find(({ isOwn }) => isOwn)!;

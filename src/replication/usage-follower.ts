@@ -18,8 +18,6 @@ const backlogEntries = 64;
 /** Time until the commit while applying a backlog, ms. */
 const backlogStepMs = 50;
 
-type FollowingParts = Pick<NodeParts, 'link' | 'replica' | 'clock' | 'log' | 'main'>;
-
 /** PostgreSQL has lost a part of the log. The replica is kept: it may be all that is left of that part. */
 class BrokenLog extends Error {
   override readonly name = 'BrokenLog';
@@ -33,7 +31,7 @@ class BrokenLog extends Error {
 
 /** Applies the log of usage to the replica. */
 export class UsageFollower extends Follower<StoredEntry> {
-  readonly #parts: FollowingParts;
+  readonly #parts: NodeParts;
   /** Called regularly during long work. */
   readonly #meanwhile: () => Promise<void>;
   readonly refused: RefusedRows;
@@ -44,7 +42,7 @@ export class UsageFollower extends Follower<StoredEntry> {
   /** The last snapshot that was unreadable. */
   #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
 
-  constructor(parts: FollowingParts, meanwhile: () => Promise<void>) {
+  constructor(parts: NodeParts, meanwhile: () => Promise<void>) {
     super(parts.replica);
     this.#parts = parts;
     this.#meanwhile = meanwhile;

@@ -17,28 +17,14 @@ export interface PacketMix {
   readonly users?: number;
 }
 
-/** 3 features × 2 variants + 2 metrics a packet, over a number of series: every twentieth is a metric, 2 to 20 of them. */
-export function mixOf(series: number): PacketMix {
-  const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));
-  const features = Math.max(3, Math.floor((series - metrics) / 2));
-  return { features, variants: 2, metrics, featuresPerPacket: 3, metricsPerPacket: 2 };
-}
-
 /** Ingest: 100 features × 2 variants + 10 metrics = 210 series. */
-export const ingestMix: PacketMix = mixOf(210);
-
-/** Memory and start: the same packets, over 490 features × 2 variants + 20 metrics = 1 000 series. */
-export const thousandSeries: PacketMix = {
-  features: 490,
+export const ingestMix: PacketMix = {
+  features: 100,
   variants: 2,
-  metrics: 20,
+  metrics: 10,
   featuresPerPacket: 3,
   metricsPerPacket: 2,
 };
-
-export function seriesOf(mix: PacketMix): number {
-  return mix.features * mix.variants + mix.metrics;
-}
 
 /** Packets that together touch every series and name every user of the mix, as a browser SDK would send them, all different. */
 export function packetsOf(mix: PacketMix, key: string): BenchPacket[] {
@@ -64,28 +50,6 @@ function packetAt(index: number, mix: PacketMix, head: object): BenchPacket {
   }
   const user = mix.users ? { u: `user-${index % mix.users}` } : {};
   return { body: JSON.stringify({ ...head, f, m, ...user }), counts };
-}
-
-/** Variants of a feature in a large packet. */
-const variantsOfLarge = 30;
-
-/** A few packets of about a given size with as many counts as fit: 60 kB hold some 6 000. */
-export function largePacketsOf(bytes: number, key: string): BenchPacket[] {
-  return Array.from({ length: 4 }, (_, index) => {
-    const counts = new Map<string, [number, number, number]>();
-    const f: Record<string, Record<string, number[]>> = {};
-    for (let size = 0, n = 0; size < bytes; n += 1) {
-      const feature = `f${index}-${n}`;
-      const variants: Record<string, number[]> = {};
-      for (let at = 0; at < variantsOfLarge; at += 1) {
-        variants[`v${at}`] = [1];
-        counts.set(`${feature}/v${at}`, [1, 0, 0]);
-      }
-      f[feature] = variants;
-      size += JSON.stringify(variants).length + feature.length + 4;
-    }
-    return { body: JSON.stringify({ k: key, e: 'Production', f }), counts };
-  });
 }
 
 /** The packet as a browser's keep-alive request. */

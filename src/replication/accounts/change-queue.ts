@@ -264,11 +264,6 @@ class WaitingPlan {
     });
   }
 
-  /** Whether the caller has been answered. */
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
   /**
    * Runs the plan on the current draft, and adds its writes.
    * @param canKeep whether the node can store writes

@@ -1,7 +1,11 @@
-export type UserHash = Hash64;
+/** A 64-bit hash, as two unsigned 32-bit halves. */
+export interface Hash64 {
+  readonly high: number;
+  readonly low: number;
+}
 
 /** Hashes the identity by which the application knows a user. @param identity any string; a lone surrogate counts as U+FFFD */
-export function hashIdentity(identity: string): UserHash {
+export function hashIdentity(identity: string): Hash64 {
   return hash(`identity:${identity}`);
 }
 
@@ -9,7 +13,7 @@ export function hashIdentity(identity: string): UserHash {
  * Hashes a user that a sender reports by a hash of its own.
  * @param decimal the reported integer, of any size, in canonical decimal (`-12`, no leading zeros)
  */
-export function hashReported(decimal: string): UserHash {
+export function hashReported(decimal: string): Hash64 {
   return hash(`reported:${decimal}`);
 }
 
@@ -17,15 +21,9 @@ const encoder = new TextEncoder();
 /** Large enough for the UTF-8 of nearly every user. Longer texts get a separate buffer. */
 const scratch = new Uint8Array(2048);
 
-function hash(text: string): UserHash {
+function hash(text: string): Hash64 {
   const bytes = text.length * 3 <= scratch.length ? scratch : new Uint8Array(text.length * 3);
   return murmur3(bytes, encoder.encodeInto(text, bytes).written);
-}
-
-/** A 64-bit hash, as two unsigned 32-bit halves. */
-export interface Hash64 {
-  readonly high: number;
-  readonly low: number;
 }
 
 const c1 = 0x239b961b;

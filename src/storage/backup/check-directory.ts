@@ -15,7 +15,7 @@ import {
   type TableName,
 } from '../lmdb/accounts.ts';
 import { checkPages } from '../lmdb/check-pages.ts';
-import { dataFilesIn, missingFile } from '../lmdb/data-directory.ts';
+import { dataFileOf, dataFilesIn, missingFile } from '../lmdb/data-directory.ts';
 import {
   accountsLayout,
   checkLayouts,
@@ -94,7 +94,7 @@ async function withStore(
   layout: Layout,
   action: (lmdb: LmdbEnvironment, file: string) => Promise<void>,
 ): Promise<void> {
-  const file = join(data, layout.store, 'data.mdb');
+  const file = dataFileOf(data, layout.store);
   const lmdb = isPresent(file) ? openIfCurrent(data, layout) : undefined;
   try {
     if (lmdb !== undefined) await action(lmdb, file);

@@ -206,7 +206,7 @@ export function exposuresSection(store: UsageTables, peoplePerEnvironment: numbe
     const listed = store.exposures.doesExist(key)
       ? { day: undefined }
       : listPerson(store, key, seconds, peoplePerEnvironment);
-    const person = listed && { day: listed.day, first: PendingRows.none, last: PendingRows.none };
+    const person = listed && { day: listed.day, first: none, last: none };
     people.set(name, person);
     return person;
   }
@@ -231,7 +231,7 @@ export function exposuresSection(store: UsageTables, peoplePerEnvironment: numbe
           isKnown = true;
           if (person === undefined) return;
           person.last = rows.add(person.last, ref % seriesPerEnvironment, seconds, checks, used, viewed);
-          if (person.first === PendingRows.none) person.first = person.last;
+          if (person.first === none) person.first = person.last;
         },
       });
       for (const forgotten of envelope.forgotten) {
@@ -271,12 +271,11 @@ function putPerson(store: UsageTables, rows: PendingRows, key: Buffer, { day, fi
 /** Numbers per row: the index of the same person's next row, and the five values. */
 const width = 6;
 const firstRows = 1024;
+/** The index that stands for no row. */
 const none = -1;
 
 /** Rows that wait for the end of a transaction, in linked lists. They share one array: 100 000 people have a million rows. */
 class PendingRows {
-  /** The index that stands for no row. */
-  static readonly none = none;
   #numbers = new Float64Array(firstRows * width);
   #end = 0;
 

@@ -49,7 +49,6 @@ export function daysOver({ minutes }: Carried): number {
   return Math.floor(minutes / blocksPerEnvironment / minutesPerDay);
 }
 
-/** How far an environment's counts are rolled up. */
 export function readCarried(table: Table, environment: number, at?: Snapshot): Carried {
   const value = table.get(prefixKey(environment), readAt(at));
   if (value === undefined) return notCarried;

@@ -196,12 +196,12 @@ export function spoolLanes(data: string): string[] {
 
 /** The last frame of a journal that the store holds; 0 for none. */
 export function readFolded(lmdb: LmdbEnvironment, lane: string): number {
-  return openRecords<number>(lmdb, 'numbers').get(foldedKey(lane)) ?? 0;
+  return numbersOf(lmdb).get(foldedKey(lane)) ?? 0;
 }
 
 /** Records that the store holds a frame and all before it. Call it in the transaction that puts their contents. */
 export function putFolded(lmdb: LmdbEnvironment, lane: string, sequence: number): void {
-  openRecords<number>(lmdb, 'numbers').putSync(foldedKey(lane), sequence);
+  numbersOf(lmdb).putSync(foldedKey(lane), sequence);
 }
 
 /** Whether the store's journals may hold what it lacks. */
@@ -211,14 +211,13 @@ export function isJournalled(lmdb: LmdbEnvironment, layout: Layout): boolean {
 
 /** Starts or stops the use of journals. All of them must be folded before the stop. */
 export function markJournal(lmdb: LmdbEnvironment, layout: Layout, isUsed: boolean): void {
-  const number = isUsed ? layout.journalled : currentLayout(layout);
-  transact(lmdb, () => void openRecords<number>(lmdb, 'numbers').putSync('layout', number!));
+  writeLayout(lmdb, isUsed ? layout.journalled! : currentLayout(layout));
 }
 
 /** Separates a copy of a store from the original's journals: it gets journals with another id. */
 export function forgetJournals(lmdb: LmdbEnvironment, layout: Layout): void {
   if (readJournalId(lmdb) === undefined) return;
-  const numbers = openRecords<number>(lmdb, 'numbers');
+  const numbers = numbersOf(lmdb);
   transact(lmdb, () => {
     for (const key of Array.from(numbers.getKeys())) {
       if (key === journalId || key.startsWith(foldedKey(''))) numbers.removeSync(key);

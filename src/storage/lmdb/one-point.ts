@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
 import { ABORT } from 'lmdb';
 import { isPresent } from '../../runtime/files.ts';
 import { type Meta, newestMeta } from './check-pages.ts';
+import { dataFileOf } from './data-directory.ts';
 import { accountsLayout, attachLaidOut, currentLayout, usageLayout } from './layout.ts';
 import type { LmdbEnvironment } from './lmdb.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -23,7 +23,7 @@ export interface Point {
   readonly release: () => Promise<void>;
 }
 
-const layouts = [accountsLayout, usageLayout] as const;
+const ownLayouts = [accountsLayout, usageLayout] as const;
 
 /**
  * Holds the state of both stores at one point, even while a service writes to them. It holds both write locks while it begins two
@@ -41,13 +41,13 @@ export async function holdPoint(data: string): Promise<Point> {
     await Promise.all(opened.map((lmdb) => lmdb.close()));
   };
   try {
-    for (const layout of layouts) {
-      if (!isPresent(join(data, layout.store, 'data.mdb')))
+    for (const layout of ownLayouts) {
+      if (!isPresent(dataFileOf(data, layout.store)))
         throw new Error(`Cannot use ${data}: it is not a prepared data directory; specify one with --data`);
       opened.push(attachLaidOut(data, layout));
     }
     whileNothingIsWritten(opened, () => {
-      for (const [at, layout] of layouts.entries()) held.push(hold(data, layout, opened[at]!));
+      for (const [at, layout] of ownLayouts.entries()) held.push(hold(data, layout, opened[at]!));
     });
     return { stores: held, release };
   } catch (error) {
@@ -72,8 +72,8 @@ function whileNothingIsWritten([first, ...others]: readonly LmdbEnvironment[], a
   });
 }
 
-function hold(data: string, layout: (typeof layouts)[number], lmdb: LmdbEnvironment): Holding {
-  const file = join(data, layout.store, 'data.mdb');
+function hold(data: string, layout: (typeof ownLayouts)[number], lmdb: LmdbEnvironment): Holding {
+  const file = dataFileOf(data, layout.store);
   lmdb.resetReadTxn();
   const snapshot = lmdb.useReadTransaction();
   lmdb.resetReadTxn();
@@ -84,16 +84,8 @@ function hold(data: string, layout: (typeof layouts)[number], lmdb: LmdbEnvironm
       throw new Error(`Cannot use ${file}: it does not start with the pages of a store`);
     const metaPages = Buffer.alloc(2 * meta.pageSize);
     readSync(descriptor, metaPages, 0, metaPages.length, 0);
-    const { store } = layout;
-    return {
-      store: store as PointOfStore['store'],
-      layout: currentLayout(layout),
-      file,
-      descriptor,
-      meta,
-      metaPages,
-      snapshot,
-    };
+    const store = layout.store as PointOfStore['store'];
+    return { store, layout: currentLayout(layout), file, descriptor, meta, metaPages, snapshot };
   } catch (error) {
     closeSync(descriptor);
     snapshot.done();

@@ -58,7 +58,6 @@ export function* allSeries(store: Pick<UsageTables, 'series'>): Generator<NewSer
   }
 }
 
-/** The name of a series; `undefined` if it does not exist. */
 export function seriesName(
   store: Pick<UsageTables, 'series'>,
   environment: number,

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { HyperLogLog } from '../../../src/storage/aggregate/hyperloglog.ts';
-import { hashIdentity, type UserHash } from '../../../src/storage/aggregate/user-hash.ts';
+import { type Hash64, hashIdentity } from '../../../src/storage/aggregate/user-hash.ts';
 import { chunkValueBytes, writeChunk } from '../../../src/storage/lmdb/sketches.ts';
 
 /** The number of the first user outside the crowded chunk. */
 const spread = 600;
 
 /** The hash of a made-up user; the first 600 share a chunk, so that a few hundred of them fill it. */
-export function userOf(number: number): UserHash {
+export function userOf(number: number): Hash64 {
   const { high, low } = hashIdentity(String(number));
   return number < spread ? { high: ((high & 0x07ffffff) | 0x18000000) >>> 0, low } : { high, low };
 }

@@ -2,14 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
 import {
+  type Hash64,
   hashIdentity,
   hashReported,
   murmur3,
-  type UserHash,
 } from '../../../src/storage/aggregate/user-hash.ts';
 
-const hex = ({ high, low }: UserHash) =>
-  [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');
+const hex = ({ high, low }: Hash64) => [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');
 
 /** Stored sketches depend on these: none of them may ever change. They come from another MurmurHash3, Python's mmh3. */
 const identities = [

@@ -1,6 +1,6 @@
 import type { RandomBytes } from '../../../accounts/secrets.ts';
 import { increase } from '../../../runtime/counts.ts';
-import { hashIdentity, type UserHash } from '../../../storage/aggregate/user-hash.ts';
+import { type Hash64, hashIdentity } from '../../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import type { Forgotten } from '../../../storage/commit/envelope.ts';
 import { type Digest, digestWords } from '../../../storage/commit/records.ts';
@@ -16,7 +16,7 @@ import {
 import type { Application } from '../../../storage/lmdb/records.ts';
 
 /** A user of an application. The hash counts unique users; the digest finds the person's exposures. */
-export interface Person extends UserHash {
+export interface Person extends Hash64 {
   readonly digest: Digest;
 }
 
@@ -112,7 +112,7 @@ class KnownInstances {
   }
 }
 
-function nameOf(application: number, { high, low }: UserHash): string {
+function nameOf(application: number, { high, low }: Hash64): string {
   return `${application}/${high}/${low}`;
 }
 

@@ -1,0 +1,43 @@
+import type { BenchPacket, PacketMix } from '../src/bench/load/packets.ts';
+
+/** 3 features × 2 variants + 2 metrics a packet, over a number of series: every twentieth is a metric, 2 to 20 of them. */
+export function mixOf(series: number): PacketMix {
+  const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));
+  const features = Math.max(3, Math.floor((series - metrics) / 2));
+  return { features, variants: 2, metrics, featuresPerPacket: 3, metricsPerPacket: 2 };
+}
+
+/** Memory and start: the same packets, over 490 features × 2 variants + 20 metrics = 1 000 series. */
+export const thousandSeries: PacketMix = {
+  features: 490,
+  variants: 2,
+  metrics: 20,
+  featuresPerPacket: 3,
+  metricsPerPacket: 2,
+};
+
+export function seriesOf(mix: PacketMix): number {
+  return mix.features * mix.variants + mix.metrics;
+}
+
+/** Variants of a feature in a large packet. */
+const variantsOfLarge = 30;
+
+/** A few packets of about a given size with as many counts as fit: 60 kB hold some 6 000. */
+export function largePacketsOf(bytes: number, key: string): BenchPacket[] {
+  return Array.from({ length: 4 }, (_, index) => {
+    const counts = new Map<string, [number, number, number]>();
+    const f: Record<string, Record<string, number[]>> = {};
+    for (let size = 0, n = 0; size < bytes; n += 1) {
+      const feature = `f${index}-${n}`;
+      const variants: Record<string, number[]> = {};
+      for (let at = 0; at < variantsOfLarge; at += 1) {
+        variants[`v${at}`] = [1];
+        counts.set(`${feature}/v${at}`, [1, 0, 0]);
+      }
+      f[feature] = variants;
+      size += JSON.stringify(variants).length + feature.length + 4;
+    }
+    return { body: JSON.stringify({ k: key, e: 'Production', f }), counts };
+  });
+}

@@ -73,22 +73,28 @@ describe('with a server in trouble', () => {
     await page.close();
   });
 
-  test.each([429, 503])(
-    'keeps its counts after %i, adds later ones, and waits longer each time',
-    async (status) => {
+  // The pause after one failure is 20 s, after two 40 s, each from half of it to one and a half.
+  test.each([
+    [429, 'shortest', 0, 10_000, 20_000],
+    [503, 'longest', 1, 30_000, 60_000],
+  ])(
+    'keeps its counts after %i, adds later ones, and waits longer each time: the %s pauses',
+    async (...row) => {
+      const [status, , random, first, second] = row;
       const { page, problems, settled } = await openWithClock();
+      await page.evaluate(`Math.random = () => ${random}`);
       host.answer(status, status);
       await page.evaluate(
         `flags.checked('a', 'on'); flags.set('gauge', 1); flags.add('sum', 2); flags.flush()`,
       );
       await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 7); flags.add('sum', 3)`);
-      await page.clock.runFor(9_900);
-      expect(host.received).toHaveLength(1); // 20 s, and from half of it to one and a half.
-      await page.clock.runFor(20_200);
+      await page.clock.runFor(first - 100);
+      expect(host.received).toHaveLength(1);
+      await page.clock.runFor(200);
       await settled(2);
-      await page.clock.runFor(19_500);
-      expect(host.received).toHaveLength(2); // 40 s now.
-      await page.clock.runFor(41_000);
+      await page.clock.runFor(second - 200);
+      expect(host.received).toHaveLength(2);
+      await page.clock.runFor(300);
       await settled(3);
       const { f, m } = JSON.parse(host.received[2]!.body);
       expect([f, m]).toEqual([{ a: { on: [2, 0, 0] } }, { gauge: 7, sum: 5 }]);

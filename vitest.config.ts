@@ -1,6 +1,7 @@
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { mutants } from './scripts/mutants/table.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { whyNotOnNode } from './test/support/node-engine.ts';
 import { installCommand, skipped } from './test/support/packages.ts';
@@ -24,10 +25,21 @@ const limits = {
 
 const setupFiles = ['test/support/each-file.ts'];
 
-/** Several nodes in one process, which wait for PostgreSQL again and again: they are proofs. */
-const slowNodeTests = [
-  'test/replication/{adopt-replica,closed-streams,daily-export,going-back,shipping,stream-model,unknown-streams}.test.ts',
-];
+/** Files of tests that are proofs in any case, or start the executable. */
+const apart = /^test\/(bench|binary|browser|chaos|faults|models|nodes|packages|unleash-server)\//;
+
+/** Files whose tests find the removal of a rule. */
+const findRemovals = new Set(Object.values(mutants).map(({ test }) => test));
+
+/**
+ * Nodes in one process with a real PostgreSQL, which wait for it again and again: they are proofs. Those that find the removal of
+ * a rule are unit tests nevertheless.
+ */
+const nodeTests = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((path) => `test/${path}`)
+  .filter((path) => path.endsWith('.test.ts') && !apart.test(path))
+  .filter((path) => /needing\([^)]*'postgresql'/.test(readFileSync(path, 'utf8')))
+  .filter((path) => !findRemovals.has(path));
 
 /** Kills, restarts, upgrades, other programs, and commands that fill or load a store: proofs of the executable. */
 const slowSystemTests = [
@@ -64,7 +76,7 @@ const unit = {
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/{bench,binary,browser,chaos,faults,models,nodes,packages,unleash-server}/**',
-      ...slowNodeTests,
+      ...nodeTests,
       'test/independent/{bucket,chart}.test.ts',
       `test/sources/${clientsOnNode}.test.ts`,
       ...[...skippedWorkspaces.keys()].map((workspace) => `${workspace}/**`),
@@ -95,6 +107,10 @@ const executable = {
   setupFiles,
 };
 
+/** The pages that everyone sees first. The others, attacks and single sign-on are proofs. */
+const firstPages =
+  'test/browser/{console-{addresses,first-run,flag,frame,home,names,overview,settings,table},sign-in,snippet}.test.ts';
+
 /** The executable in use: sockets, processes and browsers. */
 const system = {
   test: {
@@ -103,11 +119,23 @@ const system = {
     // The files share a few processes, as those of the unit tests.
     isolate: false,
     include: [
-      'test/{binary,browser}/**/*.test.ts',
+      'test/binary/**/*.test.ts',
+      firstPages,
       ...ofWorkspace('test/independent', 'bucket'),
       ...ofWorkspace('test/sources', clientsOnNode),
     ],
     exclude: slowSystemTests,
+  },
+};
+
+/** The other browser tests, part of the proofs. */
+const browser = {
+  test: {
+    ...executable,
+    name: 'browser',
+    isolate: false,
+    include: ['test/browser/**/*.test.ts'],
+    exclude: [firstPages, ...slowSystemTests],
   },
 };
 
@@ -118,7 +146,7 @@ const proofs = {
     name: 'proofs',
     include: [
       'test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts',
-      ...slowNodeTests,
+      ...nodeTests,
       ...slowSystemTests,
     ],
     exclude: [...longPackageTests, ...longAlertTests],
@@ -158,7 +186,7 @@ for (const [workspace, why] of skippedWorkspaces) warn(`Skipped: ${workspace} ${
 if (whyNoReleaseBefore !== undefined)
   warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
 
-const onNode = [system, proofs, packages, alerts, unleash];
+const onNode = [system, browser, proofs, packages, alerts, unleash];
 
 export default defineConfig({
   test: {

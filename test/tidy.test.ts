@@ -177,10 +177,10 @@ const most: Readonly<Record<string, number>> = {
   'main.ts': 87,
   management: 6478,
   replication: 10624,
-  reports: 7909,
+  reports: 7981,
   runtime: 1409,
   serve: 4589,
-  storage: 14089,
+  storage: 14103,
   webhooks: 2133,
 };
 

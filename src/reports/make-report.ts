@@ -24,9 +24,10 @@ import { type LedgerTask, ledgerReport } from './usage/ledger-report.ts';
 import { type MeasurementsTask, measurementsReport } from './usage/measurements-report.ts';
 import { type MetricsTask, metricsReport } from './usage/metrics-report.ts';
 import { type MonthTask, monthUsage, type PrometheusTask, prometheusReport } from './usage/month-usage.ts';
+import { FeatureIndex, type SightTask } from './usage/sights.ts';
 import { type UsageTask, usageReport } from './usage/usage-report.ts';
 import { type CleanupTask, cleanupReport } from './verdicts/cleanup-report.ts';
-import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './verdicts/features-report.ts';
+import { type FeaturesTask, featuresReport } from './verdicts/features-report.ts';
 import { type FindingsTask, findingsReport } from './verdicts/findings.ts';
 import { type SendersTask, sendersReport } from './verdicts/senders-report.ts';
 import { type VerdictTask, verdictReport } from './verdicts/verdict-report.ts';
@@ -46,6 +47,7 @@ export function createReports(store: UsageTables) {
   const unions = new UserUnions(store);
   const figures = new HomeFigures(store);
   const names = new NameIndex(store);
+  const features = new FeatureIndex(store);
   const splits = new SplitCache(store, unions);
   const feed = new ActivityFeed(store);
   return {
@@ -59,7 +61,7 @@ export function createReports(store: UsageTables) {
     senders: (task: SendersTask) => sendersReport(store, task),
     cleanup: (task: CleanupTask) => cleanupReport(store, verdicts, task),
     verdict: (task: VerdictTask) => verdictReport(store, task),
-    sights: (task: SightTask) => sightsOf(store, task),
+    sights: (task: SightTask) => features.sights(task),
     overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases, splits }, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
     monthUsage: (task: MonthTask) => monthUsage(store, task),

@@ -13,9 +13,7 @@ interface Batch {
   readonly found: Promise<ReadonlyMap<string, Sights>>;
 }
 
-/**
- * Looks up features. A reading scans all series of an application, so callers that wait for a running one share the next.
- */
+/** Looks up features. Callers that wait for a running reading of an application share the next: the queue of a team is short. */
 export class SharedSights {
   readonly #reports: Pick<ReportPool, 'make'>;
   readonly #freshen: FreshnessDeps['freshen'];

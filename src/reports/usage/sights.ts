@@ -1,5 +1,13 @@
 import { surplusName } from '../../contract/names.ts';
-import { featureItself, type SeriesName, seenOf, seriesOf } from '../../storage/lmdb/series.ts';
+import {
+  featureItself,
+  featureOf,
+  type SeriesName,
+  seenAt,
+  seenOf,
+  seriesName,
+  seriesOf,
+} from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 
@@ -18,17 +26,97 @@ export interface FeatureSight extends Sight {
   readonly variants: ReadonlyMap<string, Sight>;
 }
 
+/** Features to find. */
+export interface SightTask {
+  readonly environments: readonly number[];
+  readonly features: readonly string[];
+}
+
+/** Hashes of the features of the series of an environment that were read, by ordinal. */
+interface Indexed {
+  hashes: Uint32Array;
+  next: number;
+}
+
+/** Maximum number of environments in the index, which has four bytes for each series. */
+const maxEnvironments = 500;
+
+/** Finds the series of some features. Each series is read once: none is removed while its environment exists. */
+export class FeatureIndex {
+  readonly #store: UsageTables;
+  readonly #known = new Map<number, Indexed>();
+
+  constructor(store: UsageTables) {
+    this.#store = store;
+  }
+
+  /** When features were seen, by name and number of the environment, without environments in which they were not. */
+  *sights({
+    environments,
+    features,
+  }: SightTask): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
+    const found = new Map(features.map((feature) => [feature, new Map<number, FeatureSight>()]));
+    for (const environment of environments) {
+      const indexed = this.#indexed(environment);
+      yield* fromSnapshot(this.#store.lmdb, (at) => this.#find(found, environment, indexed, at));
+    }
+    return found;
+  }
+
+  #indexed(environment: number): Indexed {
+    const known = this.#known.get(environment) ?? { hashes: new Uint32Array(64), next: 0 };
+    this.#known.delete(environment);
+    this.#known.set(environment, known);
+    if (this.#known.size > maxEnvironments) this.#known.delete([...this.#known.keys()][0]!);
+    return known;
+  }
+
+  *#find(
+    found: ReadonlyMap<string, Map<number, FeatureSight>>,
+    environment: number,
+    indexed: Indexed,
+    at: Snapshot,
+  ): Reading<void> {
+    const store = this.#store;
+    const nameOf = (ordinal: number) => seriesName(store, environment, ordinal, at);
+    // A replica may have been replaced by the state of another node.
+    const last = indexed.next - 1;
+    if (last >= 0 && hashOf(nameOf(last)) !== indexed.hashes[last]) indexed.next = 0;
+    yield* readEach(seriesOf(store, environment, at, indexed.next), ({ ordinal, name }) => {
+      if (ordinal >= indexed.hashes.length) {
+        const longer = new Uint32Array(2 * ordinal);
+        longer.set(indexed.hashes);
+        indexed.hashes = longer;
+      }
+      indexed.hashes[ordinal] = hashOf(name);
+      indexed.next = ordinal + 1;
+    });
+    for (const [feature, sights] of found) {
+      const drafts = new Map<string, Draft>();
+      yield* readEach(ordinalsOf(indexed, hashOf([feature, ''])), (ordinal) => {
+        const seen = seenAt(store, environment, ordinal, at);
+        addTo(drafts, ordinal, nameOf(ordinal) ?? [''], seen === undefined ? neverSeen : sightOf(seen));
+      });
+      const sight = drafts.get(feature);
+      if (sight !== undefined) sights.set(environment, sight);
+    }
+  }
+}
+
+function* ordinalsOf({ hashes }: Indexed, hash: number): Generator<number> {
+  for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1)) yield at;
+}
+
+/** FNV-1a of the name of the feature. Never 0, which stands for no series. */
+function hashOf(series: SeriesName | undefined): number {
+  const feature = (series && featureOf(series)) ?? '';
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < feature.length; at += 1) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193);
+  return (hash | 1) >>> 0;
+}
+
 /** The names of some features. */
 type Only = Pick<ReadonlySet<string>, 'has'>;
-
-/** Reads the features of an environment from a snapshot of its own: see `sightsAt`. */
-export function readSights(
-  store: UsageTables,
-  environment: number,
-  only?: Only,
-): Reading<ReadonlyMap<string, FeatureSight>> {
-  return fromSnapshot(store.lmdb, (at) => sightsAt(store, environment, at, only));
-}
 
 /**
  * Reads when features were seen in an environment, without `__other__`. A feature is seen with any of its variants and
@@ -43,13 +131,11 @@ export function* sightsAt(
 ): Reading<ReadonlyMap<string, FeatureSight>> {
   const features = new Map<string, Draft>();
   const seen: Sight[] = [];
-  yield* readEach(seenOf(store, environment, at), ({ ordinal, first, last }) => {
-    seen[ordinal] = { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs };
+  yield* readEach(seenOf(store, environment, at), (each) => {
+    seen[each.ordinal] = sightOf(each);
   });
   yield* readEach(seriesOf(store, environment, at), ({ ordinal, name }) => {
-    const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
-    if (variant === undefined || feature === surplusName || only?.has(feature) === false) return;
-    addTo(features, feature, variant, ordinal, seen[ordinal] ?? neverSeen);
+    addTo(features, ordinal, name, seen[ordinal] ?? neverSeen, only);
   });
   return features;
 }
@@ -68,14 +154,16 @@ interface Draft extends FeatureSight {
   readonly variants: Map<string, Sight>;
 }
 
-/** Users without a known variant count only for the feature. */
+/** Adds a series of a feature. Users without a known variant count only for the feature. */
 function addTo(
   features: Map<string, Draft>,
-  feature: string,
-  variant: string,
   ordinal: number,
+  name: SeriesName,
   sight: Sight,
+  only?: Only,
 ): void {
+  const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
+  if (variant === undefined || feature === surplusName || only?.has(feature) === false) return;
   let draft = features.get(feature);
   if (draft === undefined) {
     draft = { ordinal, ...neverSeen, variants: new Map() };
@@ -105,6 +193,10 @@ export function pickSeries<T>(
 }
 
 const minuteMs = 60_000;
+
+function sightOf({ first, last }: { readonly first: number; readonly last: number }): Sight {
+  return { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs };
+}
 
 function pick(better: (a: number, b: number) => number, a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : better(a, b);

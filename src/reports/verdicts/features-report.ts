@@ -8,7 +8,7 @@ import { timeText } from '../../runtime/rfc3339.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { type FeatureSight, merge, neverSeen, readSights, type Sight } from '../usage/sights.ts';
+import { merge, neverSeen, type Sight } from '../usage/sights.ts';
 import type { Judgement } from './verdict.ts';
 import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts';
 
@@ -32,12 +32,6 @@ export interface FeaturesTask extends VerdictsTask {
   /** The owners of the features that have any. */
   readonly owned: ReadonlyMap<string, Owners>;
   readonly page: PageRequest<string>;
-}
-
-/** Features to find. */
-export interface SightTask {
-  readonly environments: readonly number[];
-  readonly features: readonly string[];
 }
 
 /** A feature before it is shown. */
@@ -126,20 +120,6 @@ function isStale(
 
 function showVerdict({ kind, since }: Judgement) {
   return { verdict: kind, verdictBasis: verdictRules[kind].basis, verdictSince: timeText(since) };
-}
-
-/**
- * When features were seen, by name and number of the environment, without environments in which they were not.
- */
-export function* sightsOf(
-  store: UsageTables,
-  { environments, features }: SightTask,
-): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
-  const found = new Map(features.map((feature) => [feature, new Map<number, FeatureSight>()]));
-  for (const environment of environments)
-    for (const [feature, sight] of yield* readSights(store, environment, found))
-      found.get(feature)!.set(environment, sight);
-  return found;
 }
 
 /** A feature as in the API, without its verdict. */

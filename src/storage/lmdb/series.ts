@@ -62,8 +62,9 @@ export function seriesName(
   store: Pick<UsageTables, 'series'>,
   environment: number,
   ordinal: number,
+  at?: Snapshot,
 ): SeriesName | undefined {
-  const value = store.series.get(pairKey(environment, ordinal));
+  const value = store.series.get(pairKey(environment, ordinal), readAt(at));
   return value === undefined ? undefined : JSON.parse(value.toString());
 }
 
@@ -102,6 +103,19 @@ interface SeenSeries {
   readonly ordinal: number;
   readonly first: number;
   readonly last: number;
+}
+
+/** When one series was seen; `undefined` for never. */
+export function seenAt(
+  store: UsageTables,
+  environment: number,
+  ordinal: number,
+  at?: Snapshot,
+): SeenSeries | undefined {
+  const value = store.seen.get(pairKey(environment, Math.floor(ordinal / cellsPerBlock)), readAt(at));
+  const place = (ordinal % cellsPerBlock) * seenWidth * 4;
+  const last = value?.readUInt32LE(place + 4) ?? 0;
+  return last === 0 ? undefined : { ordinal, first: value!.readUInt32LE(place), last };
 }
 
 /** The series of an environment that were ever seen, in the order of their ordinals. */

@@ -163,19 +163,19 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6112,
-  auth: 10411,
+  accounts: 6075,
+  auth: 10409,
   bench: 3026,
   cli: 5709,
   commands: 2354,
   console: 19267,
   contract: 7851,
-  demo: 1449,
+  demo: 1448,
   grpc: 1853,
   http: 4961,
   ingest: 9575,
   'main.ts': 87,
-  management: 6478,
+  management: 6479,
   replication: 10624,
   reports: 7981,
   runtime: 1409,

@@ -10,7 +10,6 @@ import type {
   MetricDeclaration,
 } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
-import type { Authorship } from './actors.ts';
 import { auditKey } from './audit-log.ts';
 import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
@@ -165,4 +164,24 @@ export class AccountDraft implements Accounts, Draft {
   remove(table: TableName, key: string): void {
     this.#draft.remove(table, key);
   }
+}
+
+/** Who makes a change and when (Unix ms), for the audit log. */
+interface Authorship {
+  readonly actor: Actor;
+  readonly at: number;
+}
+
+export const system: Actor = { type: 'system', id: '', name: '', address: '' };
+
+/** The user or API key with this id, under its current name. Without an id, an unauthenticated caller. */
+export function actorOf(
+  { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
+  id: string | undefined,
+  address: string,
+): Actor {
+  if (id === undefined) return { type: 'anonymous', id: '', name: '', address };
+  const user = users.get(id);
+  if (user !== undefined) return { type: 'user', id, name: user.email, address };
+  return { type: 'api-key', id, name: apiKeys.get(id)?.name ?? '', address };
 }

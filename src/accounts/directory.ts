@@ -1,17 +1,14 @@
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actor, ApiKey, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
-import { AccountDraft, type Announce } from './account-draft.ts';
+import { AccountDraft, type Announce, actorOf, system } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
-import { actorOf, system } from './actors.ts';
-import { ApiKeyMarks, type Use } from './api-key-marks.ts';
 import { Declarations } from './declarations.ts';
 import { completeFeature } from './feature-settings.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
-import { KeyMarks } from './key-marks.ts';
+import { ApiKeyMarks, KeyMarks, type ThreadKeyMarks, type Use } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
 import { type AccountStore, asWrites, memoryTables, type Write } from './store/account-store.ts';
-import type { ThreadKeyMarks } from './thread-keys.ts';
 
 export interface DirectorySources {
   readonly clock: Clock;

@@ -1,9 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
-import type { ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
+import { increase } from '../runtime/counts.ts';
+import type { ApiKey, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
-import { plus, UnwrittenRefusals } from './key-refusals.ts';
-import type { ThreadKeyMarks } from './thread-keys.ts';
 
 interface KeyMarksDeps {
   readonly now: () => number;
@@ -115,4 +114,146 @@ function later(known: number | null, marked: number | undefined): number | null 
 
 function forget(marks: Map<string, number>, written: ReadonlyMap<string, number>): void {
   for (const [hash, at] of written) if (marks.get(hash) === at) marks.delete(hash);
+}
+
+/** A recorded use is updated on disk only after this time, so that busy keys do not cause a commit every minute. */
+const precisionMs = 5 * 60_000;
+
+export interface Use {
+  /** Unix ms. */
+  readonly at: number;
+  /** The subject of the workload that used it, or that obtained a token last. */
+  readonly subject?: string;
+}
+
+interface ApiKeyMarksDeps {
+  readonly now: () => number;
+  readonly keyOf: (clientId: string) => ApiKey | undefined;
+  readonly change: (plan: (draft: AccountDraft) => void) => Promise<void>;
+}
+
+/** When API keys were last used. In memory until flushed; other nodes see it then. */
+export class ApiKeyMarks {
+  readonly #deps: ApiKeyMarksDeps;
+  /** By client id. Only existing keys are marked, so it does not outgrow them by much. */
+  readonly #uses = new Map<string, Use>();
+
+  constructor(deps: ApiKeyMarksDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param subject of the workload that uses it; by default the one before */
+  used(clientId: string, subject = this.#uses.get(clientId)?.subject): void {
+    this.#uses.set(clientId, { at: this.#deps.now(), ...(subject !== undefined && { subject }) });
+  }
+
+  lastUse({ clientId, lastUsedAt: at = 0, lastSubject: subject }: ApiKey): Use | undefined {
+    const known = { at, ...(subject !== undefined && { subject }) };
+    const marked = this.#uses.get(clientId);
+    if (marked === undefined || marked.at < at) return at === 0 ? undefined : known;
+    return { ...known, ...marked };
+  }
+
+  /** Writes uses that are newer than those on disk. @throws {ApiError} `store_unavailable` */
+  async flush(): Promise<void> {
+    const due = [...this.#uses].filter(([clientId, use]) => {
+      const key = this.#deps.keyOf(clientId);
+      if (key === undefined) this.#uses.delete(clientId);
+      return key !== undefined && isDue(key, use);
+    });
+    if (due.length === 0) return;
+    await this.#deps.change((draft) => {
+      for (const [clientId, use] of due) {
+        const key = draft.apiKeys.get(clientId);
+        // Another node may have recorded a later use.
+        if (key === undefined || !isDue(key, use)) continue;
+        const { at, subject = key.lastSubject } = use;
+        const lastSubject = subject !== undefined && { lastSubject: subject };
+        draft.put('apiKeys', clientId, { ...key, lastUsedAt: at, ...lastSubject });
+      }
+    });
+  }
+}
+
+function isDue({ lastUsedAt = 0 }: ApiKey, { at }: Use): boolean {
+  return at - lastUsedAt >= precisionMs;
+}
+
+interface Tally {
+  count: number;
+  lastAt: number;
+  readonly reasons: Map<RefusalCode, number>;
+}
+
+type RefusalTallies = ReadonlyMap<string, Tally>;
+
+/** The refused messages of known keys that are not on disk yet. */
+export class UnwrittenRefusals {
+  #tallies = new Map<string, Tally>();
+  readonly #taken = new Set<RefusalTallies>();
+
+  add(hash: string, code: RefusalCode, at: number): void {
+    let tally = this.#tallies.get(hash);
+    if (tally === undefined) {
+      tally = { count: 0, lastAt: at, reasons: new Map() };
+      this.#tallies.set(hash, tally);
+    }
+    tally.count += 1;
+    tally.lastAt = at;
+    increase(tally.reasons, code);
+  }
+
+  of({ hash, refused }: ApplicationKey): KeyRefusals | undefined {
+    return [...this.#taken, this.#tallies].reduce((sum, each) => plus(sum, each.get(hash)), refused);
+  }
+
+  /** Takes what was added since the last call, to write it. Call `written` or `giveBack` then. */
+  take(): RefusalTallies {
+    const taken = this.#tallies;
+    this.#tallies = new Map();
+    this.#taken.add(taken);
+    return taken;
+  }
+
+  written(taken: RefusalTallies): void {
+    this.#taken.delete(taken);
+  }
+
+  giveBack(taken: RefusalTallies): void {
+    this.#taken.delete(taken);
+    this.addAll(taken);
+  }
+
+  addAll(tallies: RefusalTallies): void {
+    for (const [hash, added] of tallies) {
+      const own = this.#tallies.get(hash);
+      for (const [code, count] of own?.reasons ?? []) {
+        increase(added.reasons, code, count);
+      }
+      added.count += own?.count ?? 0;
+      added.lastAt = Math.max(added.lastAt, own?.lastAt ?? 0);
+      this.#tallies.set(hash, added);
+    }
+  }
+}
+
+/** The sum of stored refusals and those of a tally. */
+function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRefusals | undefined {
+  if (tally === undefined) return stored;
+  const reasons: Record<string, number> = { ...stored?.reasons };
+  for (const [code, count] of tally.reasons) reasons[code] = (reasons[code] ?? 0) + count;
+  return {
+    count: (stored?.count ?? 0) + tally.count,
+    lastAt: Math.max(stored?.lastAt ?? 0, tally.lastAt),
+    reasons,
+  };
+}
+
+/** What a thread has recorded of keys since it was last sent. */
+export interface ThreadKeyMarks {
+  /** Times of last uses by the key's hash, Unix milliseconds. */
+  readonly uses: ReadonlyMap<string, number>;
+  /** Hashes of Backend keys that were seen in packets. */
+  readonly leaks: readonly string[];
+  readonly refusals: RefusalTallies;
 }

@@ -1,5 +1,5 @@
 import type { MetricDeclaration } from '../storage/lmdb/records.ts';
-import { changesBetween } from './changed-fields.ts';
+import { changesBetween } from './audit-log.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';

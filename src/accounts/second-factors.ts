@@ -9,7 +9,6 @@ import { passkeysOf, removePasskey } from './passkeys.ts';
 import { newPassword } from './passwords.ts';
 import { hashSecret, matchesHash, type RandomBytes } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
-import type { Totps } from './totp.ts';
 
 /** Recovery codes of a user. Each has 125 random bits: below 112, a plain hash would not do (OWASP ASVS 5.0, 6.5.2). */
 const recoveryCodeCount = 10;
@@ -125,4 +124,40 @@ function noteFor(
 ): void {
   const user = draft.users.get(userId);
   for (const teamId of user?.teams ?? []) draft.note(action, teamId, targetOf(user!));
+}
+
+/** Time-based one-time passwords (RFC 6238) of authenticator apps: six digits, a new code every 30 s. */
+interface Totps {
+  /** 160 random bits (RFC 4226 §4), base32. */
+  newSecret(): string;
+  /** The URI from which an authenticator app reads the secret. @param account the name of the user there */
+  uriOf(secret: string, issuer: string, account: string): string;
+  /**
+   * The time step of a code that is valid now, one step early or one step late (RFC 6238 §5.2); `undefined` if there is none.
+   * @param now Unix ms
+   */
+  stepOf(secret: string, code: string, now: number): number | undefined;
+}
+
+const periodSeconds = 30;
+const toleratedSteps = 1;
+
+export async function loadTotps(randomBytes: RandomBytes): Promise<Totps> {
+  const { Secret, TOTP } = await import('otpauth');
+  return {
+    newSecret: () => new Secret({ buffer: new Uint8Array(randomBytes(20)).buffer }).base32,
+    uriOf: (secret, issuer, account) => new TOTP({ secret, issuer, label: account }).toString(),
+    stepOf(secret, code, now) {
+      const token = code.replace(/\s/g, '');
+      if (!/^\d{6}$/.test(token)) return undefined;
+      const found = TOTP.validate({
+        token,
+        secret: Secret.fromBase32(secret),
+        window: toleratedSteps,
+        period: periodSeconds,
+        timestamp: now,
+      });
+      return found === null ? undefined : Math.floor(now / 1000 / periodSeconds) + found;
+    },
+  };
 }

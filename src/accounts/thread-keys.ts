@@ -2,20 +2,11 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Outbox } from '../runtime/outbox.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
-import { type RefusalTallies, UnwrittenRefusals } from './key-refusals.ts';
+import { type ThreadKeyMarks, UnwrittenRefusals } from './key-marks.ts';
 import { type AccountStore, asWrites, type Write } from './store/account-store.ts';
 
 /** The tables from which keys are found. They contain hashes of secrets, and the texts of public keys only. */
 const tables = ['applications', 'applicationKeys'] as const;
-
-/** What a thread has recorded of keys since it was last sent. */
-export interface ThreadKeyMarks {
-  /** Times of last uses by the key's hash, Unix milliseconds. */
-  readonly uses: ReadonlyMap<string, number>;
-  /** Hashes of Backend keys that were seen in packets. */
-  readonly leaks: readonly string[];
-  readonly refusals: RefusalTallies;
-}
 
 /** Interval between messages about the uses of a key, ms. */
 const useEveryMs = 1000;

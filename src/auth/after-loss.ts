@@ -1,4 +1,4 @@
-import { system } from '../accounts/actors.ts';
+import { system } from '../accounts/account-draft.ts';
 import { auditKey } from '../accounts/audit-log.ts';
 import { newSigningKey } from '../accounts/signing-keys.ts';
 import type { Draft, Plan } from '../accounts/store/account-store.ts';

@@ -6,8 +6,8 @@ import {
   patchApplication,
 } from '../accounts/applications.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
+import { judgeOrigin } from '../accounts/origins.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { judgeOrigin } from '../accounts/why-origin.ts';
 import {
   Application,
   ApplicationPatch,
@@ -15,8 +15,7 @@ import {
   OriginCheck,
   plainApplicationSettings,
 } from '../contract/shapes/application.ts';
-import type { Shown } from '../contract/shapes/fields.ts';
-import { pick } from '../contract/shapes/fields.ts';
+import { pick, type Shown } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';

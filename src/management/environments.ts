@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/applications.ts';
 import { sentNameRule } from '../accounts/checks.ts';
-import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../contract/errors.ts';
 import { Environment, NewEnvironment } from '../contract/shapes/application.ts';

@@ -1,4 +1,4 @@
-import { notesOf } from '../accounts/feature-notes.ts';
+import { notesOf } from '../accounts/features.ts';
 import { ownersOf } from '../accounts/owners.ts';
 import { ApiError } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';

@@ -1,13 +1,15 @@
 import Type from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import { reservedName } from '../accounts/declarations.ts';
-import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts';
 import {
+  addNote,
   declareFeature,
   deleteFeature,
+  deleteNote,
   featureExists,
   type FeaturePatch as Patch,
   patchFeature,
+  tooManyNotes,
 } from '../accounts/features.ts';
 import { overPlan } from '../accounts/plans.ts';
 import {

@@ -1,7 +1,7 @@
+import { expiringKeys } from '../accounts/api-keys.ts';
 import { leakedKeysOf } from '../accounts/application-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { experimentsOf } from '../accounts/experiments.ts';
-import { expiringKeys } from '../accounts/expiring-keys.ts';
 import {
   behindMs,
   doneMs,

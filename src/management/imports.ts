@@ -1,6 +1,6 @@
+import { noteImport } from '../accounts/applications.ts';
 import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { noteImport } from '../accounts/environments.ts';
 import { ImportedPart, ImportPart, maxPartBytes } from '../contract/shapes/import.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';

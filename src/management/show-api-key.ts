@@ -1,6 +1,5 @@
-import { isUsable, previousSecretOf, scopesOf } from '../accounts/api-keys.ts';
+import { expiringDays, isUsable, previousSecretOf, scopesOf } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { expiringDays } from '../accounts/expiring-keys.ts';
 import { type ApiKey, plainKeySettings } from '../contract/shapes/api-key.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import { timeText } from '../runtime/rfc3339.ts';

@@ -1,13 +1,14 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { adminsOf } from '../accounts/members.ts';
-import { countsOf, originOf } from '../accounts/plan-fit.ts';
 import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
 import {
+  countsOf,
   createTeam,
   deleteTeam,
   hasApplications,
   isInstallationAdmin,
+  originOf,
   patchTeam,
 } from '../accounts/teams.ts';
 import { settings } from '../contract/config-schema.ts';

@@ -1,6 +1,6 @@
 import { version } from '../../package.json' with { type: 'json' };
+import { expiringKeys } from '../accounts/api-keys.ts';
 import { leakedKeysOf } from '../accounts/application-keys.ts';
-import { expiringKeys } from '../accounts/expiring-keys.ts';
 import type { TokenTotals } from '../auth/oauth/tokens.ts';
 import { expiryDays } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';

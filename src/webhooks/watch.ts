@@ -1,7 +1,7 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { type Accounts, ofTeam } from '../accounts/accounts.ts';
+import { announceExpiringKeys } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { announceExpiringKeys } from '../accounts/expiring-keys.ts';
 import { ownersOf } from '../accounts/owners.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { refusing } from '../contract/health.ts';

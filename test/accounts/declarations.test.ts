@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
+import { createApplication, deleteApplication, deleteEnvironment } from '../../src/accounts/applications.ts';
 import { finishDeletion } from '../../src/accounts/deletions.ts';
-import { deleteEnvironment } from '../../src/accounts/environments.ts';
 import { declareFeature, deleteFeature } from '../../src/accounts/features.ts';
 import { declareMetric, deleteMetric } from '../../src/accounts/metrics.ts';
 import { openFixture, reopen } from './fixture.ts';

@@ -1,8 +1,13 @@
 import { expect, test, vi } from 'vitest';
 import { createApiKey, deleteApiKey, verifyClient } from '../../src/accounts/api-keys.ts';
 import { createKey, deleteKey } from '../../src/accounts/application-keys.ts';
-import { createApplication, deleteApplication, patchApplication } from '../../src/accounts/applications.ts';
-import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
+import {
+  createApplication,
+  createEnvironment,
+  deleteApplication,
+  deleteEnvironment,
+  patchApplication,
+} from '../../src/accounts/applications.ts';
 import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { createTeam, deleteTeam, patchTeam } from '../../src/accounts/teams.ts';
 import { limits } from '../../src/contract/plans.ts';

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { expect, test } from 'vitest';
-import { addTotp, removeSecondFactors, secondFactorsOf } from '../../src/accounts/second-factors.ts';
-import { loadTotps } from '../../src/accounts/totp.ts';
+import {
+  addTotp,
+  loadTotps,
+  removeSecondFactors,
+  secondFactorsOf,
+} from '../../src/accounts/second-factors.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { openFixture } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSubjectPattern, matchesSubject } from '../../src/accounts/subject-pattern.ts';
+import { isSubjectPattern, matchesSubject } from '../../src/accounts/trusts.ts';
 import { seededRandom } from '../support/random.ts';
 
 describe('a pattern for subjects', () => {

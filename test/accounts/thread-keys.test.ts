@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createKey, deleteKey } from '../../src/accounts/application-keys.ts';
-import { createEnvironment } from '../../src/accounts/environments.ts';
+import { createEnvironment } from '../../src/accounts/applications.ts';
 import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { allKeyWrites, keyWrites, ThreadKeys } from '../../src/accounts/thread-keys.ts';
 import { openFixture } from './fixture.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it, test } from 'vitest';
-import { loadTotps } from '../../src/accounts/totp.ts';
+import { loadTotps } from '../../src/accounts/second-factors.ts';
 
 const totps = await loadTotps(randomBytes);
 const periodMs = 30_000;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { originMatcher } from '../../src/accounts/origins.ts';
-import { judgeOrigin } from '../../src/accounts/why-origin.ts';
+import { judgeOrigin, originMatcher } from '../../src/accounts/origins.ts';
 
 const shop = ['https://shop.example', 'https://*.shop.example', 'http://localhost:*'];
 

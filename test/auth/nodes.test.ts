@@ -5,9 +5,8 @@ import { expect } from 'vitest';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { readPublicKeys } from '../../src/accounts/public-keys.ts';
-import { acceptCode, addTotp } from '../../src/accounts/second-factors.ts';
+import { acceptCode, addTotp, loadTotps } from '../../src/accounts/second-factors.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
-import { loadTotps } from '../../src/accounts/totp.ts';
 import { planAfterLoss } from '../../src/auth/after-loss.ts';
 import {
   countAttempt,

@@ -1,5 +1,4 @@
-import { acceptCode, addTotp, type Enrolment } from '../../accounts/second-factors.ts';
-import { loadTotps } from '../../accounts/totp.ts';
+import { acceptCode, addTotp, type Enrolment, loadTotps } from '../../accounts/second-factors.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';

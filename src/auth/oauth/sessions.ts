@@ -1,6 +1,5 @@
-import type { AccountDraft } from '../../accounts/account-draft.ts';
+import { type AccountDraft, actorOf } from '../../accounts/account-draft.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import { actorOf } from '../../accounts/actors.ts';
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
 import type { Draft, Reader } from '../../accounts/store/account-store.ts';
 import type { Session } from '../../storage/lmdb/auth-records.ts';

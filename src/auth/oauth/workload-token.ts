@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
-import { matchesSubject } from '../../accounts/subject-pattern.ts';
+import { matchesSubject } from '../../accounts/trusts.ts';
 import type { OutboundFetch } from '../../http/outbound/fetch.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { ThreadKeyMarks } from '../../accounts/key-marks.ts';
 import type { Write } from '../../accounts/store/account-store.ts';
-import type { ThreadKeyMarks } from '../../accounts/thread-keys.ts';
 import type { TakenTotals } from '../../http/request-totals.ts';
 import type { ListenOptions } from '../../http/types.ts';
 import type { SharedLimit } from '../../ingest/admission/shared-rate-limits.ts';

@@ -164,7 +164,7 @@ export interface Trust {
   readonly issuer: string;
   /** One of the audiences of the tokens. */
   readonly audience: string;
-  /** A pattern: see `accounts/subject-pattern.ts`. */
+  /** A pattern: see `accounts/trusts.ts`. */
   readonly subject: string;
   /** Further claims, which must have these texts. */
   readonly claims?: readonly (readonly [name: string, value: string])[];

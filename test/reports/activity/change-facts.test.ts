@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesBetween } from '../../../src/accounts/changed-fields.ts';
+import { changesBetween } from '../../../src/accounts/audit-log.ts';
 import { changeFact, isChange } from '../../../src/reports/activity/change-facts.ts';
 import type { AuditEntry } from '../../../src/storage/lmdb/records.ts';
 

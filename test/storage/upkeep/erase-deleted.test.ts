@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createKey } from '../../../src/accounts/application-keys.ts';
-import { createApplication, deleteApplication } from '../../../src/accounts/applications.ts';
+import {
+  createApplication,
+  createEnvironment,
+  deleteApplication,
+  deleteEnvironment,
+} from '../../../src/accounts/applications.ts';
 import { finishDeletion } from '../../../src/accounts/deletions.ts';
-import { createEnvironment, deleteEnvironment } from '../../../src/accounts/environments.ts';
 import { routesFrom } from '../../../src/http/endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';

@@ -1,4 +1,4 @@
-import { loadTotps } from '../../../accounts/totp.ts';
+import { loadTotps } from '../../../accounts/second-factors.ts';
 import type { Reply } from '../../../http/types.ts';
 import { type Browser, BrowserCookie } from '../../cookies/browser.ts';
 import { enrol, proveCode } from '../../factors/second-factor.ts';
